@@ -1,0 +1,345 @@
+"""The contract between a game and the engine.
+
+A **game** is one Python module: a position class and plain functions over it, the
+*verbs*.  The engine calls verbs and knows no game; a verb finds the game's function by
+the class of the position it is given, in compiled code at compile time (so a search is
+as specialised as one written by hand for that game) and in plain Python at run time.
+There is no registry: the module that defines the position class is the game.
+
+The position
+    An immutable ``NamedTuple`` of scalars annotated ``Bits`` (an unsigned 64-bit word),
+    ``int`` (signed 64 bits), ``bool`` or ``float``.  It holds all that the future of the
+    game depends on.  Public class attributes that are numbers, tuples or arrays are
+    compile-time constants: ``position.WIDTH`` costs nothing.  A game with boards of
+    several sizes has one position class for each size, all defined in its module.
+
+Moves
+    An ``int`` in ``range(65535)``, of the game's own coding.
+
+Values
+    Integers in ``range(-32000, 32001)`` from the point of view of the *mover*, the player
+    whose turn it is.  A game sets its own scale, and the scale decides what perfect play
+    means: if quicker wins score higher, the solver finds the quickest.
+
+Verbs that every game defines, compiled (decorate them with ``@compiled``):
+:func:`moves`, :func:`play`, :func:`outcome`, :func:`key`.
+
+Verbs that a game may define, compiled; each has a default, and a verb that is not
+defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`candidates`,
+:func:`forced`, :func:`order`, :func:`canonical`, :func:`canonical_move`,
+:func:`original_move`, :func:`turn`, :func:`chance`, :func:`chance_outcome`,
+:func:`reversible`.
+
+Functions of plain Python that every game defines, for people:
+
+``start(variant="") -> Position``
+    The first position of a variant (a board size, a rule set; ``""`` is the usual one).
+``parse_position(text, variant="") -> Position``
+    Read a position.  :class:`PositionError` says what is wrong, where, and what is
+    allowed.  Every text that denotes no legal position is an error.
+``position_text(position) -> str``
+    One line that :func:`parse_position` reads back.
+``parse_move(position, text) -> int`` and ``move_text(position, move) -> str``
+    The same for moves.  Only legal moves are read.
+``__str__`` of the position class
+    The board, as a person wants to see it.
+
+and, where they apply: ``describe(position, value) -> str``, a value in words ("first
+player wins in 3 moves"), and the numbers ``MAX_MOVES`` (most moves of any position,
+default 256) and ``MAX_PLIES`` (longest possible line of play, default 512).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from engine.errors import GameError
+from engine.native import in_compiled_code
+
+__all__ = [
+    "INFINITE",
+    "MAX_VALUE",
+    "NO_MOVE",
+    "bounds",
+    "candidates",
+    "canonical",
+    "canonical_move",
+    "chance",
+    "chance_outcome",
+    "defines",
+    "evaluate",
+    "forced",
+    "game_constant",
+    "game_function",
+    "key",
+    "module_of",
+    "moves",
+    "moves_again",
+    "order",
+    "original_move",
+    "outcome",
+    "play",
+    "plies_left",
+    "reversible",
+    "turn",
+]
+
+NO_MOVE = 65535
+"""Not a move."""
+
+MAX_VALUE = 32000
+"""No value is further from zero."""
+
+INFINITE = MAX_VALUE + 1
+"""Beyond every value: a bound that says nothing."""
+
+
+def module_of(cls: type) -> ModuleType:
+    """The game of a position class: the module that defines it."""
+    try:
+        return sys.modules[cls.__module__]
+    except KeyError:
+        raise GameError(f"the module {cls.__module__!r} of {cls!r} is not loaded") from None
+
+
+def game_function(cls: type, name: str) -> Callable[..., Any]:
+    """A function that the game of *cls* must define; :class:`GameError` if it does not."""
+    function = getattr(module_of(cls), name, None)
+    if not callable(function):
+        raise GameError(f"game {cls.__module__} does not define {name}(...)")
+    return function  # type: ignore[no-any-return]
+
+
+def game_constant(cls: type, name: str, default: int) -> int:
+    """A number that the game of *cls* may define."""
+    return int(getattr(cls, name, getattr(module_of(cls), name, default)))
+
+
+def defines(cls: type, name: str) -> bool:
+    """Whether the game of *cls* has its own version of a verb."""
+    return callable(getattr(module_of(cls), name, None))
+
+
+def _verb(default: Callable[..., Any]) -> Any:
+    """Make a verb: dispatch on the position's class, with *default* where it is optional."""
+    name = default.__name__
+    parameters = list(inspect.signature(default).parameters)
+    required = name in {"moves", "play", "outcome", "key"}
+
+    def implementation(cls: type) -> Callable[..., Any]:
+        if not required and not defines(cls, name):
+            return default
+        rule = game_function(cls, name)
+        given = len(inspect.signature(rule).parameters)
+        if given != len(parameters):
+            raise GameError(
+                f"{cls.__module__}.{name} takes {given} parameters; "
+                f"the contract is {name}({', '.join(parameters)})"
+            )
+        return rule
+
+    @functools.wraps(default)
+    def verb(position: Any, *args: Any) -> Any:
+        return implementation(type(position))(position, *args)
+
+    @functools.wraps(default)
+    def specialised(position: Any, *args: Any) -> Any:
+        if not isinstance(position, types.BaseNamedTuple):
+            return None
+        rule = implementation(position.instance_class)
+        call = ", ".join(parameters)
+        # numba binds a verb's parameters by name, a rule may name them as it likes.
+        return default if rule is default else eval(f"lambda {call}: rule({call})", {"rule": rule})
+
+    in_compiled_code(verb)(specialised)
+    return verb
+
+
+# Required ---------------------------------------------------------------------------
+
+
+@_verb
+def moves(position: Any, buffer: Any, at: int) -> int:
+    """Write every legal move, once each, to ``buffer[at:]``; return the end.
+
+    *buffer* is indexed like a list of ints.  Never called on a finished position.
+    """
+    raise NotImplementedError
+
+
+@_verb
+def play(position: Any, move: int) -> Any:
+    """The position after a legal move."""
+    raise NotImplementedError
+
+
+@_verb
+def outcome(position: Any) -> tuple[bool, int]:
+    """Whether the game is over, and its value for the mover (0 if it is not over)."""
+    raise NotImplementedError
+
+
+@_verb
+def key(position: Any) -> int:
+    """A 64-bit word (``Bits``) that tells positions apart.
+
+    Equal positions have equal keys.  If distinct positions always have distinct keys
+    (an encoding that fits 64 bits), a search makes no hash errors at all; a hash makes
+    one with the odds that ``engine.table`` states.
+    """
+    raise NotImplementedError
+
+
+# Optional: what the game knows about values -------------------------------------------
+
+
+@_verb
+def evaluate(position: Any) -> int:
+    """An estimate of the value for the mover; default 0."""
+    return 0
+
+
+@_verb
+def bounds(position: Any, alpha: int, beta: int) -> tuple[int, int]:
+    """A proven interval for the value; default: the outcome if over, else no limits.
+
+    Called on every position that a solver meets, finished ones included, so here is the
+    place for all that can be seen without search: finished games, wins at hand, best and
+    worst results still possible.  ``alpha < beta`` is the window in which the search is
+    interested: a game may skip a costly bound that would not decide it.
+    """
+    over, value = outcome(position)
+    if over:
+        return value, value
+    return -INFINITE, INFINITE
+
+
+@_verb
+def candidates(position: Any, buffer: Any, at: int) -> int:
+    """Like :func:`moves`, but only moves among which a best one surely is; default: all.
+
+    Called when :func:`bounds` left the value open.  A solver searches no other move.
+    """
+    return moves(position, buffer, at)  # type: ignore[no-any-return]
+
+
+@_verb
+def forced(position: Any) -> int:
+    """The only candidate, if that is cheap to see, else ``NO_MOVE``; default ``NO_MOVE``.
+
+    Forced moves are played at once, without a node of their own.
+    """
+    return NO_MOVE
+
+
+@_verb
+def order(position: Any, move: int, child: Any) -> int:
+    """How promising a move looks: higher is searched earlier; default 0.
+
+    *child* is the position after the move.  Of equal moves the earlier generated comes
+    first.  Within plus or minus a million.
+    """
+    return 0
+
+
+@_verb
+def plies_left(position: Any) -> int:
+    """An upper bound on the plies until the game is over; default 1000: unknown."""
+    return 1000
+
+
+# Optional: equivalent positions -------------------------------------------------------
+
+
+@_verb
+def canonical(position: Any) -> tuple[int, int]:
+    """The key of a class of equivalent positions, and how this one is turned in it.
+
+    Positions with the same canonical key must have the same value.  The second number is
+    the game's own code for the symmetry that takes this position to its class's frame;
+    0 means none.  Default: ``key(position), 0``.
+    """
+    return key(position), 0
+
+
+@_verb
+def canonical_move(position: Any, move: int, symmetry: int) -> int:
+    """A move of this position as seen in the canonical frame; default: unchanged."""
+    return move
+
+
+@_verb
+def original_move(position: Any, move: int, symmetry: int) -> int:
+    """The inverse of :func:`canonical_move`; default: unchanged."""
+    return move
+
+
+# Optional: games that are not strictly alternating ------------------------------------
+
+
+@_verb
+def turn(position: Any) -> int:
+    """The player to move, 0 or 1; default: the players alternate.
+
+    Defined by games in which a player can move again (extra turns, turns of several
+    actions).  A pass is a move like any other and needs no ``turn``.
+    """
+    raise NotImplementedError
+
+
+@_verb
+def chance(position: Any) -> int:
+    """How many outcomes a chance event has here (dice, cards); default 0: none.
+
+    At a position with outcomes nobody moves; :func:`moves` is not called.
+    """
+    return 0
+
+
+@_verb
+def chance_outcome(position: Any, index: int) -> tuple[float, Any]:
+    """The probability of outcome *index*, and the position after it.
+
+    The mover stays the same unless the game defines :func:`turn`.
+    """
+    raise NotImplementedError
+
+
+@_verb
+def reversible(position: Any, child: Any) -> bool:
+    """Whether play can come back to *position* after *child*; default False.
+
+    Games in which positions recur say so here; a position that repeats one of the line
+    of play, with only reversible steps between, is a draw (value 0).
+    """
+    return False
+
+
+# Derived ------------------------------------------------------------------------------
+
+
+def moves_again(position: Any, child: Any) -> bool:
+    """Whether the mover of *position* is also the mover of *child*."""
+    if defines(type(position), "turn"):
+        return bool(turn(position) == turn(child))
+    return False
+
+
+@in_compiled_code(moves_again)
+def _compiled_moves_again(position: Any, child: Any) -> Any:
+    if defines(position.instance_class, "turn"):
+        return lambda position, child: turn(position) == turn(child)
+    return lambda position, child: False
+
+
+def move_buffer(cls: type) -> Any:
+    """Room for the moves of one position, in the form that compiled code uses."""
+    return np.zeros(game_constant(cls, "MAX_MOVES", 256), np.int64)

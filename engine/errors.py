@@ -1,0 +1,21 @@
+"""What can go wrong, each with a message that says what to do about it."""
+
+from __future__ import annotations
+
+__all__ = ["CutnodeError", "GameError", "PositionError", "TableError"]
+
+
+class CutnodeError(ValueError):
+    """Base class of every error that cutnode raises on purpose."""
+
+
+class GameError(CutnodeError):
+    """A game cannot be found, or does not follow the contract."""
+
+
+class PositionError(CutnodeError):
+    """A text is not a position or a move, or a position cannot be searched."""
+
+
+class TableError(CutnodeError):
+    """A transposition table of this size cannot be had."""

@@ -1,0 +1,208 @@
+"""Positions as values: their compiled type, and how they rest in flat buffers.
+
+A position is an immutable ``NamedTuple`` whose fields are 64-bit scalars.  A search
+passes positions by value and parks the ones it will need later in an array of 64-bit
+words, ``width(position)`` words each, because array views and allocations inside a node
+cost more than the search itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+import typing
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload_attribute
+
+from engine.bits import WORD, Bits
+from engine.errors import GameError
+from engine.native import in_compiled_code
+
+__all__ = ["coerce", "load", "park", "position_type", "rebuild", "width"]
+
+_SCALARS: dict[Any, types.Type] = {
+    Bits: types.uint64,
+    int: types.int64,
+    bool: types.boolean,
+    float: types.float64,
+}
+
+
+@functools.cache
+def _fields(cls: type) -> dict[str, Any]:
+    """The names and annotations of a position's fields; :class:`GameError` if unusable."""
+    if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        raise GameError(f"a position must be a NamedTuple, not {cls!r}")
+    hints = typing.get_type_hints(cls)
+    fields = {name: hints.get(name) for name in cls._fields}
+    for name, kind in fields.items():
+        if kind not in _SCALARS:
+            raise GameError(
+                f"{cls.__qualname__}.{name} is annotated {kind!r}; "
+                f"a field of a compiled position is one of Bits, int, bool, float"
+            )
+    return fields
+
+
+@functools.cache
+def position_type(cls: type) -> types.Type:
+    """The compiled type of a position class, from its annotations."""
+    fields = _fields(cls)
+    for name in constants_of(cls):
+        _make_readable(name)
+    return types.BaseTuple.from_types(
+        [_SCALARS[kind] for kind in fields.values()], cls
+    )
+
+
+def constants_of(cls: type) -> dict[str, Any]:
+    """The constants of a position class: public attributes that are data, not fields."""
+    found = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, int | float | tuple | np.ndarray) and name[0] != "_":
+                found[name] = value
+    return found
+
+
+_readable: set[str] = set()
+
+
+def _make_readable(name: str) -> None:
+    """Let compiled code read ``position.name``, a compile-time constant of its class."""
+    if name in _readable:
+        return
+    _readable.add(name)
+
+    @overload_attribute(types.BaseNamedTuple, name, strict=False)
+    def read(position: Any) -> Any:
+        constant = getattr(position.instance_class, name)
+        return lambda position: constant
+
+
+def coerce(position: Any) -> Any:
+    """The same position with every field of exactly its annotated type."""
+    cls = type(position)
+    return cls(*(kind(value) for kind, value in zip(_fields(cls).values(), position)))
+
+
+def rebuild(position: Any, *fields: Any) -> Any:
+    """A position of the same class as *position* with these *fields*, in order.
+
+    The way for rules to make positions when one file has several position classes (one
+    for each size of board); ``Position(...)`` does when there is only one.
+    """
+    return type(position)(*fields)
+
+
+def width(position: Any) -> int:
+    """The number of words that :func:`park` writes."""
+    return len(position)
+
+
+def park(words: Any, index: int, position: Any) -> None:
+    """Write *position* to ``words[index : index + width(position)]`` (uint64)."""
+    for offset, value in enumerate(position):
+        words[index + offset] = _to_word(value)
+
+
+def load(words: Any, index: int, like: Any) -> Any:
+    """The position parked at *index*; *like* is any position of its class."""
+    kinds = _fields(type(like)).values()
+    return type(like)(
+        *(_from_word(int(words[index + at]), kind) for at, kind in enumerate(kinds))
+    )
+
+
+def _to_word(value: Any) -> int:
+    if isinstance(value, float):
+        return int.from_bytes(struct.pack("<d", value), "little")
+    return int(value) & WORD
+
+
+def _from_word(word: int, kind: Any) -> Any:
+    if kind is float:
+        return struct.unpack("<d", word.to_bytes(8, "little"))[0]
+    if kind is int and word >> 63:
+        return word - (1 << 64)
+    return kind(word)
+
+
+@intrinsic
+def _rebuild(typing: Any, position: Any, fields: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        given = zip(cgutils.unpack_tuple(builder, args[1]), fields, position, strict=True)
+        values = [context.cast(builder, value, old, new) for value, old, new in given]
+        return context.make_tuple(builder, position, values)
+
+    return position(position, fields), generate
+
+
+@in_compiled_code(rebuild)
+def _compiled_rebuild(position: Any, *fields: Any) -> Any:
+    return lambda position, *fields: _rebuild(position, fields)
+
+
+@in_compiled_code(width)
+def _compiled_width(position: Any) -> Any:
+    count = len(position)
+    return lambda position: count
+
+
+def _as_word(builder: Any, value: Any) -> Any:
+    """Reinterpret a 64-bit (or narrower) scalar as a word."""
+    i64 = ir.IntType(64)
+    if isinstance(value.type, ir.DoubleType):
+        return builder.bitcast(value, i64)
+    return value if value.type == i64 else builder.zext(value, i64)
+
+
+def _as_scalar(context: Any, builder: Any, word: Any, kind: Any) -> Any:
+    """Undo :func:`_as_word`."""
+    wanted = context.get_value_type(kind)
+    if isinstance(wanted, ir.DoubleType):
+        return builder.bitcast(word, wanted)
+    return word if wanted == word.type else builder.trunc(word, wanted)
+
+
+def _cell(context: Any, builder: Any, words: Any, array: Any, index: Any, at: int) -> Any:
+    data = context.make_array(words)(context, builder, array).data
+    return builder.gep(data, [builder.add(index, ir.Constant(index.type, at))])
+
+
+@intrinsic
+def _park(typing: Any, words: Any, index: Any, position: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        for at, value in enumerate(cgutils.unpack_tuple(builder, args[2])):
+            cell = _cell(context, builder, words, args[0], args[1], at)
+            builder.store(_as_word(builder, value), cell)
+        return context.get_dummy_value()
+
+    return types.void(words, types.intp, position), generate
+
+
+@intrinsic
+def _load(typing: Any, words: Any, index: Any, like: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = []
+        for at, kind in enumerate(like):
+            cell = _cell(context, builder, words, args[0], args[1], at)
+            values.append(_as_scalar(context, builder, builder.load(cell), kind))
+        return context.make_tuple(builder, like, values)
+
+    return like(words, types.intp, like), generate
+
+
+@in_compiled_code(park)
+def _compiled_park(words: Any, index: Any, position: Any) -> Any:
+    return lambda words, index, position: _park(words, index, position)
+
+
+@in_compiled_code(load)
+def _compiled_load(words: Any, index: Any, like: Any) -> Any:
+    return lambda words, index, like: _load(words, index, like)

@@ -1,0 +1,331 @@
+"""Connect Four on any board whose bitboard fits 64 bits.
+
+Rules: players drop stones of their colour into columns; the first to have four of them
+in an unbroken horizontal, vertical or diagonal line wins; a full board is a draw.
+
+Values: 0 a draw; a win counts one point for each own stone that the winner has not
+played when the line is made, that one included, so a win with the last stone counts 1
+and quicker wins count more.  (The convention of P. Pons' solver and its test sets.)
+
+Text: the columns played, 1 the leftmost (``4455``), or a board, rows from the top,
+separated by line ends or ``/``, ``x`` the first player, ``o`` the second, ``.`` empty.
+
+Encoding: one bit for each cell, columns side by side, each with one spare bit on top
+that is never a stone.  On the usual board of 7 columns and 6 rows::
+
+     6 13 20 27 34 41 48      spare
+     5 12 19 26 33 40 47      top row
+     4 11 18 25 32 39 46
+     3 10 17 24 31 38 45
+     2  9 16 23 30 37 44
+     1  8 15 22 29 36 43
+     0  7 14 21 28 35 42      bottom row
+
+so a step up is +1, to the right +7, and along the diagonals +8 and +6, and a line never
+runs from one column's top into the next.  Adding ``BOTTOM`` to the filled cells carries
+through each column and leaves a bit in the lowest empty cell: after ``4 4 5`` the filled
+cells are bits 21, 22 and 28, and the sum has bits 0, 7, 14, 23, 29, 35 and 42.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from engine import NO_MOVE, Bits, PositionError, compiled, lowest, lowest_index, popcount, rebuild
+
+
+class Stones(NamedTuple):
+    """A position: what both players have, and where each would complete a line.
+
+    ``their_wins & theirs`` is not empty once the player who moved last has won.
+    """
+
+    mine: Bits
+    theirs: Bits
+    my_wins: Bits
+    their_wins: Bits
+
+
+@compiled
+def winning_cells(position, stones):
+    """The cells, free or not, that make a line of four with three of the *stones*."""
+    cells = (stones << Bits(1)) & (stones << Bits(2)) & (stones << Bits(3))
+    for step in (position.RIGHT, position.RISING, position.FALLING):
+        above = (stones << step) & (stones << (Bits(2) * step))
+        below = (stones >> step) & (stones >> (Bits(2) * step))
+        cells |= above & ((stones << (Bits(3) * step)) | (stones >> step))
+        cells |= below & ((stones >> (Bits(3) * step)) | (stones << step))
+    return cells & position.BOARD
+
+
+@compiled
+def playable(position):
+    """The lowest free cell of each column that is not full."""
+    return ((position.mine | position.theirs) + position.BOTTOM) & position.BOARD
+
+
+@compiled
+def moves(position, buffer, at):
+    free = playable(position)
+    for column in range(position.WIDTH):
+        if free & (position.COLUMN << Bits(column * position.STRIDE)):
+            buffer[at] = column
+            at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    column = position.COLUMN << Bits(move * position.STRIDE)
+    mine = position.mine | (playable(position) & column)
+    return rebuild(
+        position, position.theirs, mine, position.their_wins, winning_cells(position, mine)
+    )
+
+
+@compiled
+def outcome(position):
+    stones = popcount(position.mine | position.theirs)
+    if position.their_wins & position.theirs:
+        return True, -((position.CELLS - stones + 2) // 2)
+    return stones == position.CELLS, 0
+
+
+@compiled
+def key(position):
+    """Each column's own stones under a bit that marks its height: unlike for unlike."""
+    return position.mine | ((position.mine | position.theirs) + position.BOTTOM)
+
+
+# What can be seen without search
+
+
+@compiled
+def starts(stones, step):
+    """The first cell of each line of four that the *stones* contain, along one step."""
+    pairs = stones & (stones >> step)
+    return pairs & (pairs >> (Bits(2) * step))
+
+
+@compiled
+def has_line(position, stones):
+    return (
+        starts(stones, Bits(1))
+        | starts(stones, position.RIGHT)
+        | starts(stones, position.RISING)
+        | starts(stones, position.FALLING)
+    ) != Bits(0)
+
+
+@compiled
+def bounds(position, alpha, beta):
+    filled = position.mine | position.theirs
+    stones = popcount(filled)
+    left = position.CELLS - stones
+    if position.their_wins & position.theirs:
+        value = -((left + 2) // 2)
+        return value, value
+    if left == 0:
+        return 0, 0
+
+    free = (filled + position.BOTTOM) & position.BOARD
+    if position.my_wins & free:
+        value = (left + 1) // 2
+        return value, value
+
+    threats = position.their_wins & ~filled
+    urgent = threats & free
+    safe = free & ~(threats >> Bits(1))
+    if safe == Bits(0) or (urgent and (urgent != lowest(urgent) or not urgent & safe)):
+        value = -(left // 2)
+        return value, value
+
+    # Nobody wins with the next stone of either: later wins are worth less.
+    lower = -(max(left - 2, 0) // 2)
+    upper = (left - 1) // 2
+    empty = position.BOARD & ~filled
+    if lower < 0 and alpha < 0 and not has_line(position, position.theirs | empty):
+        lower = 0
+    if upper > 0 and beta > 0 and not has_line(position, position.mine | empty):
+        upper = 0
+    if position.EVEN_HEIGHT and stones % 2 == 0:
+        upper = min(upper, follow_up_bound(position, filled, free, upper))
+    return lower, upper
+
+
+@compiled
+def follow_up_bound(position, filled, free, upper):
+    """What the mover can reach if the opponent answers each move in the same column.
+
+    In a board of even height, with an even number of stones, the opponent can get every
+    even cell (rows counted from 1) that is not free right now: he replies above an odd
+    cell, and to an even cell (the top of a column of odd height) with another such one,
+    of which there is an even number.  The mover gets at most the rest.  If the rest
+    holds no line the mover cannot win; if in addition the opponent's cells hold one, he
+    loses, at the latest when the highest empty cell of that line is filled last.
+    """
+    even = position.EVEN & ~filled & ~free
+    theirs = position.theirs | even
+    rest = position.BOARD & ~theirs
+    if starts(rest, Bits(1)):
+        return upper
+
+    win = False
+    for step in (position.RIGHT, position.RISING, position.FALLING):
+        their_lines = starts(theirs, step)
+        win |= their_lines != Bits(0)
+        # A line of the mover does no harm if one of the opponent lies right below it in
+        # the same four columns: that one is complete first.
+        not_above = ((their_lines | position.SPARE) - position.BOTTOM) & ~their_lines
+        if starts(rest, step) & not_above:
+            return upper
+    if not win:
+        return 0
+    for row in range(2, position.HEIGHT, 2):
+        low = position.theirs | (even & (position.BOTTOM * ((Bits(1) << Bits(row)) - Bits(1))))
+        if starts(low, position.RIGHT) | starts(low, position.RISING) | starts(low, position.FALLING):
+            return -((position.HEIGHT - row + 2) // 2)
+    return -1
+
+
+@compiled
+def plies_left(position):
+    return position.CELLS - popcount(position.mine | position.theirs)
+
+
+@compiled
+def forced(position):
+    filled = position.mine | position.theirs
+    free = (filled + position.BOTTOM) & position.BOARD
+    threats = position.their_wins & ~filled
+    urgent = threats & free
+    only = urgent if urgent else free & ~(threats >> Bits(1))
+    return lowest_index(only) // position.STRIDE if only == lowest(only) else NO_MOVE
+
+
+@compiled
+def candidates(position, buffer, at):
+    filled = position.mine | position.theirs
+    free = (filled + position.BOTTOM) & position.BOARD
+    threats = position.their_wins & ~filled
+    urgent = threats & free
+    cells = urgent if urgent else free & ~(threats >> Bits(1))
+    while cells:
+        buffer[at] = lowest_index(cells) // position.STRIDE
+        cells &= cells - Bits(1)
+        at += 1
+    return at
+
+
+@compiled
+def order(position, move, child):
+    """Threats that can be used soon count most; one above an opponent's is no use."""
+    filled = child.mine | child.theirs
+    free = (filled + position.BOTTOM) & position.BOARD
+    useful = child.their_wins & ~filled & ~(position.their_wins << Bits(1))
+    soon = popcount(useful & (free << Bits(1)))
+    later = popcount(useful & (free << Bits(2)))
+    centre = min(move, position.WIDTH - 1 - move)
+    return 120 * soon + 50 * later + 30 * popcount(useful) + 10 * centre // position.WIDTH
+
+
+# Equivalent positions
+
+
+@compiled
+def touched(stones, step):
+    """The starts of the lines of four cells, along one step, that touch any of *stones*."""
+    pairs = stones | (stones >> step)
+    return pairs | (pairs >> (Bits(2) * step))
+
+
+@compiled
+def spread(lines, step):
+    """The cells of the lines with these starts."""
+    pairs = lines | (lines << step)
+    return pairs | (pairs << (Bits(2) * step))
+
+
+@compiled
+def mirror(position, word):
+    image = Bits(0)
+    for column in range(position.WIDTH):
+        stripe = (word >> Bits(column * position.STRIDE)) & position.STRIPE
+        image |= stripe << Bits((position.WIDTH - 1 - column) * position.STRIDE)
+    return image
+
+
+@compiled
+def canonical(position):
+    word = key(position)
+    image = mirror(position, word)
+    return (image, 1) if image < word else (word, 0)
+
+
+@compiled
+def canonical_move(position, move, symmetry):
+    return position.WIDTH - 1 - move if symmetry else move
+
+
+@compiled
+def original_move(position, move, symmetry):
+    return position.WIDTH - 1 - move if symmetry else move
+
+
+@compiled
+def evaluate(position):
+    """Lines of four cells without an opposing stone: 1, 10, 100 for 1, 2, 3 own stones."""
+    return windows(position, position.mine, position.theirs) - windows(
+        position, position.theirs, position.mine
+    )
+
+
+@compiled
+def windows(position, own, other):
+    total = 0
+    for step in (Bits(1), position.RIGHT, position.RISING, position.FALLING):
+        lines = starts(position.BOARD & ~other, step)
+        one, two, three = Bits(0), Bits(0), Bits(0)
+        for at in range(4):
+            stone = own >> (Bits(at) * step)
+            three |= two & stone
+            two |= one & stone
+            one |= stone
+        total += popcount(lines & one) + 9 * popcount(lines & two) + 90 * popcount(lines & three)
+    return total
+
+
+# Boards of all sizes
+
+_classes: dict[tuple[int, int], type[Stones]] = {}
+
+
+def board(width: int = 7, height: int = 6) -> type[Stones]:
+    """The position class of a board; :class:`PositionError` if it does not fit 64 bits."""
+    stride = height + 1
+    bottom = sum(1 << column * stride for column in range(width))
+    full = (1 << height) - 1
+    even = sum(1 << row for row in range(1, height, 2))
+    constants = {
+        "WIDTH": width,
+        "HEIGHT": height,
+        "CELLS": width * height,
+        "STRIDE": stride,
+        "RIGHT": Bits(stride),
+        "RISING": Bits(stride + 1),
+        "FALLING": Bits(stride - 1),
+        "BOTTOM": Bits(bottom),
+        "BOARD": Bits(bottom * full),
+        "SPARE": Bits(bottom << height),
+        "COLUMN": Bits(full),
+        "STRIPE": Bits((1 << stride) - 1),
+        "EVEN": Bits(bottom * even),
+        "EVEN_HEIGHT": height % 2 == 0,
+        "MAX_MOVES": width,
+        "MAX_PLIES": width * height,
+    }
+    name = f"Position{width}x{height}"
+    return type(name, (Stones,), {"__slots__": (), "__module__": __name__, **constants})
+
+Position = Position7x6 = board(7, 6)
