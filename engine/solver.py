@@ -99,7 +99,7 @@ def negamax(position, word, alpha, beta, ply, top, search, table):
         slot = top + count
         park(search.children, slot * frame, child)
         search.children[slot * frame + frame - 1] = cword
-        score = order(position, move, first) + (60 if move == hint else 0)
+        score = order(position, move, first) + (100000 if move == hint else 0)
         search.order[slot] = ((score + (1 << 24)) << 32) | (move << 16) | (np.int64(again) << 8) | count
         count += 1
 

@@ -149,9 +149,18 @@ def bounds(position, alpha, beta):
         lower = 0
     if upper > 0 and beta > 0 and not has_line(position, position.mine | empty):
         upper = 0
-    if position.EVEN_HEIGHT and stones % 2 == 0:
-        upper = min(upper, follow_up_bound(position, filled, free, upper))
+    if position.EVEN_HEIGHT:
+        if stones % 2 == 0:
+            upper = min(upper, follow_up_bound(position, filled, free, upper))
+        else:
+            upper = min(upper, odd_threat_bound(position, filled, free, upper))
     return lower, upper
+
+
+@compiled
+def under(position, cells):
+    """The cells of each column below its lowest of *cells*; a whole column without any."""
+    return ((cells | position.SPARE) - position.BOTTOM) & ~cells & position.BOARD
 
 
 @compiled
@@ -167,7 +176,7 @@ def follow_up_bound(position, filled, free, upper):
     """
     even = position.EVEN & ~filled & ~free
     theirs = position.theirs | even
-    rest = position.BOARD & ~theirs
+    rest = position.BOARD & ~theirs & under(position, position.their_wins & even)
     if starts(rest, Bits(1)):
         return upper
 
@@ -177,8 +186,7 @@ def follow_up_bound(position, filled, free, upper):
         win |= their_lines != Bits(0)
         # A line of the mover does no harm if one of the opponent lies right below it in
         # the same four columns: that one is complete first.
-        not_above = ((their_lines | position.SPARE) - position.BOTTOM) & ~their_lines
-        if starts(rest, step) & not_above:
+        if starts(rest, step) & under(position, their_lines):
             return upper
     if not win:
         return 0
@@ -187,6 +195,38 @@ def follow_up_bound(position, filled, free, upper):
         if starts(low, position.RIGHT) | starts(low, position.RISING) | starts(low, position.FALLING):
             return -((position.HEIGHT - row + 2) // 2)
     return -1
+
+
+@compiled
+def odd_threat_bound(position, filled, free, upper):
+    """What the mover can reach if the opponent waits for him to fill the cell below a threat.
+
+    In a board of even height, with an odd number of stones, an odd number of columns have
+    odd height.  Let the opponent threaten an odd cell in one of them.  He answers a move
+    there, and any on an odd cell, right above it; a move on the even cell that is free in
+    another column of odd height, with the next such cell.  So the mover always moves
+    first, and must sooner or later fill the cell below the threat.  If the cells that he
+    can get until then hold no line, he loses.
+    """
+    above = free & position.EVEN
+    odd_height = above
+    threats = position.their_wins & ~filled & ~position.EVEN
+    while threats:
+        threat = lowest(threats)
+        threats ^= threat
+        index = lowest_index(threat)
+        column = index // position.STRIDE
+        stripe = position.COLUMN << Bits(column * position.STRIDE)
+        if not odd_height & stripe:
+            continue
+        row = index - column * position.STRIDE + 1
+        even = position.EVEN & ~filled & ~free & ~stripe
+        special = position.EVEN & stripe & (threat - Bits(1))
+        others = (~position.EVEN | (free & position.EVEN)) & ~stripe & under(position, position.their_wins & even)
+        cells = position.mine | (position.BOARD & ~filled & (special | others))
+        if not has_line(position, cells):
+            upper = min(upper, -((position.HEIGHT - row + 2) // 2))
+    return upper
 
 
 @compiled
