@@ -48,7 +48,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar, overload
 
 import llvmlite
@@ -116,11 +116,21 @@ class Kernel:
         finally:
             self.dispatcher._can_compile = False
 
-    def callees(self) -> list[Kernel]:
-        """The kernels that this one calls directly, itself excluded."""
-        names = self.function.__code__.co_names
-        found = [self.function.__globals__.get(name) for name in names]
-        return [k for k in found if isinstance(k, Kernel) and k is not self]
+    def callees(self) -> set[Kernel]:
+        """The kernels that this one calls, itself or through plain functions of the engine."""
+        found: set[Kernel] = set()
+        seen: set[Any] = set()
+        waiting = [self.function]
+        while waiting:
+            function = waiting.pop()
+            seen.add(function)
+            for name in function.__code__.co_names:
+                called = function.__globals__.get(name)
+                if isinstance(called, Kernel):
+                    found.add(called)
+                elif isinstance(called, FunctionType) and called not in seen:
+                    waiting.append(called)
+        return found - {self}
 
 
 @typeof_impl.register(Kernel)

@@ -1,194 +1,525 @@
+"""The exact solver: alpha-beta to the end of the game, driven by null windows.
+
+:func:`search` is the node function, in numbered steps.  :func:`prove` narrows the proven
+interval of a position with null windows until the value is known.  :func:`solve_batch`
+is what Python calls: it proves one position after the other.
+
+What every function here promises, for a window ``alpha < beta``: the value *v* that it
+returns is fail-soft.  If ``v <= alpha`` the true value is at most *v*; if ``v >= beta``
+it is at least *v*; in between it is exact.  After a stop, returned values mean nothing
+and nothing is stored.
+
+Sources: fail-soft alpha-beta, J. Fishburn, "Another optimization of alpha-beta search"
+(1983); enhanced transposition cutoffs, A. Plaat et al., "Best-first fixed-depth minimax
+algorithms" (1996), whose MTD(f) the near questions of :func:`prove` follow.
+"""
+
 from __future__ import annotations
+
+import functools
 from typing import Any
+
 import numba
 import numpy as np
 from numba import types
-from engine.bits import Bits
-from engine.contract import *
-from engine.contract import game_constant
+
+from engine.bits import Bits, mix
+from engine.clock import ticks
+from engine.contract import (
+    INFINITE,
+    MAX_VALUE,
+    NO_MOVE,
+    bounds,
+    candidates,
+    canonical,
+    canonical_move,
+    forced,
+    game_constant,
+    moves,
+    moves_again,
+    order,
+    original_move,
+    outcome,
+    play,
+    plies_left,
+)
 from engine.jit import compiled
+from engine.parameters import ENHANCED_PLIES, FAR_FRACTION, JITTER, TABLE_PLIES
 from engine.positions import load, park, width
-from engine import table as tt
-from engine.table import scatter, prepare, probe, store, lower_of, upper_of, move_of
-import math, functools
+from engine.table import (
+    begin,
+    lower_of,
+    move_of,
+    open_whole,
+    prepare,
+    probe,
+    store,
+    upper_of,
+)
+
+__all__ = ["RUNNING", "result_dtype", "search_dtype", "solve_batch"]
+
+RUNNING, CALLED, NODES, PLIES = range(4)
+"""Why a search stops: it does not; it was told to; nodes ran out; the line is too long."""
+
+
+ALONE, OPENING, SHARED = range(3)
+"""How a batch uses the table: for itself; making it ready for others; with others."""
+
 
 @functools.cache
-def search_dtype(cls):
-    plies = game_constant(cls, "MAX_PLIES", 512)
-    most = game_constant(cls, "MAX_MOVES", 256)
-    frame = len(cls._fields) + 1
-    return np.dtype([("stop", "i8"), ("limit", "i8"), ("nodes", "i8"), ("probes","i8"),("hits","i8"),("stores","i8"),("overwrites","i8"),("age","i8"),("salt","u8"),
-        ("lower","i8"),("upper","i8"),
-        ("etc","i8"),("tt","i8"),
-        ("moves", "i8", (plies+1)*most), ("order", "i8", (plies+1)*most), ("children","u8",(plies+1)*most*frame)], align=True)
+def search_dtype(cls: type) -> np.dtype[Any]:
+    """The memory of one searching thread: control, counters, and stacks for all plies."""
+    plies = game_constant(cls, "MAX_PLIES", 512) + 1
+    room = (plies + 1) * game_constant(cls, "MAX_MOVES", 256)
+    fields: list[Any] = [
+        ("stop", np.int64),  # one of the reasons above; other threads may set it
+        ("stop_at", np.int64),  # the stop is meant for this position of the batch; -1: all
+        ("current", np.int64),  # the position of the batch that is being solved
+        ("node_limit", np.int64),  # for each position
+        ("nodes", np.int64),
+        ("probes", np.int64),
+        ("hits", np.int64),
+        ("cutoffs", np.int64),
+        ("stores", np.int64),
+        ("overwrites", np.int64),
+        ("jitter", np.uint64),  # 0: order as it should be; else a seed to disturb it
+        ("plies", np.int64),  # longest line that the stacks have room for
+        ("moves", np.int64, (room,)),
+        ("ranked", np.int64, (room,)),
+        ("children", np.uint64, (room * (len(cls._fields) + 1),)),  # type: ignore[attr-defined]
+    ]
+    return np.dtype(fields, align=True)
 
-def record(position): return numba.from_dtype(search_dtype(position.instance_class))
+
+@functools.cache
+def result_dtype(cls: type) -> np.dtype[Any]:
+    """What is proven of one position of a batch."""
+    fields: list[Any] = [
+        ("lower", np.int64),
+        ("upper", np.int64),
+        ("reason", np.int64),
+        ("nodes", np.int64),
+        ("probes", np.int64),
+        ("hits", np.int64),
+        ("cutoffs", np.int64),
+        ("stores", np.int64),
+        ("overwrites", np.int64),
+        ("ticks", np.int64),
+        ("length", np.int64),
+        ("line", np.int64, (game_constant(cls, "MAX_PLIES", 512),)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+def _search(position: Any) -> Any:
+    return numba.from_dtype(search_dtype(position.instance_class))
+
+
+def _results(position: Any) -> Any:
+    return types.Array(numba.from_dtype(result_dtype(position.instance_class)), 1, "C")
+
+
 TABLE = types.uint64[::1]
 
+# How a child waits in the stacks.  ``ranked`` holds, from the highest bits down: the order
+# score (plus 2**23, 24 bits), the move (16 bits), whether the mover of the parent is to
+# move in it (1 bit), and its number (16 bits), so sorting the words sorts the children.
+# ``children`` holds the child's position and then its scattered key.
+
+
 @compiled
-def log2(n):
-    r = 0
-    while n > 1:
-        n >>= 1
-        r += 1
-    return r
+def rank(score, move, again, number):
+    return (
+        ((np.int64(score) + (1 << 23)) << 33)
+        | (np.int64(move) << 17)
+        | (np.int64(again) << 16)
+        | np.int64(number)
+    )
 
-@compiled(signature=lambda p: types.int64(p, types.uint64, types.int64, types.int64, types.int64, types.int64, record(p), TABLE))
-def negamax(position, word, alpha, beta, ply, top, search, table):
-    search.nodes += 1
-    if search.stop or search.nodes >= search.limit:
-        search.stop = 1
-        return alpha
-    before = search.nodes
-    frame = width(position) + 1
 
-    _, symmetry = canonical(position)
-    hint = NO_MOVE
-    plies = plies_left(position)
-    data = Bits(0)
-    if plies >= search.tt:
-        data = probe(table, word)
-    if data:
-        lower, upper = lower_of(data), upper_of(data)
-        if lower >= beta or lower == upper: return lower
-        if upper <= alpha: return upper
-        alpha = max(alpha, lower)
-        beta = min(beta, upper)
-        hint = move_of(data)
-        if hint != NO_MOVE:
-            hint = original_move(position, hint, symmetry)
+@compiled
+def ranked_move(ranked):
+    return (ranked >> 17) & 0xFFFF
 
-    best = -INFINITE
-    best_move = NO_MOVE
-    floor = alpha
-    end = candidates(position, search.moves, top)
-    count = 0
-    for i in range(top, end):
-        move = search.moves[i]
+
+@compiled
+def ranked_again(ranked):
+    return (ranked >> 16) & 1 != 0
+
+
+@compiled
+def ranked_number(ranked):
+    return ranked & 0xFFFF
+
+
+@compiled
+def sort_down(ranked, start, end):
+    """Sort ``ranked[start:end]`` so that the highest come first (few: by insertion)."""
+    for i in range(start + 1, end):
+        item = ranked[i]
+        j = i
+        while j > start and ranked[j - 1] < item:
+            ranked[j] = ranked[j - 1]
+            j -= 1
+        ranked[j] = item
+
+
+@compiled
+def resolve(position, alpha, beta):
+    """Play forced moves until bounds decide the window or there is a choice.
+
+    Returns the position reached, whether the original mover is to move in it, whether
+    its value is decided, and if so that value (for whoever is to move in it).
+    """
+    same = True
+    while True:
+        lower, upper = bounds(position, alpha, beta)
+        if lower >= beta or lower == upper:
+            return position, same, True, lower
+        if upper <= alpha:
+            return position, same, True, upper
+        move = forced(position)
+        if move == NO_MOVE:
+            return position, same, False, 0
         child = play(position, move)
-        first = child
+        if not moves_again(position, child):
+            alpha, beta = -beta, -alpha
+            same = not same
+        position = child
+
+
+@compiled
+def work(nodes):
+    """The binary logarithm of a node count, rounded down."""
+    exponent = 0
+    while nodes > 1:
+        nodes >>= 1
+        exponent += 1
+    return exponent
+
+
+@compiled
+def must_stop(search, ply):
+    """Whether the search of this position has to end; the reason is left in ``stop``."""
+    if search.nodes > search.node_limit:
+        search.stop = NODES
+        search.stop_at = search.current
+    elif ply > search.plies:
+        search.stop = PLIES
+        search.stop_at = search.current
+    if search.stop and search.stop_at >= 0 and search.stop_at != search.current:
+        search.stop = RUNNING
+    return search.stop != RUNNING
+
+
+@compiled(
+    signature=lambda position: types.int64(
+        position,
+        types.uint64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        _search(position),
+        TABLE,
+    )
+)
+def search_node(position, word, alpha, beta, ply, top, search, table):
+    """The value of a position within a window, fail-soft (see the module's text).
+
+    The position is resolved: the caller knows that bounds leave the window open and no
+    move is forced.  *word* is its scattered key; the stacks are free from *top* on.
+    """
+    # 1. Count the node, and stop if told to.
+    search.nodes += 1
+    if search.stop != RUNNING or search.nodes > search.node_limit or ply > search.plies:
+        if must_stop(search, ply):
+            return alpha
+    before = search.nodes
+    plies = plies_left(position)
+    remember = plies >= TABLE_PLIES
+
+    # 2. Look the position up.
+    best_known = NO_MOVE
+    symmetry = 0
+    if remember:
+        search.probes += 1
+        data = probe(table, word)
+        if data != Bits(0):
+            search.hits += 1
+            lower, upper = lower_of(data), upper_of(data)
+            if lower >= beta or lower == upper:
+                search.cutoffs += 1
+                return lower
+            if upper <= alpha:
+                search.cutoffs += 1
+                return upper
+            alpha = max(alpha, lower)
+            beta = min(beta, upper)
+            _, symmetry = canonical(position)
+            best_known = move_of(data)
+            if best_known != NO_MOVE:
+                best_known = original_move(position, best_known, symmetry)
+
+    # 3. Make the children, and see which of them are decided without search.
+    best, best_move, floor = -INFINITE, NO_MOVE, alpha
+    stride = width(position) + 1
+    count = 0
+    end = candidates(position, search.moves, top)
+    for at in range(top, end):
+        move = search.moves[at]
+        child = play(position, move)
         again = moves_again(position, child)
         low, high = (floor, beta) if again else (-beta, -floor)
-        decided = False
-        value = 0
-        while True:
-            l, u = bounds(child, low, high)
-            if l >= high or l == u:
-                value = l; decided = True; break
-            if u <= low:
-                value = u; decided = True; break
-            only = forced(child)
-            if only == NO_MOVE: break
-            grand = play(child, only)
-            if not moves_again(child, grand):
-                again = not again
-                low, high = -high, -low
-            child = grand
+        reached, same, decided, value = resolve(child, low, high)
+        again = again == same
         if decided:
-            if not again: value = -value
+            value = value if again else -value
             if value > best:
-                best = value
-                best_move = move
-                if value >= beta:
-                    return value
-                floor = max(floor, value)
+                best, best_move = value, move
+                if best >= beta:
+                    return best
+                floor = max(floor, best)
             continue
-        ckey, _ = canonical(child)
-        cword = scatter(ckey, search.salt)
-        if plies > search.tt: prepare(table, cword)
-        slot = top + count
-        park(search.children, slot * frame, child)
-        search.children[slot * frame + frame - 1] = cword
-        score = order(position, move, first) + (100000 if move == hint else 0)
-        search.order[slot] = ((score + (1 << 24)) << 32) | (move << 16) | (np.int64(again) << 8) | count
+        reached_key, _ = canonical(reached)
+        reached_word = mix(reached_key)
+        if plies > TABLE_PLIES:
+            prepare(table, reached_word)
+        score = order(position, move, child)
+        if move == best_known:
+            score = (1 << 23) - 1
+        elif search.jitter:
+            score += np.int64(mix(reached_word ^ search.jitter) % Bits(JITTER))
+        search.ranked[top + count] = rank(score, move, again, count)
+        park(search.children, (top + count) * stride, reached)
+        search.children[(top + count) * stride + stride - 1] = reached_word
         count += 1
-
     if count == 0:
         return best
 
-    # ETC
-    if plies >= search.etc:
+    # 4. Look the children up before searching one (enhanced transposition cutoffs).
+    if plies >= ENHANCED_PLIES:
         kept = 0
-        for j in range(count):
-            slot = top + j
-            o = search.order[slot]
-            idx = o & 255
-            again = ((o >> 8) & 1) != 0
-            data = probe(table, search.children[(top+idx) * frame + frame - 1])
-            if data:
-                l, u = lower_of(data), upper_of(data)
-                if not again:
-                    l, u = -u, -l
-                if l >= beta:
-                    return l
-                if u <= floor:
-                    best = max(best, u)
+        for at in range(top, top + count):
+            ranked = search.ranked[at]
+            search.probes += 1
+            slot = (top + ranked_number(ranked)) * stride
+            data = probe(table, Bits(search.children[slot + stride - 1]))
+            if data != Bits(0):
+                search.hits += 1
+                lower, upper = lower_of(data), upper_of(data)
+                if not ranked_again(ranked):
+                    lower, upper = -upper, -lower
+                if lower >= beta:
+                    search.cutoffs += 1
+                    return lower
+                if upper <= floor:
+                    best = max(best, upper)
                     continue
-            search.order[top + kept] = o
+            search.ranked[top + kept] = ranked
             kept += 1
         count = kept
 
-    # sort
-    for i in range(top + 1, top + count):
-        item = search.order[i]
-        j = i
-        while j > top and search.order[j-1] < item:
-            search.order[j] = search.order[j-1]
-            j -= 1
-        search.order[j] = item
-
-    origfloor = floor
-    nexttop = end
-    for i in range(top, top + count):
-        o = search.order[i]
-        slot = top + (o & 255)
-        again = ((o >> 8) & 1) != 0
-        child = load(search.children, slot * frame, position)
-        cword = search.children[slot*frame + frame-1]
-        if again:
-            value = negamax(child, cword, floor, beta, ply+1, nexttop, search, table)
+    # 5. Search the children that are left, the most promising first.
+    sort_down(search.ranked, top, top + count)
+    for at in range(top, top + count):
+        ranked = search.ranked[at]
+        slot = (top + ranked_number(ranked)) * stride
+        child = load(search.children, slot, position)
+        child_word = Bits(search.children[slot + stride - 1])
+        if ranked_again(ranked):
+            value = search_node(child, child_word, floor, beta, ply + 1, end, search, table)
         else:
-            value = -negamax(child, cword, -beta, -floor, ply+1, nexttop, search, table)
-        if search.stop: return best
+            value = -search_node(child, child_word, -beta, -floor, ply + 1, end, search, table)
+        if search.stop != RUNNING:
+            return alpha
         if value > best:
-            best = value
-            best_move = (o >> 16) & 0xFFFF
-            floor = max(floor, value)
-            if best >= beta: break
-    if plies < search.tt: return best
-    lower, upper = -INFINITE, INFINITE
-    if best >= beta: lower = best
-    elif best <= alpha: upper = best
-    else: lower = upper = best
-    search.stores += 1
-    if store(table, word, lower, upper, canonical_move(position, best_move, symmetry) if best > alpha else NO_MOVE, log2(search.nodes - before), search.age):
-        search.overwrites += 1
+            best, best_move = value, ranked_move(ranked)
+            if best >= beta:
+                break
+            floor = max(floor, best)
+
+    # 6. Remember what is proven.
+    if remember:
+        lower = best if best > alpha else -INFINITE
+        upper = best if best < beta else INFINITE
+        if best <= alpha:
+            best_move = NO_MOVE
+        else:
+            _, symmetry = canonical(position)
+            best_move = canonical_move(position, best_move, symmetry)
+        search.stores += 1
+        search.overwrites += store(
+            table, word, lower, upper, best_move, work(search.nodes - before)
+        )
     return best
 
-@compiled(signature=lambda p: types.int64(p, types.int64, types.int64, types.int64, record(p), TABLE))
-def solve_root(position, low, high, mode, search, table):
-    search.lower, search.upper = low, high
-    while True:
-        l, u = bounds(position, search.lower, search.upper)
-        if l > search.lower: search.lower = l
-        if u < search.upper: search.upper = u
-        break
-    if search.lower >= search.upper: return search.lower
-    k, _ = canonical(position)
-    word = scatter(k, search.salt)
-    guess = (search.lower+search.upper)//2
-    while search.lower < search.upper:
-        lo, hi = search.lower, search.upper
-        if mode == 0:   # mtd
-            test = max(guess, lo+1)
+
+@compiled
+def search_root(position, alpha, beta, top, search, table):
+    """The value of any position within a window, fail-soft; the stacks are free from *top*."""
+    reached, same, decided, value = resolve(position, alpha, beta)
+    if not decided:
+        low, high = (alpha, beta) if same else (-beta, -alpha)
+        reached_key, _ = canonical(reached)
+        word = mix(reached_key)
+        ply = np.int64(0)
+        value = search_node(reached, word, low, high, ply, np.int64(top), search, table)
+    return value if same else -value
+
+
+@compiled
+def question(lower, upper, guess, near):
+    """What to ask of a value in ``lower..upper``: is it at least this?
+
+    A null window far from the value is cheap, and the cheaper the further, because the
+    game's bounds decide it early: so ask for values half-way to the far ends first, and
+    find quick wins before their slower proofs are tried.  Close to zero, ask what the
+    last answer suggests, as MTD(f) does.
+    """
+    if upper - lower > near:
+        if lower >= 0 or upper <= 0:
+            return (lower + upper) // 2 + 1
+        if upper >= -lower and upper > near:
+            return upper // 2 + 1
+        if -lower > near:
+            return lower // 2
+    return max(guess, lower + 1)
+
+
+@compiled
+def prove(position, result, weak, search, table):
+    """Narrow ``result.lower..result.upper`` to the value, as far as limits allow."""
+    lower, upper = bounds(position, -INFINITE, INFINITE)
+    bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
+    if weak:
+        lower, upper = max(lower, -1), min(upper, 1)
+        lower, upper = min(lower, 1), max(upper, -1)
+    lower, upper = max(lower, -MAX_VALUE), min(upper, MAX_VALUE)
+    result.lower, result.upper = lower, upper
+    near = (upper - lower) // FAR_FRACTION if bounded else 2 * MAX_VALUE
+    guess = min(max(0, lower), upper)
+    while lower < upper:
+        asked = question(lower, upper, guess, near)
+        value = search_root(position, asked - 1, asked, 0, search, table)
+        if search.stop != RUNNING:
+            return
+        if value >= asked:
+            lower = min(value, upper)
         else:
-            med = lo + (hi-lo)//2
-            if med <= 0 and -((-lo)//2) < 0 and lo//2 < med: med = -((-lo)//2)
-            elif med >= 0 and hi//2 > med: med = hi//2
-            test = med + 1
-        v = negamax(position, word, test-1, test, 0, 0, search, table)
-        if search.stop: break
-        if v >= test: search.lower = v
-        else: search.upper = v
-        guess = v
-    return search.lower
+            upper = max(value, lower)
+        guess = min(max(guess, lower), upper)
+        result.lower, result.upper = lower, upper
+
+
+@compiled
+def best_move_of(position, value, weak, search, table):
+    """A legal move that keeps a proven value; ``NO_MOVE`` after a stop."""
+    word, symmetry = canonical(position)
+    data = probe(table, mix(word))
+    known = move_of(data) if data != Bits(0) else NO_MOVE
+    if known != NO_MOVE:
+        known = original_move(position, known, symmetry)
+    end = moves(position, search.moves, 0)
+    for at in range(end):
+        move = search.moves[at]
+        score = order(position, move, play(position, move))
+        search.ranked[at] = rank((1 << 23) - 1 if move == known else score, move, False, 0)
+    sort_down(search.ranked, 0, end)
+    for at in range(end):
+        move = ranked_move(search.ranked[at])
+        if at == end - 1 or (weak and value < 0):
+            return move
+        child = play(position, move)
+        if moves_again(position, child):
+            reached = search_root(child, value - 1, value, end, search, table)
+        else:
+            reached = -search_root(child, -value, 1 - value, end, search, table)
+        if search.stop != RUNNING:
+            break
+        if reached >= value:
+            return move
+    return NO_MOVE
+
+
+@compiled
+def follow(position, result, weak, whole_line, search, table):
+    """Write a best line of play to *result*: of a proven value the whole, else one move."""
+    result.length = 0
+    value = result.lower
+    proven = result.lower == result.upper
+    if not proven:
+        # Which move is best is not known yet: any that gives hope for the lower bound.
+        value = -MAX_VALUE
+    while result.length < len(result.line):
+        over, _ = outcome(position)
+        if over:
+            return
+        move = best_move_of(position, value, weak, search, table)
+        if move == NO_MOVE:
+            return
+        result.line[result.length] = move
+        result.length += 1
+        if not (proven and whole_line):
+            return
+        child = play(position, move)
+        if not moves_again(position, child):
+            value = -value
+        position = child
+
+
+@compiled(
+    signature=lambda position: types.void(
+        position,
+        types.uint64[::1],
+        _results(position),
+        types.boolean,
+        types.int64,
+        types.boolean,
+        types.int64,
+        _search(position),
+        TABLE,
+    )
+)
+def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
+    """Solve the positions parked in *words*; *like* is any position of their class.
+
+    *line* is the number of moves wanted of the best line: 0, 1, or 2 for all of them.
+    *cold*: each position starts a generation of the table.  Threads that share a table
+    are told so by *sharing*: one call, of no positions, opens it before they start.
+    """
+    if sharing == OPENING:
+        begin(table, cold)
+        open_whole(table)
+    for number in range(len(results)):
+        result = results[number]
+        if sharing == ALONE:
+            begin(table, cold)
+        search.current = number
+        if search.stop != RUNNING and search.stop_at >= 0:
+            search.stop = RUNNING
+        search.nodes = search.probes = search.hits = search.cutoffs = 0
+        search.stores = search.overwrites = 0
+        position = load(words, number * width(like), like)
+        started = ticks()
+        prove(position, result, weak, search, table)
+        result.ticks = ticks() - started
+        result.reason = search.stop
+        result.nodes = search.nodes
+        result.probes = search.probes
+        result.hits = search.hits
+        result.cutoffs = search.cutoffs
+        result.stores = search.stores
+        result.overwrites = search.overwrites
+        if line > 0:
+            limit = search.node_limit
+            stopped = search.stop
+            search.node_limit = np.int64(1 << 62)
+            search.stop = RUNNING
+            follow(position, result, weak, line > 1, search, table)
+            search.node_limit = limit
+            if stopped != RUNNING:
+                search.stop = stopped
+        if search.stop != RUNNING and search.stop_at < 0:
+            return

@@ -1,8 +1,8 @@
 """The transposition table: what searches have proven, found again by position.
 
-Layout.  One array of 64-bit words, in *buckets* of four entries, 64 bytes, one cache
-line.  An entry is two words: ``data``, and the scattered key XOR ``data``, so that an
-entry torn by two threads that write at once matches no key (R. Hyatt's lockless table).
+Layout.  One array of 64-bit words in *buckets* of four entries: 64 bytes, one cache line.
+An entry is two words: ``data``, and the scattered key XOR ``data``, so that an entry torn
+by two threads that write at once matches no key (R. Hyatt's lockless table).
 
     data   bits  0..15   lower bound of the value, plus 32768
            bits 16..31   upper bound of the value, plus 32768
@@ -10,75 +10,160 @@ entry torn by two threads that write at once matches no key (R. Hyatt's lockless
            bits 48..53   work: the binary logarithm of the nodes spent
            bits 54..63   age: the search that wrote it, 1..1023 (0 marks a free entry)
 
-Both bounds live in one entry, so that a sequence of null windows sharpens it from both
-sides.  An entry gives way in this order: one for the same position (its bounds are
-merged), a free one, one from an earlier search, the one with the least work.
+Both bounds live in one entry, so a sequence of null windows sharpens it from both sides.
+Scores enter and leave as they are: a value belongs to its position, however reached.
 
-Generations.  A *cold* search must not see what earlier ones stored.  Its keys are
-scattered with a new salt instead of clearing gigabytes, so nothing old matches.
+Replacement.  An entry gives way in this order: one for the same position (bounds are
+merged), a free one or one of an earlier search, the one with the least work.
 
-Errors.  The whole 64-bit key is compared.  Keys are scattered by a bijection, so a game
-whose key tells all positions apart gets no false match within a generation.  Otherwise,
-and across generations, a probe of a table with n entries goes wrong with odds of
-n / 2**64: about 1 in 10**11 for the largest tables that fit 2 GiB.
+Region.  A search starts with a small region at the front of the array and enlarges it
+when it is half full, so that easy positions stay in the processor's cache and touch
+little memory.  Helper threads share the whole array from the start.
+
+Generations.  A *cold* search must not see what earlier ones stored.  Instead of clearing
+gigabytes it draws a new salt, which is part of every stored key, so nothing old matches.
+Buckets do not depend on the salt: a cold search does the same, node for node, in a used
+table as in a new one.  When ages run out, the memory used since the last time is swept.
+
+Errors.  The whole 64-bit key is compared, and keys are scattered by a bijection: a game
+whose key tells all positions apart gets no false match within a generation.  For hashed
+keys, and across generations, a probe of a table with n entries is wrong with odds of
+n / 2**64: 1 in 10**11 for the entries of 2 GiB.
+
+The first bucket is the header: the words below.
 """
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from engine.bits import Bits, high_product, mix, prefetch
-from engine.contract import INFINITE, NO_MOVE
+from engine.contract import NO_MOVE
+from engine.errors import TableError
 from engine.jit import compiled
+from engine.parameters import REGION_GROWTH, SMALLEST_REGION
 
 __all__ = ["Table"]
+
+BUCKETS, FILLED, SALT, AGE, FIRST_AGE, HIGHEST, COLD = range(7)
+"""Words of the header: buckets of the region; entries written since it last grew; the
+generation's salt, current age and first age; the largest region since the last sweep;
+whether the next search has to be cold."""
 
 ENTRY_WORDS = 2
 BUCKET_WORDS = 8
 BUCKET_BYTES = 8 * BUCKET_WORDS
 AGES = 1023
+SAME, OPEN = -2, -1
+"""What an entry is worth to keep, below every amount of work."""
+
+
+class Table:
+    """A transposition table of a given size in MiB, to share between searches.
+
+    The memory is reserved at once and touched as searches need it.
+    :class:`TableError` if the size is not a positive number or memory is short.
+    """
+
+    def __init__(self, megabytes: int = 256):
+        if megabytes < 1:
+            raise TableError(f"a table needs at least 1 MiB, not {megabytes}")
+        room = available_megabytes()
+        if room is not None and megabytes > room:
+            raise TableError(
+                f"a table of {megabytes} MiB does not fit: {room} MiB of memory are available"
+            )
+        try:
+            words = np.zeros((megabytes << 17) + BUCKET_WORDS, np.uint64)
+        except MemoryError:
+            raise TableError(f"no memory for a table of {megabytes} MiB") from None
+        skip = -words.ctypes.data % BUCKET_BYTES // 8
+        self.words = words[skip : skip + (megabytes << 17)]
+        self.megabytes = megabytes
+        self.forget()
+
+    @property
+    def buckets(self) -> int:
+        """The buckets that the memory has room for."""
+        return len(self.words) // BUCKET_WORDS - 1
+
+    def forget(self) -> None:
+        """Nothing stored so far will be found by the next search.  Takes no time."""
+        self.words[COLD] = 1
+
+    def __repr__(self) -> str:
+        return f"Table({self.megabytes})"
+
+
+def available_megabytes() -> int | None:
+    """Memory that can be had without swapping, in MiB; None where nobody tells."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) >> 10
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    except (OSError, ValueError, AttributeError):
+        return None
 
 
 @compiled
-def scatter(key, salt):
-    """The key under which a position is stored in this generation."""
-    return mix(key ^ salt)
+def begin(table, cold):
+    """Begin a search; a cold one, or after ``forget``, begins a generation."""
+    if np.int64(table[AGE]) == AGES:
+        sweep(table)
+    table[AGE] = np.int64(table[AGE]) + 1
+    if cold or np.int64(table[COLD]) != 0:
+        table[COLD] = 0
+        table[SALT] = mix(Bits(table[SALT]) ^ Bits(0x9E3779B97F4A7C15))
+        table[FIRST_AGE] = table[AGE]
+        table[BUCKETS] = min(SMALLEST_REGION, len(table) // BUCKET_WORDS - 1)
+        table[HIGHEST] = max(np.int64(table[HIGHEST]), np.int64(table[BUCKETS]))
+        table[FILLED] = 0
+
+
+@compiled(inline=False)
+def sweep(table):
+    """Let ages start again: entries of this generation become the oldest, others go."""
+    for at in range(BUCKET_WORDS, (np.int64(table[HIGHEST]) + 1) * BUCKET_WORDS, ENTRY_WORDS):
+        data = Bits(table[at + 1])
+        if data != Bits(0) and age_of(data) >= np.int64(table[FIRST_AGE]):
+            renewed = (data & Bits((1 << 54) - 1)) | (Bits(1) << Bits(54))
+            table[at] = Bits(table[at]) ^ data ^ renewed
+            table[at + 1] = renewed
+        else:
+            table[at] = 0
+            table[at + 1] = 0
+    table[AGE] = 1
+    table[FIRST_AGE] = 1
+    table[HIGHEST] = table[BUCKETS]
 
 
 @compiled
-def bucket(table, scattered):
-    """The index of the first word of a key's bucket."""
-    return np.intp(high_product(scattered, Bits(table[0])) + 1) * BUCKET_WORDS
+def bucket(table, word):
+    """The index of the first entry of the bucket of a scattered key."""
+    return (np.int64(high_product(word, table[BUCKETS])) + 1) * BUCKET_WORDS
 
 
 @compiled
-def prepare(table, scattered):
-    """Bring a key's bucket near the processor, for a probe soon."""
-    prefetch(table, bucket(table, scattered))
+def prepare(table, word):
+    """Bring a bucket near the processor, for a probe soon."""
+    prefetch(table, bucket(table, word))
 
 
 @compiled
-def probe(table, scattered):
-    """The data stored for a key, or 0."""
-    at = bucket(table, scattered)
+def probe(table, word):
+    """The data stored for a scattered key, or 0."""
+    at = bucket(table, word)
+    salted = Bits(word) ^ Bits(table[SALT])
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
         data = Bits(table[entry + 1])
-        if Bits(table[entry]) ^ data == scattered and data != Bits(0):
+        if Bits(table[entry]) ^ data == salted and data != Bits(0):
             return data
     return Bits(0)
-
-
-@compiled
-def pack(lower, upper, move, work, age):
-    return (
-        Bits(lower + 32768)
-        | (Bits(upper + 32768) << Bits(16))
-        | (Bits(move) << Bits(32))
-        | (Bits(work) << Bits(48))
-        | (Bits(age) << Bits(54))
-    )
 
 
 @compiled
@@ -97,65 +182,93 @@ def move_of(data):
 
 
 @compiled
-def restart(table, buckets):
-    table[0] = buckets
-    table[1] = 0
+def work_of(data):
+    return np.int64((data >> Bits(48)) & Bits(0x3F))
 
-@compiled(inline=False)
-def grow(table, age):
-    old = np.int64(table[0])
-    new = min(old * 4, len(table) // BUCKET_WORDS - 1)
-    if new <= old:
-        table[1] = 0
-        return
-    table[0] = new
-    for b in range(old, 0, -1):
-        at = b * BUCKET_WORDS
-        d0, d1, d2, d3 = Bits(table[at + 1]), Bits(table[at + 3]), Bits(table[at + 5]), Bits(table[at + 7])
-        k0, k1, k2, k3 = Bits(table[at]), Bits(table[at + 2]), Bits(table[at + 4]), Bits(table[at + 6])
-        for entry in range(at, at + BUCKET_WORDS):
-            table[entry] = 0
-        move_in(table, k0, d0, age)
-        move_in(table, k1, d1, age)
-        move_in(table, k2, d2, age)
-        move_in(table, k3, d3, age)
 
 @compiled
-def move_in(table, k, data, age):
-    if np.int64(data >> Bits(54)) == age:
-        put(table, k ^ data, lower_of(data), upper_of(data), move_of(data), np.int64((data >> Bits(48)) & Bits(63)), age)
+def age_of(data):
+    return np.int64(data >> Bits(54))
+
 
 @compiled
-def store(table, scattered, lower, upper, move, work, age):
-    least = put(table, scattered, lower, upper, move, work, age)
-    if least == -2 or least == -1:
-        table[1] += Bits(1)
-        if table[1] > table[0] * Bits(2):
-            grow(table, age)
-    return least >= 0
+def store(table, word, lower, upper, move, work):
+    """Remember proven bounds; return whether another position of this search gave way."""
+    worth = write(table, word, lower, upper, move, work)
+    if worth == OPEN:
+        table[FILLED] = Bits(table[FILLED]) + Bits(1)
+        if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
+            grow(table)
+    return worth >= 0
+
 
 @compiled
-def put(table, scattered, lower, upper, move, work, age):
-    at = bucket(table, scattered)
+def write(table, word, lower, upper, move, work):
+    """Put an entry into its bucket; return the worth of what was there."""
+    at = bucket(table, word)
+    salted = Bits(word) ^ Bits(table[SALT])
+    now = np.int64(table[AGE])
     victim, least = at, 1 << 30
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
         data = Bits(table[entry + 1])
-        if data == Bits(0):
-            worth = -2
-        elif Bits(table[entry]) ^ data == scattered:
+        if Bits(table[entry]) ^ data == salted and data != Bits(0):
             lower = max(lower, lower_of(data))
             upper = min(upper, upper_of(data))
-            if move == NO_MOVE:
-                move = move_of(data)
-            victim, least = entry, -3
+            move = move_of(data) if move == NO_MOVE else move
+            victim, least = entry, SAME
             break
-        elif np.int64(data >> Bits(54)) != age:
-            worth = -1
-        else:
-            worth = np.int64((data >> Bits(48)) & Bits(63))
+        worth = work_of(data) if age_of(data) == now else OPEN
         if worth < least:
             victim, least = entry, worth
-    data = pack(lower, upper, move, work, age)
+    data = (
+        Bits(lower + 32768)
+        | (Bits(upper + 32768) << Bits(16))
+        | (Bits(move) << Bits(32))
+        | (Bits(work) << Bits(48))
+        | (Bits(now) << Bits(54))
+    )
     table[victim + 1] = data
-    table[victim] = scattered ^ data
+    table[victim] = salted ^ data
     return least
+
+
+@compiled(inline=False)
+def grow(table):
+    """Enlarge a region that is half full, if there is room."""
+    most = len(table) // BUCKET_WORDS - 1
+    now = np.int64(table[BUCKETS])
+    table[FILLED] = 0
+    if now < most:
+        resize(table, min(now * REGION_GROWTH, most))
+
+
+@compiled(inline=False)
+def open_whole(table):
+    """Use all of the memory, as threads that share the table must: they cannot resize."""
+    most = len(table) // BUCKET_WORDS - 1
+    if np.int64(table[BUCKETS]) < most:
+        resize(table, most)
+
+
+@compiled
+def resize(table, buckets):
+    """Enlarge the region, and move the generation's entries to their new places.
+
+    From the last bucket to the first: a bucket's entries move to it or behind it.
+    """
+    old = np.int64(table[BUCKETS])
+    first = np.int64(table[FIRST_AGE])
+    table[BUCKETS] = buckets
+    table[HIGHEST] = max(np.int64(table[HIGHEST]), np.int64(buckets))
+    for number in range(old, 0, -1):
+        at = number * BUCKET_WORDS
+        for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
+            data = Bits(table[entry + 1])
+            word = Bits(table[entry]) ^ data ^ Bits(table[SALT])
+            if age_of(data) < first:
+                table[entry] = 0
+                table[entry + 1] = 0
+            elif bucket(table, word) != at:
+                table[entry] = 0
+                table[entry + 1] = 0
+                write(table, word, lower_of(data), upper_of(data), move_of(data), work_of(data))
