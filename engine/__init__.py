@@ -1,5 +1,51 @@
-from engine.bits import Bits, lowest, lowest_index, popcount
-from engine.contract import NO_MOVE
-from engine.errors import PositionError
+"""cutnode: a compiled game-tree search engine.
+
+For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
+:func:`perft`, :func:`minimax`, :func:`alphabeta`, and :class:`Table`.
+For writers of games: :mod:`engine.contract` describes what a game is; the other names
+here are what a game's file needs.
+"""
+
+from engine.api import alphabeta, analyse, minimax, perft, solve, solve_many
+from engine.bits import Bits, lowest, lowest_index, popcount, without_lowest
+from engine.contract import NO_MOVE, legal_moves
+from engine.errors import CutnodeError, GameError, PositionError, TableError
+from engine.finding import Game, game_names, load_game
 from engine.jit import compiled
 from engine.positions import rebuild
+from engine.results import Batch, PlainResult, Result, TableUse
+from engine.table import Table
+from engine.text import draw_board, is_board, parse_board
+
+__all__ = [
+    "NO_MOVE",
+    "Batch",
+    "Bits",
+    "CutnodeError",
+    "Game",
+    "GameError",
+    "PlainResult",
+    "PositionError",
+    "Result",
+    "Table",
+    "TableError",
+    "TableUse",
+    "alphabeta",
+    "analyse",
+    "compiled",
+    "draw_board",
+    "game_names",
+    "is_board",
+    "legal_moves",
+    "load_game",
+    "lowest",
+    "lowest_index",
+    "minimax",
+    "parse_board",
+    "perft",
+    "popcount",
+    "rebuild",
+    "solve",
+    "solve_many",
+    "without_lowest",
+]

@@ -58,7 +58,6 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 from numba import types
 
 from engine.errors import GameError
@@ -80,6 +79,7 @@ __all__ = [
     "game_constant",
     "game_function",
     "key",
+    "legal_moves",
     "module_of",
     "moves",
     "moves_again",
@@ -89,6 +89,7 @@ __all__ = [
     "play",
     "plies_left",
     "reversible",
+    "same_after_chance",
     "turn",
 ]
 
@@ -310,7 +311,7 @@ def chance_outcome(position: Any, index: int) -> tuple[float, Any]:
 
     The mover stays the same unless the game defines :func:`turn`.
     """
-    raise NotImplementedError
+    return 0.0, position
 
 
 @_verb
@@ -340,6 +341,21 @@ def _compiled_moves_again(position: Any, child: Any) -> Any:
     return lambda position, child: False
 
 
-def move_buffer(cls: type) -> Any:
-    """Room for the moves of one position, in the form that compiled code uses."""
-    return np.zeros(game_constant(cls, "MAX_MOVES", 256), np.int64)
+def same_after_chance(position: Any, child: Any) -> bool:
+    """Whether the mover of a chance event is also the mover of its outcome."""
+    return moves_again(position, child) if defines(type(position), "turn") else True
+
+
+@in_compiled_code(same_after_chance)
+def _compiled_same_after_chance(position: Any, child: Any) -> Any:
+    if defines(position.instance_class, "turn"):
+        return lambda position, child: turn(position) == turn(child)
+    return lambda position, child: True
+
+
+def legal_moves(position: Any) -> list[int]:
+    """The legal moves, in the order of the game; none if the game is over."""
+    if outcome(position)[0]:
+        return []
+    buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
+    return buffer[: moves(position, buffer, 0)]

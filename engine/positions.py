@@ -9,8 +9,10 @@ cost more than the search itself.
 from __future__ import annotations
 
 import functools
+import itertools
 import struct
 import typing
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +22,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload_attribute
 
 from engine.bits import WORD, Bits
-from engine.errors import GameError
+from engine.errors import GameError, PositionError
 from engine.native import in_compiled_code
 
-__all__ = ["coerce", "load", "park", "position_type", "rebuild", "width"]
+__all__ = ["as_words", "coerce", "load", "park", "position_type", "rebuild", "width"]
 
 _SCALARS: dict[Any, types.Type] = {
     Bits: types.uint64,
@@ -117,6 +119,21 @@ def load(words: Any, index: int, like: Any) -> Any:
     return type(like)(
         *(_from_word(int(words[index + at]), kind) for at, kind in enumerate(kinds))
     )
+
+
+def as_words(positions: Sequence[Any]) -> np.ndarray:
+    """Positions of one class, parked one after the other (uint64)."""
+    cls = type(positions[0])
+    for position in positions:
+        if type(position) is not cls:
+            raise PositionError(
+                f"positions of one batch are of one class, not {cls.__name__} "
+                f"and {type(position).__name__}"
+            )
+    values = itertools.chain.from_iterable(positions)
+    if any(kind is not Bits for kind in _fields(cls).values()):
+        values = map(_to_word, values)
+    return np.fromiter(values, np.uint64, len(positions) * len(_fields(cls)))
 
 
 def _to_word(value: Any) -> int:

@@ -44,6 +44,7 @@ from engine.contract import (
     plies_left,
 )
 from engine.jit import compiled
+from engine.limits import NODES, PLIES, RUNNING
 from engine.parameters import ENHANCED_PLIES, FAR_FRACTION, JITTER, TABLE_PLIES
 from engine.positions import load, park, width
 from engine.table import (
@@ -57,11 +58,7 @@ from engine.table import (
     upper_of,
 )
 
-__all__ = ["RUNNING", "result_dtype", "search_dtype", "solve_batch"]
-
-RUNNING, CALLED, NODES, PLIES = range(4)
-"""Why a search stops: it does not; it was told to; nodes ran out; the line is too long."""
-
+__all__ = ["ALONE", "OPENING", "SHARED", "result_dtype", "search_dtype", "solve_batch"]
 
 ALONE, OPENING, SHARED = range(3)
 """How a batch uses the table: for itself; making it ready for others; with others."""
@@ -83,6 +80,7 @@ def search_dtype(cls: type) -> np.dtype[Any]:
         ("cutoffs", np.int64),
         ("stores", np.int64),
         ("overwrites", np.int64),
+        ("ticks", np.int64),  # what the whole batch took
         ("jitter", np.uint64),  # 0: order as it should be; else a seed to disturb it
         ("plies", np.int64),  # longest line that the stacks have room for
         ("moves", np.int64, (room,)),
@@ -390,13 +388,13 @@ def question(lower, upper, guess, near):
 
 @compiled
 def prove(position, result, weak, search, table):
-    """Narrow ``result.lower..result.upper`` to the value, as far as limits allow."""
+    """Narrow the proven interval in *result* to the value, as far as limits allow."""
     lower, upper = bounds(position, -INFINITE, INFINITE)
     bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
     if weak:
         lower, upper = max(lower, -1), min(upper, 1)
         lower, upper = min(lower, 1), max(upper, -1)
-    lower, upper = max(lower, -MAX_VALUE), min(upper, MAX_VALUE)
+    lower, upper = max(lower, result.lower), min(upper, result.upper)
     result.lower, result.upper = lower, upper
     near = (upper - lower) // FAR_FRACTION if bounded else 2 * MAX_VALUE
     guess = min(max(0, lower), upper)
@@ -489,6 +487,7 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
     *cold*: each position starts a generation of the table.  Threads that share a table
     are told so by *sharing*: one call, of no positions, opens it before they start.
     """
+    batch_started = ticks()
     if sharing == OPENING:
         begin(table, cold)
         open_whole(table)
@@ -522,4 +521,5 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
             if stopped != RUNNING:
                 search.stop = stopped
         if search.stop != RUNNING and search.stop_at < 0:
-            return
+            break
+    search.ticks = ticks() - batch_started

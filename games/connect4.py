@@ -29,10 +29,24 @@ cells are bits 21, 22 and 28, and the sum has bits 0, 7, 14, 23, 29, 35 and 42.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
-from engine import NO_MOVE, Bits, PositionError, compiled, lowest, lowest_index, popcount, rebuild
+from engine import (
+    NO_MOVE,
+    Bits,
+    PositionError,
+    compiled,
+    draw_board,
+    is_board,
+    lowest,
+    lowest_index,
+    parse_board,
+    popcount,
+    rebuild,
+    without_lowest,
+)
 
 
 class Stones(NamedTuple):
@@ -45,6 +59,10 @@ class Stones(NamedTuple):
     theirs: Bits
     my_wins: Bits
     their_wins: Bits
+
+    def __str__(self) -> str:
+        footer = " ".join(str(column % 10) for column in range(1, self.WIDTH + 1))
+        return draw_board(rows(self), footer)
 
 
 @compiled
@@ -208,8 +226,7 @@ def odd_threat_bound(position, filled, free, upper):
     first, and must sooner or later fill the cell below the threat.  If the cells that he
     can get until then hold no line, he loses.
     """
-    above = free & position.EVEN
-    odd_height = above
+    next_even = free & position.EVEN
     threats = position.their_wins & ~filled & ~position.EVEN
     while threats:
         threat = lowest(threats)
@@ -217,12 +234,12 @@ def odd_threat_bound(position, filled, free, upper):
         index = lowest_index(threat)
         column = index // position.STRIDE
         stripe = position.COLUMN << Bits(column * position.STRIDE)
-        if not odd_height & stripe:
+        if not next_even & stripe:
             continue
         row = index - column * position.STRIDE + 1
         even = position.EVEN & ~filled & ~free & ~stripe
         special = position.EVEN & stripe & (threat - Bits(1))
-        others = (~position.EVEN | (free & position.EVEN)) & ~stripe & under(position, position.their_wins & even)
+        others = (~position.EVEN | next_even) & ~stripe & under(position, position.their_wins & even)
         cells = position.mine | (position.BOARD & ~filled & (special | others))
         if not has_line(position, cells):
             upper = min(upper, -((position.HEIGHT - row + 2) // 2))
@@ -253,7 +270,7 @@ def candidates(position, buffer, at):
     cells = urgent if urgent else free & ~(threats >> Bits(1))
     while cells:
         buffer[at] = lowest_index(cells) // position.STRIDE
-        cells &= cells - Bits(1)
+        cells = without_lowest(cells)
         at += 1
     return at
 
@@ -338,14 +355,18 @@ def windows(position, own, other):
 
 # Boards of all sizes
 
-_classes: dict[tuple[int, int], type[Stones]] = {}
 
-
+@functools.cache
 def board(width: int = 7, height: int = 6) -> type[Stones]:
     """The position class of a board; :class:`PositionError` if it does not fit 64 bits."""
+    if width < 1 or height < 1 or width * (height + 1) > 64:
+        raise PositionError(
+            f"a board of {width}x{height} does not fit: "
+            f"width times (height plus 1) can be at most 64, as in 7x6, 8x7 or 9x6"
+        )
     stride = height + 1
     bottom = sum(1 << column * stride for column in range(width))
-    full = (1 << height) - 1
+    column = (1 << height) - 1
     even = sum(1 << row for row in range(1, height, 2))
     constants = {
         "WIDTH": width,
@@ -356,9 +377,9 @@ def board(width: int = 7, height: int = 6) -> type[Stones]:
         "RISING": Bits(stride + 1),
         "FALLING": Bits(stride - 1),
         "BOTTOM": Bits(bottom),
-        "BOARD": Bits(bottom * full),
+        "BOARD": Bits(bottom * column),
         "SPARE": Bits(bottom << height),
-        "COLUMN": Bits(full),
+        "COLUMN": Bits(column),
         "STRIPE": Bits((1 << stride) - 1),
         "EVEN": Bits(bottom * even),
         "EVEN_HEIGHT": height % 2 == 0,
@@ -368,4 +389,125 @@ def board(width: int = 7, height: int = 6) -> type[Stones]:
     name = f"Position{width}x{height}"
     return type(name, (Stones,), {"__slots__": (), "__module__": __name__, **constants})
 
-Position = Position7x6 = board(7, 6)
+
+Position = board(7, 6)
+
+
+def __getattr__(name: str) -> type[Stones]:
+    """The position class of any size, by name: ``Position8x7``."""
+    if match := re.fullmatch(r"Position(\d+)x(\d+)", name):
+        return board(int(match[1]), int(match[2]))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Text
+
+
+def start(variant: str = "") -> Stones:
+    """The empty board of a size such as ``8x7``; the usual one is 7x6."""
+    match = re.fullmatch(r"(\d+)x(\d+)", variant or "7x6")
+    if not match:
+        raise PositionError(f"{variant!r} is not a board size; write WIDTHxHEIGHT, as in 8x7")
+    return _position(board(int(match[1]), int(match[2])), 0, 0)
+
+
+def parse_position(text: str, variant: str = "") -> Stones:
+    """Read the columns played, or a board (see the module's text)."""
+    empty = start(variant)
+    return _parse_stones(text, empty) if is_board(text, "xo.") else _parse_columns(text, empty)
+
+
+def position_text(position: Stones) -> str:
+    return "/".join(rows(position))
+
+
+def rows(position: Stones) -> list[str]:
+    """The rows of the board from the top, in ``x``, ``o`` and ``.``."""
+    first, second = position.mine, position.theirs
+    if popcount(first | second) % 2:
+        first, second = second, first
+
+    def symbol(row: int, column: int) -> str:
+        cell = 1 << column * position.STRIDE + row
+        return "x" if first & cell else "o" if second & cell else "."
+
+    return [
+        "".join(symbol(row, column) for column in range(position.WIDTH))
+        for row in reversed(range(position.HEIGHT))
+    ]
+
+
+def parse_move(position: Stones, text: str) -> int:
+    """Read a column, 1 the leftmost."""
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= position.WIDTH:
+        raise PositionError(f"{text!r} is not a column; columns are 1..{position.WIDTH}")
+    if outcome(position)[0]:
+        raise PositionError(f"column {text} is played after the game is over")
+    move = int(text) - 1
+    if not playable(position) & position.COLUMN << move * position.STRIDE:
+        raise PositionError(f"column {text} is full")
+    return move
+
+
+def move_text(position: Stones, move: int) -> str:
+    return str(move + 1)
+
+
+def describe(position: Stones, value: int) -> str:
+    """Who wins, and in how many moves of the winner."""
+    if value == 0:
+        return "draw"
+    stones = popcount(position.mine | position.theirs)
+    winner = stones % 2 if value > 0 else 1 - stones % 2
+    before = position.CELLS - 2 * abs(value)
+    before += (before + winner) % 2
+    own_moves = (before - stones) // 2 + 1
+    name = ("first player (x)", "second player (o)")[winner]
+    return f"{name} wins in {own_moves} move{'s' * (own_moves != 1)}, with stone {before + 1}"
+
+
+def _position(cls: type[Stones], mine: int, theirs: int) -> Stones:
+    position = cls(Bits(mine), Bits(theirs), Bits(0), Bits(0))
+    wins = (winning_cells(position, stones) for stones in position[:2])
+    return cls(*map(Bits, (mine, theirs, *wins)))
+
+
+def _parse_columns(text: str, position: Stones) -> Stones:
+    separated = re.split(r"[\s,]+", text.strip()) if position.WIDTH > 9 else text.strip()
+    for number, column in enumerate(filter(None, separated), 1):
+        try:
+            position = play(position, parse_move(position, column))
+        except PositionError as error:
+            raise PositionError(f"move {number} of {text.strip()!r}: {error}") from None
+    return _position(type(position), position.mine, position.theirs)
+
+
+def _parse_stones(text: str, empty: Stones) -> Stones:
+    lines = parse_board(text, empty.WIDTH, empty.HEIGHT, "xo.")
+    stones = {"x": 0, "o": 0}
+    for column in range(empty.WIDTH):
+        below = "x"
+        for row, line in enumerate(reversed(lines)):
+            symbol = line[column]
+            if symbol != ".":
+                if below == ".":
+                    raise PositionError(
+                        f"the stone in row {empty.HEIGHT - row} from the top, column "
+                        f"{column + 1} has an empty cell below it"
+                    )
+                stones[symbol] |= 1 << column * empty.STRIDE + row
+            below = symbol
+    first, second = popcount(stones["x"]), popcount(stones["o"])
+    if first - second not in (0, 1):
+        raise PositionError(
+            f"{first} x and {second} o: x moves first, so there are as many x as o or one more"
+        )
+    to_move, waiting = ("x", "o") if first == second else ("o", "x")
+    position = _position(type(empty), stones[to_move], stones[waiting])
+    if position.my_wins & position.mine:
+        both = " and so has the other" if position.their_wins & position.theirs else ""
+        raise PositionError(
+            f"{to_move} is to move but has four in a line already{both}: "
+            f"the game ended before the last stone"
+        )
+    return position

@@ -1,0 +1,301 @@
+"""The functions that people call: solve, analyse, count.
+
+Each checks its input, owns the memory, runs compiled code in threads of its own, watches
+the clock, and returns an immutable result.  Ctrl-C, a stop event and limits end a search
+early; what is proven by then is returned.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.clock import Clock
+from engine.contract import (
+    INFINITE,
+    MAX_VALUE,
+    defines,
+    game_constant,
+    legal_moves,
+    module_of,
+    moves_again,
+    play,
+)
+from engine.errors import CutnodeError, GameError
+from engine.jit import Kernel
+from engine.limits import NODES, PLIES, RUNNING
+from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
+from engine.positions import coerce
+from engine.results import Batch, PlainResult, Result, TableUse
+from engine.runner import Limits, Solver, run, watch
+from engine.solver import ALONE, SHARED
+from engine.table import Table
+
+__all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
+
+DEFAULT_MEGABYTES = 256
+"""The size of the table of searches that are given none."""
+
+TO_THE_END = 1 << 30
+"""A depth that no game reaches."""
+
+
+def solve(
+    position: Any,
+    *,
+    table: Table | None = None,
+    weak: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    threads: int = 1,
+    stop: threading.Event | None = None,
+) -> Result:
+    """Prove the value of a position, a best move, and the line of best play.
+
+    *weak* asks only who wins.  Without *table* the search starts from nothing, and with
+    one thread it visits the same nodes each time; with a :class:`Table` it builds on
+    what earlier searches with that table stored.  *nodes* and *seconds* limit the search,
+    and another thread can end it by setting the event *stop*.
+    """
+    limits = Limits(nodes, seconds, stop)
+    threads = _at_least_one(threads)
+    return _solve(position, table or _fresh_table(), weak, limits, threads)
+
+
+def analyse(
+    position: Any,
+    *,
+    table: Table | None = None,
+    weak: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    threads: int = 1,
+    stop: threading.Event | None = None,
+) -> Result:
+    """:func:`solve`, and prove the value of every legal move as well.
+
+    The limits are for all of it together.
+    """
+    limits = Limits(nodes, seconds, stop)
+    threads = _at_least_one(threads)
+    table = table or _fresh_table()
+    clock = Clock(None)
+    result = _solve(position, table, weak, limits, threads)
+    scores: dict[int, int | None] = {}
+    spent = result.nodes
+    reason = result.reason
+    for move in legal_moves(result.position):
+        scores[move] = None
+        left = Limits(
+            None if nodes is None else max(1, nodes - spent),
+            None if seconds is None else max(1e-3, seconds - clock.elapsed()),
+            stop,
+        )
+        if reason != "proven":
+            continue
+        child = play(result.position, move)
+        again = moves_again(result.position, child)
+        best = MAX_VALUE if result.value is None else result.value
+        known = (-MAX_VALUE, best) if again else (-best, MAX_VALUE)
+        of_child = _solve(child, table, weak, left, threads, known, line=0)
+        spent += of_child.nodes
+        reason = of_child.reason
+        if of_child.value is not None:
+            scores[move] = of_child.value if again else -of_child.value
+    return replace(result, scores=scores, reason=reason)
+
+
+def solve_many(
+    positions: Sequence[Any],
+    *,
+    table: Table | None = None,
+    cold: bool = False,
+    weak: bool = False,
+    lines: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    threads: int = 1,
+    stop: threading.Event | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Batch:
+    """Solve positions of one class, one after the other, with limits for each.
+
+    *cold*: each position starts from nothing, so its figures do not depend on the others.
+    *lines*: also find a best move and the line of best play of each.  With several
+    *threads* each has a part of the table and every so many positions.  *progress* is
+    called now and then with the number of positions that are done.
+    """
+    limits = Limits(nodes, seconds, stop)
+    positions = list(positions)
+    if not positions:
+        raise CutnodeError("there are no positions to solve")
+    _require_solvable(type(positions[0]))
+    threads = min(_at_least_one(threads), len(positions))
+    table = table or _fresh_table()
+    tables = [table]
+    if threads > 1:
+        tables = [Table(max(1, table.megabytes // threads)) for _ in range(threads)]
+    line = 2 if lines else 0
+    solvers = [
+        Solver(
+            positions[start::threads],
+            part,
+            limits,
+            weak=weak,
+            line=line,
+            cold=cold,
+            sharing=ALONE,
+        )
+        for start, part in enumerate(tables)
+    ]
+    ended = run(solvers, limits, progress=progress)
+    rows = np.zeros(len(positions), solvers[0].rows.dtype)
+    spent = np.zeros(len(positions))
+    for start, solver in enumerate(solvers):
+        rows[start::threads] = solver.rows
+        spent[start::threads] = solver.seconds
+    return Batch(positions, rows, spent, functools.partial(_result, weak, ended))
+
+
+def _solve(
+    position: Any,
+    table: Table,
+    weak: bool,
+    limits: Limits,
+    threads: int,
+    known: tuple[int, int] = (-MAX_VALUE, MAX_VALUE),
+    line: int = 2,
+) -> Result:
+    """Solve one position, with all threads on it; *known* bounds its value."""
+    _require_solvable(type(position))
+    solvers = [
+        Solver(
+            [position],
+            table,
+            limits,
+            weak=weak,
+            line=line,
+            cold=False,
+            sharing=ALONE if threads == 1 else SHARED,
+            jitter=number,
+            known=known,
+        )
+        for number in range(threads)
+    ]
+    if threads > 1:
+        solvers[0].open_table()
+    ended = run(solvers, limits, first_wins=True)
+    rows = np.concatenate([solver.rows for solver in solvers])
+    best = int(np.argmin(rows["upper"] - rows["lower"]))
+    row = rows[best]
+    row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
+    for name in ("nodes", *TableUse.__slots__):
+        row[name] = rows[name].sum()
+    return _result(weak, ended, position, row, float(solvers[best].seconds[0]))
+
+
+def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> Result:
+    """A result from what the kernel wrote about a position."""
+    if row["reason"] == PLIES:
+        game = module_of(type(position)).__name__
+        plies = game_constant(type(position), "MAX_PLIES", 512)
+        raise GameError(
+            f"{game} has lines of play longer than its MAX_PLIES = {plies}: raise it, "
+            f"or, if play can go on forever, this game cannot be solved"
+        )
+    lower, upper = int(row["lower"]), int(row["upper"])
+    proven = lower == upper
+    limit = "node limit" if row["reason"] == NODES else ended or "time limit"
+    line = tuple(int(move) for move in row["line"][: row["length"]])
+    return Result(
+        position=coerce(position),
+        value=lower if proven else None,
+        lower=lower,
+        upper=upper,
+        weak=weak,
+        best_move=line[0] if line else None,
+        scores=None,
+        pv=line if proven else (),
+        nodes=int(row["nodes"]),
+        seconds=seconds,
+        table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
+        reason="proven" if proven else limit,
+    )
+
+
+def perft(position: Any, depth: int) -> int:
+    """The number of lines of exactly *depth* moves from a position."""
+    return int(_plain(perft_node, position, _depth(depth), 0)[0])
+
+
+def minimax(position: Any, depth: int | None = None) -> PlainResult:
+    """The value by minimax without any pruning, to the end of the game or *depth* plies.
+
+    Where the depth ends a line, the game's ``evaluate`` stands for the value.
+    """
+    return _plain_result(minimax_node, position, _depth(depth), 0, 0, 0)
+
+
+def alphabeta(position: Any, depth: int | None = None) -> PlainResult:
+    """The same value by textbook alpha-beta, in the game's order of moves, without a table."""
+    if defines(type(position), "chance"):
+        raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
+    return _plain_result(alphabeta_node, position, -INFINITE, INFINITE, _depth(depth), 0, 0, 0)
+
+
+def _plain(kernel: Kernel, position: Any, *args: int) -> tuple[Any, Any, float]:
+    """Run a plain kernel; return its answer, its memory, and the seconds it took."""
+    cls = type(position)
+    kernel.specialise(cls)
+    memory = np.zeros(1, plain_dtype(cls))
+    memory["plies"] = plies = game_constant(cls, "MAX_PLIES", 512)
+    clock = Clock(None)
+    answer = watch(functools.partial(kernel, coerce(position), *args, memory[0]), memory)
+    if memory[0]["stop"] == PLIES:
+        raise GameError(f"a line of play is longer than MAX_PLIES = {plies}")
+    if memory[0]["stop"] != RUNNING:
+        raise KeyboardInterrupt
+    return answer, memory[0], clock.elapsed()
+
+
+def _plain_result(kernel: Kernel, position: Any, *args: int) -> PlainResult:
+    value, memory, seconds = _plain(kernel, position, *args)
+    if not defines(type(position), "chance"):
+        value = int(value)
+    return PlainResult(value, int(memory["nodes"]), int(memory["leaves"]), seconds)
+
+
+def _depth(depth: int | None) -> int:
+    if depth is not None and depth < 0:
+        raise CutnodeError(f"a depth is 0 or more, not {depth}")
+    return TO_THE_END if depth is None else depth
+
+
+def _at_least_one(threads: int) -> int:
+    if threads < 1:
+        raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
+    return threads
+
+
+def _require_solvable(cls: type) -> None:
+    for verb, reason in (("chance", "chance"), ("reversible", "repetition")):
+        if defines(cls, verb):
+            game = module_of(cls).__name__
+            raise GameError(f"{game} has {reason}: the exact solver does not take it yet")
+
+
+@functools.cache
+def _shared_table() -> Table:
+    return Table(DEFAULT_MEGABYTES)
+
+
+def _fresh_table() -> Table:
+    """The table of searches that are given none; they begin with nothing."""
+    table = _shared_table()
+    table.forget()
+    return table

@@ -1,0 +1,105 @@
+"""Finding a game by what a person writes: a name, a module, or a file."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from engine.errors import GameError
+
+__all__ = ["Game", "game_names", "load_game"]
+
+COLLECTION = "games"
+"""The package whose modules are known by their bare names."""
+
+PYTHON_SIDE = ("start", "parse_position", "position_text", "parse_move", "move_text")
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game and one of its variants."""
+
+    module: ModuleType
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.module.__name__.rpartition(".")[2]
+
+    def start(self) -> Any:
+        """The first position."""
+        return self.module.start(self.variant)
+
+    def parse(self, text: str) -> Any:
+        """A position from the game's own notation; :class:`PositionError` if it is none."""
+        return self.module.parse_position(text, self.variant)
+
+
+def game_names() -> list[str]:
+    """The games that can be named without a path."""
+    package = importlib.import_module(COLLECTION)
+    return sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+
+
+def load_game(name: str) -> Game:
+    """The game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
+
+    A variant may follow after a colon: ``connect4:8x7``.  :class:`GameError` if there is
+    no such game, or if it lacks a function of the contract.
+    """
+    source, _, variant = name.partition(":")
+    module = _module(source)
+    missing = [verb for verb in PYTHON_SIDE if not callable(getattr(module, verb, None))]
+    if missing:
+        raise GameError(f"{source} is not a game: it does not define {', '.join(missing)}")
+    game = Game(module, variant)
+    game.start()
+    return game
+
+
+def _module(source: str) -> ModuleType:
+    if source.endswith(".py"):
+        return _module_of_file(Path(source))
+    names = game_names()
+    if source in names:
+        return importlib.import_module(f"{COLLECTION}.{source}")
+    if "." in source:
+        try:
+            return importlib.import_module(source)
+        except ModuleNotFoundError as error:
+            raise GameError(f"cannot load {source!r}: {error}") from None
+    near = difflib.get_close_matches(source, names, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise GameError(
+        f"there is no game {source!r}; {hint}games are {', '.join(names)}, "
+        f"or a file such as my_game.py"
+    )
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise GameError(f"there is no file {str(path)!r}")
+    name = path.stem
+    loaded = sys.modules.get(name)
+    if loaded is not None and getattr(loaded, "__file__", None) == str(path.resolve()):
+        return loaded
+    if loaded is not None or not name.isidentifier():
+        raise GameError(f"{path.name} cannot be loaded as module {name!r}: rename the file")
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise GameError(f"{path} cannot be loaded as a module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise GameError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+    return module

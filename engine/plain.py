@@ -1,0 +1,183 @@
+"""Plain references: what the searches of this project are compared with, and counting.
+
+Minimax without any pruning, textbook alpha-beta, and perft, for any game of the contract.
+They visit moves in the order in which the game makes them and use no table, so their
+node counts are facts about the game.  A node is a position visited, the root included.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from engine.bits import Bits
+from engine.contract import (
+    INFINITE,
+    chance,
+    chance_outcome,
+    evaluate,
+    game_constant,
+    key,
+    moves,
+    moves_again,
+    outcome,
+    play,
+    reversible,
+    same_after_chance,
+)
+from engine.jit import compiled
+from engine.limits import PLIES, RUNNING
+
+__all__ = ["alphabeta_node", "minimax_node", "perft_node", "plain_dtype"]
+
+
+@functools.cache
+def plain_dtype(cls: type) -> np.dtype[Any]:
+    """The memory of a plain search: a stop flag, counters, and stacks for all plies."""
+    plies = game_constant(cls, "MAX_PLIES", 512) + 1
+    fields: list[Any] = [
+        ("stop", np.int64),
+        ("nodes", np.int64),
+        ("leaves", np.int64),
+        ("plies", np.int64),
+        ("path", np.uint64, (plies + 1,)),
+        ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256),)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+def _plain(position: Any) -> Any:
+    return numba.from_dtype(plain_dtype(position.instance_class))
+
+
+@compiled
+def repeats(position, ply, steps, plain):
+    """Whether a position occurred among the last *steps* of its line, all reversible.
+
+    Remembers the position for those that follow it.
+    """
+    plain.path[ply] = key(position)
+    for earlier in range(ply - steps, ply):
+        if Bits(plain.path[earlier]) == Bits(plain.path[ply]):
+            return True
+    return False
+
+
+@compiled
+def must_stop(ply, plain):
+    """Whether the search has to end here; a line that is too long ends it all."""
+    if ply >= plain.plies:
+        plain.stop = PLIES
+    return plain.stop != RUNNING
+
+
+@compiled(
+    signature=lambda position: types.float64(
+        position, types.int64, types.int64, types.int64, types.int64, _plain(position)
+    )
+)
+def minimax_node(position, depth, ply, steps, top, plain):
+    """The value for the mover, *depth* plies deep: exact if no line is longer.
+
+    Chance takes the expectation and no depth.  A repetition is a draw.  *steps* counts
+    the reversible moves that led here; the stack is free from *top* on.
+    """
+    plain.nodes += 1
+    over, value = outcome(position)
+    if over:
+        plain.leaves += 1
+        return float(value)
+    if repeats(position, ply, steps, plain):
+        plain.leaves += 1
+        return 0.0
+    if chance(position) > 0:
+        expectation = 0.0
+        for index in range(chance(position)):
+            probability, child = chance_outcome(position, index)
+            value = minimax_node(child, depth, ply + 1, np.int64(0), top, plain)
+            expectation += probability * (value if same_after_chance(position, child) else -value)
+        return expectation
+    if depth == 0 or must_stop(ply, plain):
+        plain.leaves += 1
+        return float(evaluate(position))
+    best = -float(INFINITE)
+    end = moves(position, plain.moves, top)
+    for at in range(top, end):
+        child = play(position, plain.moves[at])
+        run = steps + 1 if reversible(position, child) else 0
+        value = minimax_node(child, depth - 1, ply + 1, np.int64(run), end, plain)
+        best = max(best, value if moves_again(position, child) else -value)
+    return best
+
+
+@compiled(
+    signature=lambda position: types.int64(
+        position,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        _plain(position),
+    )
+)
+def alphabeta_node(position, alpha, beta, depth, ply, steps, top, plain):
+    """Textbook alpha-beta (fail-soft negamax); the value as for :func:`minimax_node`."""
+    plain.nodes += 1
+    over, value = outcome(position)
+    if over:
+        plain.leaves += 1
+        return value
+    if repeats(position, ply, steps, plain):
+        plain.leaves += 1
+        return 0
+    if depth == 0 or must_stop(ply, plain):
+        plain.leaves += 1
+        return evaluate(position)
+    best = -INFINITE
+    end = moves(position, plain.moves, top)
+    for at in range(top, end):
+        child = play(position, plain.moves[at])
+        run = np.int64(steps + 1 if reversible(position, child) else 0)
+        deeper = depth - 1
+        if moves_again(position, child):
+            value = alphabeta_node(child, alpha, beta, deeper, ply + 1, run, end, plain)
+        else:
+            value = -alphabeta_node(child, -beta, -alpha, deeper, ply + 1, run, end, plain)
+        best = max(best, value)
+        alpha = max(alpha, best)
+        if alpha >= beta:
+            break
+    return best
+
+
+@compiled(
+    signature=lambda position: types.int64(position, types.int64, types.int64, _plain(position))
+)
+def perft_node(position, depth, top, plain):
+    """The lines of exactly *depth* moves; a line that ends the game earlier counts nothing.
+
+    Chance outcomes multiply lines without being moves.
+    """
+    plain.nodes += 1
+    if depth == 0:
+        return 1
+    if outcome(position)[0] or plain.stop != RUNNING:
+        return 0
+    lines = 0
+    if chance(position) > 0:
+        for index in range(chance(position)):
+            _, child = chance_outcome(position, index)
+            lines += perft_node(child, depth, top, plain)
+        return lines
+    end = moves(position, plain.moves, top)
+    if depth == 1:
+        return end - top
+    for at in range(top, end):
+        lines += perft_node(play(position, plain.moves[at]), depth - 1, end, plain)
+    return lines

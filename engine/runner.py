@@ -1,0 +1,193 @@
+"""Running compiled searches in threads, and ending them in time.
+
+A kernel runs without Python's lock in a thread of its own while the calling thread
+watches the clock, a stop event, and Ctrl-C.  A search is told to end by a word in its
+memory that it reads at every node.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.clock import Clock
+from engine.contract import MAX_VALUE, game_constant
+from engine.errors import CutnodeError
+from engine.limits import CALLED
+from engine.positions import as_words, coerce
+from engine.solver import OPENING, result_dtype, search_dtype, solve_batch
+from engine.table import Table
+
+__all__ = ["Limits", "Solver", "run", "watch"]
+
+UNLIMITED = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far the search of a position may go; None for no limit."""
+
+    nodes: int | None = None
+    seconds: float | None = None
+    stop: threading.Event | None = None
+
+    def __post_init__(self) -> None:
+        if self.nodes is not None and self.nodes < 1:
+            raise CutnodeError(f"a node limit is at least 1, not {self.nodes}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise CutnodeError(f"a time limit is more than 0 seconds, not {self.seconds}")
+
+
+class Solver:
+    """One thread's part of the work: some positions, a table, and the search's memory."""
+
+    def __init__(
+        self,
+        positions: Sequence[Any],
+        table: Table,
+        limits: Limits,
+        *,
+        weak: bool,
+        line: int,
+        cold: bool,
+        sharing: int,
+        jitter: int = 0,
+        known: tuple[int, int] = (-MAX_VALUE, MAX_VALUE),
+    ):
+        self.like = coerce(positions[0])
+        self.words = as_words(positions)
+        self.table = table
+        self.options = (weak, line, cold)
+        self.sharing = sharing
+        cls = type(self.like)
+        solve_batch.specialise(cls)
+        self.rows = np.zeros(len(positions), result_dtype(cls))
+        self.rows["lower"], self.rows["upper"] = known
+        self.rows["reason"] = CALLED
+        self.search = np.zeros(1, search_dtype(cls))
+        self.search["node_limit"] = UNLIMITED if limits.nodes is None else limits.nodes
+        self.search["plies"] = game_constant(cls, "MAX_PLIES", 512)
+        self.search["stop_at"] = -1
+        self.search["jitter"] = jitter
+        self.clock = Clock(limits.seconds)
+        self.seconds = np.zeros(len(positions))
+        self.out_of_time: set[int] = set()
+
+    def __call__(self) -> None:
+        """Solve the positions; runs without Python's lock."""
+        self.clock = Clock(self.clock.seconds)
+        self._call(self.rows, self.sharing)
+        # The rate of the counter is measured on the batch as a whole.
+        rate = self.clock.elapsed() / max(int(self.search[0]["ticks"]), 1)
+        self.seconds = self.rows["ticks"] * rate
+
+    def open_table(self) -> None:
+        """Make the table ready for several threads; before any of them starts."""
+        self._call(self.rows[:0], OPENING)
+
+    def _call(self, rows: np.ndarray, sharing: int) -> None:
+        search, table = self.search[0], self.table.words
+        solve_batch(self.like, self.words, rows, *self.options, sharing, search, table)
+
+    def check_time(self) -> None:
+        """End the search of the current position if its time is over."""
+        current = int(self.search[0]["current"])
+        if self.clock.is_over(current) and current not in self.out_of_time:
+            self.out_of_time.add(current)
+            self.search["stop_at"] = current
+            self.search["stop"] = CALLED
+
+    def end(self) -> None:
+        """End the search for good."""
+        self.search["stop_at"] = -1
+        self.search["stop"] = CALLED
+
+
+def run(
+    solvers: Sequence[Solver],
+    limits: Limits,
+    *,
+    first_wins: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> str:
+    """Run solvers, each in a thread, to their end; return why they were ended early, or "".
+
+    *first_wins*: they all work on the same, and the first to finish ends the others.
+    """
+
+    def work(solver: Solver) -> None:
+        solver()
+        if first_wins:
+            for other in solvers:
+                if other is not solver:
+                    other.end()
+
+    def look() -> str:
+        for solver in solvers:
+            solver.check_time()
+        if progress is not None:
+            progress(sum(int(solver.search[0]["current"]) for solver in solvers))
+        return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
+
+    def end() -> None:
+        for solver in solvers:
+            solver.end()
+
+    patience = min(solver.clock.patience() for solver in solvers)
+    tasks = [functools.partial(work, solver) for solver in solvers]
+    return _in_threads(tasks, look, end, patience)
+
+
+def watch(task: Callable[[], Any], memory: np.ndarray) -> Any:
+    """Run a kernel in a thread, and return its answer; Ctrl-C sets ``memory.stop``."""
+    answers: list[Any] = []
+
+    def end() -> None:
+        memory["stop"] = CALLED
+
+    _in_threads([lambda: answers.append(task())], lambda: "", end, 0.02)
+    return answers[0]
+
+
+def _in_threads(
+    tasks: Sequence[Callable[[], None]],
+    look: Callable[[], str],
+    end: Callable[[], None],
+    patience: float,
+) -> str:
+    """Run tasks to their end, looking after them every so many seconds of *patience*.
+
+    *look* may give a reason to end them early, and so does Ctrl-C; *end* does it.
+    Returns the reason, or "".
+    """
+    failures: list[BaseException] = []
+
+    def guarded(task: Callable[[], None]) -> None:
+        try:
+            task()
+        except BaseException as error:
+            failures.append(error)
+            end()
+
+    threads = [threading.Thread(target=guarded, args=(task,), daemon=True) for task in tasks]
+    reason = ""
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        try:
+            next(thread for thread in threads if thread.is_alive()).join(patience)
+            reason = reason or look()
+        except StopIteration:
+            break
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        if reason:
+            end()
+    if failures:
+        raise failures[0]
+    return reason

@@ -1,0 +1,46 @@
+"""Reading and drawing boards as text, for games to share."""
+
+from __future__ import annotations
+
+from engine.errors import PositionError
+
+__all__ = ["draw_board", "is_board", "parse_board"]
+
+
+def is_board(text: str, symbols: str) -> bool:
+    """Whether a text looks like a board: it holds one of the *symbols* or a ``/``."""
+    return any(character in f"{symbols}/\n" for character in text.lower())
+
+
+def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
+    """Read rows separated by line ends or ``/``, the top row first.
+
+    Blanks are skipped, and so are rows of column numbers.  Letters may be large or small.
+    :class:`PositionError` names the row and column of what does not belong.
+    """
+    lines = ["".join(line.split()).lower() for line in text.replace("/", "\n").split("\n")]
+    rows = [line for line in lines if line and not line.isdigit()]
+    if len(rows) != height:
+        raise PositionError(
+            f"the board has {len(rows)} rows; a board of {width}x{height} has {height}, "
+            f"separated by line ends or '/'"
+        )
+    for number, row in enumerate(rows, 1):
+        for column, symbol in enumerate(row, 1):
+            if symbol not in symbols:
+                allowed = " ".join(symbols)
+                raise PositionError(
+                    f"{symbol!r} in row {number} from the top, column {column}: "
+                    f"a cell is one of {allowed}"
+                )
+        if len(row) != width:
+            raise PositionError(
+                f"row {number} from the top has {len(row)} cells; a row has {width}"
+            )
+    return rows
+
+
+def draw_board(rows: list[str], footer: str = "") -> str:
+    """The rows with their cells apart, and a *footer* (column names) below."""
+    lines = [" ".join(row) for row in rows]
+    return "\n".join([*lines, footer] if footer else lines)

@@ -1,0 +1,144 @@
+"""Tic-tac-toe: the smallest example of the contract.
+
+Rules: X and O take turns to mark an empty cell of a 3x3 board; X begins; three own marks
+in a row, column or diagonal win; a full board is a draw.
+
+Values: 1 a win, 0 a draw, -1 a loss.
+
+Text: the cells marked, 1 to 9 from the top left (``519``), or a board, rows from the
+top, separated by line ends or ``/``, of ``x``, ``o`` and ``.``.
+
+Encoding: bit n is cell n + 1::
+
+    0 1 2
+    3 4 5
+    6 7 8
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine import Bits, PositionError, compiled, draw_board, is_board, parse_board, popcount
+
+LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "444", "421", "124"))
+FULL = Bits(0o777)
+MAX_MOVES = MAX_PLIES = 9
+
+
+class Position(NamedTuple):
+    """The marks of the player to move, and of the other."""
+
+    mine: Bits
+    theirs: Bits
+
+    def __str__(self) -> str:
+        return draw_board(rows(self))
+
+
+@compiled
+def moves(position, buffer, at):
+    for cell in range(9):
+        if not (position.mine | position.theirs) & (Bits(1) << Bits(cell)):
+            buffer[at] = cell
+            at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    return Position(position.theirs, position.mine | (Bits(1) << Bits(move)))
+
+
+@compiled
+def has_line(marks):
+    for line in LINES:
+        if marks & line == line:
+            return True
+    return False
+
+
+@compiled
+def outcome(position):
+    if has_line(position.theirs):
+        return True, -1
+    return position.mine | position.theirs == FULL, 0
+
+
+@compiled
+def key(position):
+    return position.mine | (position.theirs << Bits(9))
+
+
+@compiled
+def evaluate(position):
+    """Lines without an opposing mark: 1 or 10 for one or two own marks, own minus theirs."""
+    total = 0
+    for line in LINES:
+        mine, theirs = popcount(position.mine & line), popcount(position.theirs & line)
+        if theirs == 0 and mine > 0:
+            total += 1 if mine == 1 else 10
+        elif mine == 0 and theirs > 0:
+            total -= 1 if theirs == 1 else 10
+    return total
+
+
+# Text
+
+
+def start(variant: str = "") -> Position:
+    if variant:
+        raise PositionError(f"tic-tac-toe has no variant {variant!r}")
+    return Position(Bits(0), Bits(0))
+
+
+def parse_position(text: str, variant: str = "") -> Position:
+    position = start(variant)
+    if is_board(text, "xo."):
+        return _parse_marks(text)
+    for number, cell in enumerate(text.strip(), 1):
+        try:
+            position = play(position, parse_move(position, cell))
+        except PositionError as error:
+            raise PositionError(f"move {number} of {text.strip()!r}: {error}") from None
+    return position
+
+
+def position_text(position: Position) -> str:
+    return "/".join(rows(position))
+
+
+def rows(position: Position) -> list[str]:
+    first, second = position
+    if popcount(first | second) % 2:
+        first, second = second, first
+    cells = ["x" if first >> n & 1 else "o" if second >> n & 1 else "." for n in range(9)]
+    return ["".join(cells[row : row + 3]) for row in (0, 3, 6)]
+
+
+def parse_move(position: Position, text: str) -> int:
+    if len(text) != 1 or text not in "123456789":
+        raise PositionError(f"{text!r} is not a cell; cells are 1..9")
+    if outcome(position)[0]:
+        raise PositionError(f"cell {text} is marked after the game is over")
+    if (position.mine | position.theirs) >> int(text) - 1 & 1:
+        raise PositionError(f"cell {text} is marked already")
+    return int(text) - 1
+
+
+def move_text(position: Position, move: int) -> str:
+    return str(move + 1)
+
+
+def _parse_marks(text: str) -> Position:
+    cells = "".join(parse_board(text, 3, 3, "xo."))
+    marks = {m: Bits(sum(1 << n for n, c in enumerate(cells) if c == m)) for m in "xo"}
+    first, second = cells.count("x"), cells.count("o")
+    if first - second not in (0, 1):
+        raise PositionError(
+            f"{first} x and {second} o: x begins, so there are as many x as o or one more"
+        )
+    to_move, waiting = ("x", "o") if first == second else ("o", "x")
+    if has_line(marks[to_move]):
+        raise PositionError(f"{to_move} is to move but has three in a line already")
+    return Position(marks[to_move], marks[waiting])
