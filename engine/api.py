@@ -250,7 +250,7 @@ def alphabeta(position: Any, depth: int | None = None) -> PlainResult:
 
 def _plain(kernel: Kernel, position: Any, *args: int) -> tuple[Any, Any, float]:
     """Run a plain kernel; return its answer, its memory, and the seconds it took."""
-    cls = type(position)
+    cls: Any = type(position)
     kernel.specialise(cls)
     memory = np.zeros(1, plain_dtype(cls))
     memory["plies"] = plies = game_constant(cls, "MAX_PLIES", 512)

@@ -78,9 +78,7 @@ def compiled(function: F, /) -> F: ...
 def compiled(*, inline: bool = True) -> Callable[[F], F]: ...
 @overload
 def compiled(*, signature: Callable[..., Any]) -> Callable[[Callable[..., Any]], Kernel]: ...
-def compiled(
-    function: Any = None, /, *, inline: bool = True, signature: Any = None
-) -> Any:
+def compiled(function: Any = None, /, *, inline: bool = True, signature: Any = None) -> Any:
     """Mark a function for compiled code, or make a kernel (see the module's text)."""
     if signature is not None:
         return lambda function: Kernel(function, signature)
@@ -92,8 +90,9 @@ class Kernel:
     """Machine code that Python calls: one source, one specialisation for a position type."""
 
     def __init__(self, function: Callable[..., Any], signature: Callable[..., Any]):
-        functools.update_wrapper(self, function)
+        self.__doc__ = function.__doc__
         self.function = function
+        self.name = f"{function.__module__}.{function.__qualname__}"
         self._signature = signature
         self.dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
         if jit_enabled():
@@ -156,7 +155,7 @@ class _Cache:
                     return compiler.CompileResult._rebuild(target, *payload)
         for callee in self.kernel.callees():
             callee.specialise(self.cls)
-        announce(f"compiling {self.kernel.__name__} for {_game_name(self.cls)}")
+        announce(f"compiling {self.kernel.function.__name__} for {_game_name(self.cls)}")
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -178,7 +177,7 @@ class _Cache:
         sources = _sources_digest(self.cls)
         if directory is None or sources is None:
             return None
-        name = f"{self.kernel.__module__}.{self.kernel.__qualname__}"
+        name = self.kernel.name
         parts = (name, str(signature), self.cls.__qualname__, sources, *_platform())
         digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
         return directory / _game_name(self.cls) / f"{name}-{digest}.code"

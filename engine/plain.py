@@ -36,7 +36,7 @@ __all__ = ["alphabeta_node", "minimax_node", "perft_node", "plain_dtype"]
 
 
 @functools.cache
-def plain_dtype(cls: type) -> np.dtype[Any]:
+def plain_dtype(cls: Any) -> np.dtype[Any]:
     """The memory of a plain search: a stop flag, counters, and stacks for all plies."""
     plies = game_constant(cls, "MAX_PLIES", 512) + 1
     fields: list[Any] = [

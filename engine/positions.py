@@ -12,7 +12,7 @@ import functools
 import itertools
 import struct
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ _SCALARS: dict[Any, types.Type] = {
 
 
 @functools.cache
-def _fields(cls: type) -> dict[str, Any]:
+def _fields(cls: Any) -> dict[str, Any]:
     """The names and annotations of a position's fields; :class:`GameError` if unusable."""
     if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
         raise GameError(f"a position must be a NamedTuple, not {cls!r}")
@@ -52,14 +52,12 @@ def _fields(cls: type) -> dict[str, Any]:
 
 
 @functools.cache
-def position_type(cls: type) -> types.Type:
+def position_type(cls: Any) -> types.Type:
     """The compiled type of a position class, from its annotations."""
     fields = _fields(cls)
     for name in constants_of(cls):
         _make_readable(name)
-    return types.BaseTuple.from_types(
-        [_SCALARS[kind] for kind in fields.values()], cls
-    )
+    return types.BaseTuple.from_types([_SCALARS[kind] for kind in fields.values()], cls)
 
 
 def constants_of(cls: type) -> dict[str, Any]:
@@ -83,14 +81,18 @@ def _make_readable(name: str) -> None:
 
     @overload_attribute(types.BaseNamedTuple, name, strict=False)
     def read(position: Any) -> Any:
+        if name in position.fields:
+            index = position.fields.index(name)
+            return lambda position: position[index]
         constant = getattr(position.instance_class, name)
         return lambda position: constant
 
 
 def coerce(position: Any) -> Any:
     """The same position with every field of exactly its annotated type."""
-    cls = type(position)
-    return cls(*(kind(value) for kind, value in zip(_fields(cls).values(), position)))
+    cls: Any = type(position)
+    kinds = _fields(cls).values()
+    return cls(*(kind(value) for kind, value in zip(kinds, position, strict=True)))
 
 
 def rebuild(position: Any, *fields: Any) -> Any:
@@ -109,37 +111,39 @@ def width(position: Any) -> int:
 
 def park(words: Any, index: int, position: Any) -> None:
     """Write *position* to ``words[index : index + width(position)]`` (uint64)."""
-    for offset, value in enumerate(position):
-        words[index + offset] = _to_word(value)
+    cls: Any = type(position)
+    kinds = _fields(cls).values()
+    for offset, word in enumerate(map(_to_word, position, kinds)):
+        words[index + offset] = word
 
 
 def load(words: Any, index: int, like: Any) -> Any:
     """The position parked at *index*; *like* is any position of its class."""
-    kinds = _fields(type(like)).values()
-    return type(like)(
-        *(_from_word(int(words[index + at]), kind) for at, kind in enumerate(kinds))
-    )
+    cls: Any = type(like)
+    kinds = _fields(cls).values()
+    return cls(*(_from_word(int(words[index + at]), kind) for at, kind in enumerate(kinds)))
 
 
 def as_words(positions: Sequence[Any]) -> np.ndarray:
     """Positions of one class, parked one after the other (uint64)."""
-    cls = type(positions[0])
+    cls: Any = type(positions[0])
     for position in positions:
         if type(position) is not cls:
             raise PositionError(
                 f"positions of one batch are of one class, not {cls.__name__} "
                 f"and {type(position).__name__}"
             )
-    values = itertools.chain.from_iterable(positions)
-    if any(kind is not Bits for kind in _fields(cls).values()):
-        values = map(_to_word, values)
+    values: Iterable[Any] = itertools.chain.from_iterable(positions)
+    kinds = _fields(cls).values()
+    if any(kind is not Bits for kind in kinds):
+        values = map(_to_word, values, itertools.cycle(kinds))
     return np.fromiter(values, np.uint64, len(positions) * len(_fields(cls)))
 
 
-def _to_word(value: Any) -> int:
-    if isinstance(value, float):
+def _to_word(value: Any, kind: Any) -> int:
+    if kind is float:
         return int.from_bytes(struct.pack("<d", value), "little")
-    return int(value) & WORD
+    return int(kind(value)) & WORD
 
 
 def _from_word(word: int, kind: Any) -> Any:

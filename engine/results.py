@@ -89,9 +89,9 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with positions and moves in the game's own notation."""
         best = None if self.best_move is None else _move_text(self.position, self.best_move)
-        scores = self.scores and {
-            _move_text(self.position, move): score for move, score in self.scores.items()
-        }
+        scores = None
+        if self.scores is not None:
+            scores = {_move_text(self.position, move): v for move, v in self.scores.items()}
         return {
             "game": module_of(type(self.position)).__name__.rpartition(".")[2],
             "position": game_function(type(self.position), "position_text")(self.position),
@@ -120,9 +120,8 @@ class Result:
             lines.append(f"best   {data['best_move']}")
         if data["pv"]:
             lines.append(f"line   {' '.join(data['pv'])}")
-        lines.append(
-            f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({self.nodes_per_second:,.0f} per second)"
-        )
+        rate = f"{self.nodes_per_second:,.0f} per second"
+        lines.append(f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})")
         return "\n".join(lines)
 
 
@@ -164,9 +163,7 @@ class Batch(Sequence[Result]):
     def __getitem__(self, index: int | slice) -> Result | list[Result]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        return self._build(
-            self._positions[index], self._rows[index], float(self.seconds[index])
-        )
+        return self._build(self._positions[index], self._rows[index], float(self.seconds[index]))
 
     def __iter__(self) -> Iterator[Result]:
         return map(self.__getitem__, range(len(self)))

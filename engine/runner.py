@@ -64,7 +64,7 @@ class Solver:
         self.table = table
         self.options = (weak, line, cold)
         self.sharing = sharing
-        cls = type(self.like)
+        cls: Any = type(self.like)
         solve_batch.specialise(cls)
         self.rows = np.zeros(len(positions), result_dtype(cls))
         self.rows["lower"], self.rows["upper"] = known

@@ -65,7 +65,7 @@ ALONE, OPENING, SHARED = range(3)
 
 
 @functools.cache
-def search_dtype(cls: type) -> np.dtype[Any]:
+def search_dtype(cls: Any) -> np.dtype[Any]:
     """The memory of one searching thread: control, counters, and stacks for all plies."""
     plies = game_constant(cls, "MAX_PLIES", 512) + 1
     room = (plies + 1) * game_constant(cls, "MAX_MOVES", 256)
@@ -85,13 +85,13 @@ def search_dtype(cls: type) -> np.dtype[Any]:
         ("plies", np.int64),  # longest line that the stacks have room for
         ("moves", np.int64, (room,)),
         ("ranked", np.int64, (room,)),
-        ("children", np.uint64, (room * (len(cls._fields) + 1),)),  # type: ignore[attr-defined]
+        ("children", np.uint64, (room * (len(cls._fields) + 1),)),
     ]
     return np.dtype(fields, align=True)
 
 
 @functools.cache
-def result_dtype(cls: type) -> np.dtype[Any]:
+def result_dtype(cls: Any) -> np.dtype[Any]:
     """What is proven of one position of a batch."""
     fields: list[Any] = [
         ("lower", np.int64),

@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -220,15 +219,15 @@ def write(table, word, lower, upper, move, work):
         worth = work_of(data) if age_of(data) == now else OPEN
         if worth < least:
             victim, least = entry, worth
-    data = (
+    packed = (
         Bits(lower + 32768)
         | (Bits(upper + 32768) << Bits(16))
         | (Bits(move) << Bits(32))
         | (Bits(work) << Bits(48))
         | (Bits(now) << Bits(54))
     )
-    table[victim + 1] = data
-    table[victim] = salted ^ data
+    table[victim + 1] = packed
+    table[victim] = salted ^ packed
     return least
 
 

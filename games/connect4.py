@@ -167,7 +167,7 @@ def bounds(position, alpha, beta):
         lower = 0
     if upper > 0 and beta > 0 and not has_line(position, position.mine | empty):
         upper = 0
-    if position.EVEN_HEIGHT:
+    if position.HEIGHT % 2 == 0:
         if stones % 2 == 0:
             upper = min(upper, follow_up_bound(position, filled, free, upper))
         else:
@@ -209,8 +209,8 @@ def follow_up_bound(position, filled, free, upper):
     if not win:
         return 0
     for row in range(2, position.HEIGHT, 2):
-        low = position.theirs | (even & (position.BOTTOM * ((Bits(1) << Bits(row)) - Bits(1))))
-        if starts(low, position.RIGHT) | starts(low, position.RISING) | starts(low, position.FALLING):
+        up_to_row = position.BOTTOM * ((Bits(1) << Bits(row)) - Bits(1))
+        if has_line(position, position.theirs | (even & up_to_row)):
             return -((position.HEIGHT - row + 2) // 2)
     return -1
 
@@ -226,22 +226,24 @@ def odd_threat_bound(position, filled, free, upper):
     first, and must sooner or later fill the cell below the threat.  If the cells that he
     can get until then hold no line, he loses.
     """
-    next_even = free & position.EVEN
-    threats = position.their_wins & ~filled & ~position.EVEN
+    odd = position.BOARD & ~position.EVEN
+    empty = position.BOARD & ~filled
+    free_even = free & position.EVEN
+    threats = position.their_wins & empty & odd
     while threats:
+        index = lowest_index(threats)
         threat = lowest(threats)
-        threats ^= threat
-        index = lowest_index(threat)
+        threats = without_lowest(threats)
         column = index // position.STRIDE
-        stripe = position.COLUMN << Bits(column * position.STRIDE)
-        if not next_even & stripe:
+        here = position.COLUMN << Bits(column * position.STRIDE)
+        if not free_even & here:
             continue
-        row = index - column * position.STRIDE + 1
-        even = position.EVEN & ~filled & ~free & ~stripe
-        special = position.EVEN & stripe & (threat - Bits(1))
-        others = (~position.EVEN | next_even) & ~stripe & under(position, position.their_wins & even)
-        cells = position.mine | (position.BOARD & ~filled & (special | others))
-        if not has_line(position, cells):
+        below_threat = position.EVEN & here & (threat - Bits(1))
+        their_even = empty & position.EVEN & ~free & ~here
+        elsewhere = (odd | free_even) & ~here & under(position, position.their_wins & their_even)
+        rest = position.mine | (empty & (below_threat | elsewhere))
+        if not has_line(position, rest):
+            row = index - column * position.STRIDE + 1
             upper = min(upper, -((position.HEIGHT - row + 2) // 2))
     return upper
 
@@ -288,20 +290,6 @@ def order(position, move, child):
 
 
 # Equivalent positions
-
-
-@compiled
-def touched(stones, step):
-    """The starts of the lines of four cells, along one step, that touch any of *stones*."""
-    pairs = stones | (stones >> step)
-    return pairs | (pairs >> (Bits(2) * step))
-
-
-@compiled
-def spread(lines, step):
-    """The cells of the lines with these starts."""
-    pairs = lines | (lines << step)
-    return pairs | (pairs << (Bits(2) * step))
 
 
 @compiled
@@ -382,7 +370,6 @@ def board(width: int = 7, height: int = 6) -> type[Stones]:
         "COLUMN": Bits(column),
         "STRIPE": Bits((1 << stride) - 1),
         "EVEN": Bits(bottom * even),
-        "EVEN_HEIGHT": height % 2 == 0,
         "MAX_MOVES": width,
         "MAX_PLIES": width * height,
     }

@@ -1,0 +1,5 @@
+"""``python -m engine`` is the command ``cutnode``."""
+
+from engine.cli import main
+
+main()
