@@ -29,6 +29,7 @@ from engine.contract import (
 from engine.errors import CutnodeError, GameError
 from engine.jit import Kernel
 from engine.limits import NODES, PLIES, RUNNING
+from engine.native import records
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
@@ -154,7 +155,7 @@ def solve_many(
         for start, part in enumerate(tables)
     ]
     ended = run(solvers, limits, progress=progress)
-    rows = np.zeros(len(positions), solvers[0].rows.dtype)
+    rows = records(len(positions), solvers[0].rows.dtype)
     spent = np.zeros(len(positions))
     for start, solver in enumerate(solvers):
         rows[start::threads] = solver.rows
@@ -252,7 +253,7 @@ def _plain(kernel: Kernel, position: Any, *args: int) -> tuple[Any, Any, float]:
     """Run a plain kernel; return its answer, its memory, and the seconds it took."""
     cls: Any = type(position)
     kernel.specialise(cls)
-    memory = np.zeros(1, plain_dtype(cls))
+    memory = records(1, plain_dtype(cls))
     memory["plies"] = plies = game_constant(cls, "MAX_PLIES", 512)
     clock = Clock(None)
     answer = watch(functools.partial(kernel, coerce(position), *args, memory[0]), memory)

@@ -97,6 +97,8 @@ def _module_of_file(path: Path) -> ModuleType:
         raise GameError(f"{path} cannot be loaded as a module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    if str(path.resolve().parent) not in sys.path:
+        sys.path.append(str(path.resolve().parent))  # the game may import its neighbours
     try:
         spec.loader.exec_module(module)
     except Exception as error:

@@ -94,6 +94,7 @@ class Kernel:
         self.function = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._signature = signature
+        self._ready: set[type] = set()
         self.dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
         if jit_enabled():
             self.dispatcher._can_compile = False
@@ -103,17 +104,16 @@ class Kernel:
 
     def specialise(self, cls: type) -> None:
         """Have machine code for positions of class *cls*: load it, or compile and keep it."""
-        if not jit_enabled():
+        if cls in self._ready or not jit_enabled():
             return
         signature = self._signature(position_type(cls))
-        if signature.args in self.dispatcher.overloads:
-            return
         self.dispatcher._cache = _Cache(self, cls)
         self.dispatcher._can_compile = True
         try:
             self.dispatcher.compile(signature)
         finally:
             self.dispatcher._can_compile = False
+        self._ready.add(cls)
 
     def callees(self) -> set[Kernel]:
         """The kernels that this one calls, itself or through plain functions of the engine."""

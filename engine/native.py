@@ -1,13 +1,14 @@
-"""Compiled versions of functions that numba cannot compile from their Python body."""
+"""What compiled code and plain Python need to look alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba.extending import overload
 
-__all__ = ["in_compiled_code"]
+__all__ = ["in_compiled_code", "records"]
 
 
 def in_compiled_code(function: Callable[..., Any]) -> Any:
@@ -17,3 +18,8 @@ def in_compiled_code(function: Callable[..., Any]) -> Any:
     """
     options = {"forceinline": True, "error_model": "numpy"}
     return overload(function, jit_options=options, strict=False)
+
+
+def records(count: int, dtype: np.dtype[Any]) -> np.recarray[Any, Any]:
+    """Zeroed records; an element's fields are its attributes, compiled or not."""
+    return np.zeros(count, dtype).view(np.recarray)

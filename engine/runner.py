@@ -19,6 +19,7 @@ from engine.clock import Clock
 from engine.contract import MAX_VALUE, game_constant
 from engine.errors import CutnodeError
 from engine.limits import CALLED
+from engine.native import records
 from engine.positions import as_words, coerce
 from engine.solver import OPENING, result_dtype, search_dtype, solve_batch
 from engine.table import Table
@@ -66,10 +67,10 @@ class Solver:
         self.sharing = sharing
         cls: Any = type(self.like)
         solve_batch.specialise(cls)
-        self.rows = np.zeros(len(positions), result_dtype(cls))
+        self.rows = records(len(positions), result_dtype(cls))
         self.rows["lower"], self.rows["upper"] = known
         self.rows["reason"] = CALLED
-        self.search = np.zeros(1, search_dtype(cls))
+        self.search = records(1, search_dtype(cls))
         self.search["node_limit"] = UNLIMITED if limits.nodes is None else limits.nodes
         self.search["plies"] = game_constant(cls, "MAX_PLIES", 512)
         self.search["stop_at"] = -1

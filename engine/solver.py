@@ -105,7 +105,7 @@ def result_dtype(cls: Any) -> np.dtype[Any]:
         ("overwrites", np.int64),
         ("ticks", np.int64),
         ("length", np.int64),
-        ("line", np.int64, (game_constant(cls, "MAX_PLIES", 512),)),
+        ("line", np.uint16, (game_constant(cls, "MAX_PLIES", 512),)),
     ]
     return np.dtype(fields, align=True)
 
