@@ -274,7 +274,7 @@ def _plain_result(kernel: Kernel, position: Any, *args: int) -> PlainResult:
 def _depth(depth: int | None) -> int:
     if depth is not None and depth < 0:
         raise CutnodeError(f"a depth is 0 or more, not {depth}")
-    return TO_THE_END if depth is None else depth
+    return TO_THE_END if depth is None else min(depth, TO_THE_END)
 
 
 def _at_least_one(threads: int) -> int:

@@ -70,7 +70,7 @@ def _module(source: str) -> ModuleType:
     names = game_names()
     if source in names:
         return importlib.import_module(f"{COLLECTION}.{source}")
-    if "." in source:
+    if "." in source and not source.startswith("."):
         try:
             return importlib.import_module(source)
         except ModuleNotFoundError as error:

@@ -29,10 +29,12 @@ Kernels may call themselves and each other.  Why the flags are what they are:
 The cache.  numba's own cache looks at one source file, so an edited game would go on
 running its old rules.  Here one file holds one kernel for one position type, and its
 name contains a digest of everything that can end up in the binary: the sources of the
-engine, the sources of the game (its file and every module that it imports outside the
-installed packages; for a game that is a package, every file in its folder), the
-versions of Python, numba and LLVM, the processor, and numba's settings.  Files are
-written aside and renamed, so a reader sees a whole file or none, and carry a checksum.
+engine, the sources of the game (its file and every module that it imports from its own
+package or from outside the installed ones; for a game that is a package, every file in
+its folder), the versions of Python, numba and LLVM, the processor, and numba's settings.
+Sources edited since the process began may not be those that run: nothing is loaded or
+kept then.  Files are written aside and renamed, so a reader sees a whole file or none,
+and carry a checksum.
 """
 
 from __future__ import annotations
@@ -42,10 +44,12 @@ import contextlib
 import functools
 import hashlib
 import importlib.util
+import itertools
 import os
 import pickle
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -63,6 +67,9 @@ __all__ = ["Kernel", "cache_directory", "compiled", "jit_enabled"]
 
 KEPT_VERSIONS = 8
 """Cache files kept for each kernel of a game; the oldest are deleted."""
+
+_STARTED = time.time_ns()
+"""Sources older than this are as they were when they were imported."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -213,19 +220,23 @@ def cache_directory() -> Path | None:
     ``$CUTNODE_CACHE``; the user's cache folder; a private folder among the temporary
     files.  None, and every process compiles for itself, when none can be.
     """
+    return next((path for path in _cache_candidates() if _is_usable(path)), None)
+
+
+def _cache_candidates() -> Iterator[Path]:
     chosen = os.environ.get("CUTNODE_CACHE")
-    if chosen:
-        candidates = [Path(chosen)]
-    elif sys.platform == "win32":
-        candidates = [Path(os.environ.get("LOCALAPPDATA", Path.home())) / "cutnode"]
-    elif sys.platform == "darwin":
-        candidates = [Path("~/Library/Caches/cutnode").expanduser()]
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        candidates = [Path(base).expanduser() / "cutnode"]
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        if chosen:
+            yield Path(chosen)
+        elif sys.platform == "win32":
+            yield Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "cutnode"
+        elif sys.platform == "darwin":
+            yield Path("~/Library/Caches/cutnode").expanduser()
+        else:
+            yield Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "cutnode"
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    candidates.append(Path(tempfile.gettempdir()) / f"cutnode-{user}")
-    return next((path for path in candidates if _is_usable(path)), None)
+    with contextlib.suppress(FileNotFoundError):  # a system without temporary files
+        yield Path(tempfile.gettempdir()) / f"cutnode-{user}"
 
 
 def _is_usable(directory: Path) -> bool:
@@ -254,21 +265,25 @@ def _write_whole(path: Path, data: bytes) -> None:
 
 
 def _sources_digest(cls: type) -> str | None:
-    """A digest of the sources behind a position class; None if they cannot be read.
+    """A digest of the sources behind a position class; None if they are not surely known.
 
-    Types of ``__main__`` (a script, a notebook) have no importable name under which a
-    later process could find them, so what is compiled for them is not kept.
+    Types of ``__main__`` (a script, a notebook) and of functions have no importable name
+    under which a later process could find them, so what is compiled for them is not kept.
     """
     module = sys.modules.get(cls.__module__)
-    if module is None or cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
+    if module is None or cls.__module__ == "__main__":
+        return None
+    if getattr(module, cls.__qualname__, None) is not cls:
         return None
     engine = sorted(Path(__file__).parent.glob("*.py"))
     digest = hashlib.blake2b(digest_size=16)
     try:
         for path in [*engine, *sorted(set(_game_sources(module)))]:
             stat = path.stat()
+            if stat.st_mtime_ns > _STARTED:
+                return None
             digest.update(_file_digest(path, stat.st_mtime_ns, stat.st_size))
-    except OSError:
+    except (OSError, SyntaxError):
         return None
     return digest.hexdigest()
 
@@ -283,14 +298,15 @@ def _game_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[
     seen = set() if seen is None else seen
     if module.__name__ in seen or not getattr(module, "__file__", None):
         return
+    is_game = not seen
     seen.add(module.__name__)
     path = Path(str(module.__file__))
     yield path
-    if path.name == "__init__.py" and "." in module.__name__:
+    if path.name == "__init__.py" and (is_game or "." in module.__name__):
         yield from (p for p in path.parent.rglob("*") if p.is_file() and p.suffix != ".pyc")
     for name in _imports(path, module.__package__ or ""):
         imported = sys.modules.get(name)
-        if imported is not None and _is_own_code(imported):
+        if imported is not None and _is_own_code(imported, module):
             yield from _game_sources(imported, seen)
 
 
@@ -298,7 +314,8 @@ def _imports(path: Path, package: str) -> Iterator[str]:
     """The names of the modules that a source file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            for alias in node.names:
+                yield from itertools.accumulate(alias.name.split("."), "{}.{}".format)
         elif isinstance(node, ast.ImportFrom):
             name = "." * node.level + (node.module or "")
             with contextlib.suppress(ImportError):
@@ -307,10 +324,12 @@ def _imports(path: Path, package: str) -> Iterator[str]:
                 yield from (f"{name}.{alias.name}" for alias in node.names)
 
 
-def _is_own_code(module: ModuleType) -> bool:
-    """Whether a module is the game author's: neither installed, nor Python's, nor ours."""
+def _is_own_code(module: ModuleType, importer: ModuleType) -> bool:
+    """Whether a module is the game author's: neither installed apart, nor Python's, nor ours."""
     origin = getattr(module, "__file__", None)
-    if not origin or module.__name__.split(".")[0] in {"engine", *sys.stdlib_module_names}:
+    top = module.__name__.partition(".")[0]
+    if not origin or top in {"engine", *sys.stdlib_module_names}:
         return False
-    top = module.__name__.split(".")[0]
-    return top == "games" or not {"site-packages", "dist-packages"} & set(Path(origin).parts)
+    if top in {"games", importer.__name__.partition(".")[0]}:
+        return True
+    return not {"site-packages", "dist-packages"} & set(Path(origin).parts)

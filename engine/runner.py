@@ -71,7 +71,7 @@ class Solver:
         self.rows["lower"], self.rows["upper"] = known
         self.rows["reason"] = CALLED
         self.search = records(1, search_dtype(cls))
-        self.search["node_limit"] = UNLIMITED if limits.nodes is None else limits.nodes
+        self.search["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED)
         self.search["plies"] = game_constant(cls, "MAX_PLIES", 512)
         self.search["stop_at"] = -1
         self.search["jitter"] = jitter
@@ -167,28 +167,30 @@ def _in_threads(
     Returns the reason, or "".
     """
     failures: list[BaseException] = []
+    # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
+    finished = [threading.Event() for _ in tasks]
 
-    def guarded(task: Callable[[], None]) -> None:
+    def guarded(task: Callable[[], None], done: threading.Event) -> None:
         try:
             task()
         except BaseException as error:
             failures.append(error)
             end()
+        finally:
+            done.set()
 
-    threads = [threading.Thread(target=guarded, args=(task,), daemon=True) for task in tasks]
     reason = ""
-    for thread in threads:
-        thread.start()
-    while any(thread.is_alive() for thread in threads):
-        try:
-            next(thread for thread in threads if thread.is_alive()).join(patience)
-            reason = reason or look()
-        except StopIteration:
-            break
-        except KeyboardInterrupt:
-            reason = "interrupted"
-        if reason:
-            end()
+    for pair in zip(tasks, finished, strict=True):
+        threading.Thread(target=guarded, args=pair, daemon=True).start()
+    for done in finished:
+        while not done.is_set():
+            try:
+                done.wait(patience)
+                reason = reason or look()
+            except KeyboardInterrupt:
+                reason = "interrupted"
+            if reason:
+                end()
     if failures:
         raise failures[0]
     return reason

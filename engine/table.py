@@ -18,7 +18,8 @@ merged), a free one or one of an earlier search, the one with the least work.
 
 Region.  A search starts with a small region at the front of the array and enlarges it
 when it is half full, so that easy positions stay in the processor's cache and touch
-little memory.  Helper threads share the whole array from the start.
+little memory.  Threads that share a table use the whole of it from the start, and then
+leave the header alone: every probe reads it.
 
 Generations.  A *cold* search must not see what earlier ones stored.  Instead of clearing
 gigabytes it draws a new salt, which is part of every stored key, so nothing old matches.
@@ -194,7 +195,7 @@ def age_of(data):
 def store(table, word, lower, upper, move, work):
     """Remember proven bounds; return whether another position of this search gave way."""
     worth = write(table, word, lower, upper, move, work)
-    if worth == OPEN:
+    if worth == OPEN and np.int64(table[BUCKETS]) < len(table) // BUCKET_WORDS - 1:
         table[FILLED] = Bits(table[FILLED]) + Bits(1)
         if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
             grow(table)
@@ -233,12 +234,10 @@ def write(table, word, lower, upper, move, work):
 
 @compiled(inline=False)
 def grow(table):
-    """Enlarge a region that is half full, if there is room."""
-    most = len(table) // BUCKET_WORDS - 1
-    now = np.int64(table[BUCKETS])
+    """Enlarge a region that is half full."""
     table[FILLED] = 0
-    if now < most:
-        resize(table, min(now * REGION_GROWTH, most))
+    most = len(table) // BUCKET_WORDS - 1
+    resize(table, min(np.int64(table[BUCKETS]) * REGION_GROWTH, most))
 
 
 @compiled(inline=False)

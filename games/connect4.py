@@ -392,7 +392,7 @@ def __getattr__(name: str) -> type[Stones]:
 
 def start(variant: str = "") -> Stones:
     """The empty board of a size such as ``8x7``; the usual one is 7x6."""
-    match = re.fullmatch(r"(\d+)x(\d+)", variant or "7x6")
+    match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", variant or "7x6")
     if not match:
         raise PositionError(f"{variant!r} is not a board size; write WIDTHxHEIGHT, as in 8x7")
     return _position(board(int(match[1]), int(match[2])), 0, 0)
@@ -426,7 +426,7 @@ def rows(position: Stones) -> list[str]:
 
 def parse_move(position: Stones, text: str) -> int:
     """Read a column, 1 the leftmost."""
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= position.WIDTH:
+    if not re.fullmatch("[0-9]{1,9}", text) or not 1 <= int(text) <= position.WIDTH:
         raise PositionError(f"{text!r} is not a column; columns are 1..{position.WIDTH}")
     if outcome(position)[0]:
         raise PositionError(f"column {text} is played after the game is over")

@@ -1,0 +1,359 @@
+"""The command ``cutnode``: solve, count and show positions from a shell.
+
+Standard output holds results and nothing else; progress and summaries go to standard
+error, and only where a person is watching.  Exit codes: 0 all is done and proven, 1 an
+unexpected failure, 2 bad input, 3 a limit ended a search before the proof, 130
+interrupted (what was found until then is printed).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+from numba.core.errors import NumbaError
+
+import engine
+from engine.contract import play
+from engine.errors import CutnodeError
+from engine.finding import Game
+from engine.results import Result
+from engine.table import Table
+
+__all__ = ["main"]
+
+BAD_INPUT = 2
+NOT_PROVEN = 3
+INTERRUPTED = 130
+
+MOST_THREADS = 1024
+
+EPILOG = """\
+\b
+GAME      the name of a game (`cutnode games` lists them), a module such as
+          my_package.my_game, or a path such as my_game.py; a variant may
+          follow after a colon: connect4:8x7.
+POSITION  in the game's own notation, for instance the columns played; the
+          default is the start. Before one that begins with '-', write --.
+
+\b
+Exit codes: 0 all done and proven, 1 an unexpected failure, 2 bad input,
+3 a limit ended a search before the proof, 130 interrupted (what was found
+until then is printed).
+"""
+
+
+class Commands(click.Group):
+    """A group whose commands fail with one line and a documented exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+        except CutnodeError as error:
+            message = str(error)
+        except NumbaError as error:
+            message = compile_error(error)
+        click.echo(f"cutnode: {' '.join(message.split())}", err=True)
+        sys.exit(BAD_INPUT)
+
+
+def compile_error(error: NumbaError) -> str:
+    """The line of numba's long report that names the cause, and where that is."""
+    report = re.split(r"pipeline \(step: .*\)\n", click.unstyle(str(error)))[-1]
+    cause = report.partition("During: Pass")[0].strip()
+    place = re.search(r'File "([^<].*)", line (\d+)', cause)
+    signature = re.search(r">>> (.+)", cause)
+    return (
+        (f"{place[1]}, line {place[2]}: " if place else "")
+        + "the rules do not compile: "
+        + (f"there is no {signature[1]}" if signature else cause.partition("\n")[0].strip(" ."))
+        + " (rules can use numbers, tuples, and functions that are @compiled)"
+    )
+
+
+@click.group(cls=Commands, epilog=EPILOG)
+@click.version_option(package_name="cutnode", prog_name="cutnode")
+def main() -> None:
+    """Solve positions of board games, count lines of play, and show boards."""
+    sys.path.append(os.getcwd())  # where modules named by a person may be
+
+
+def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
+    """What all verbs take: a game, and a position of it or a file of positions."""
+    for parameter in (
+        click.option("--json", "as_json", is_flag=True, help="One JSON object per line."),
+        click.option(
+            "--file",
+            metavar="FILE",
+            help="Read positions from FILE ('-' is standard input), one per line. What "
+            "follows a ';', blank lines, and lines that begin with '#' are skipped.",
+        ),
+        click.argument("position", required=False),
+        click.argument("game"),
+    ):
+        command = parameter(command)
+    return command
+
+
+@main.command(epilog=EPILOG)
+@positions_of_game
+@click.option("--all", "all_moves", is_flag=True, help="Prove the value of every move as well.")
+@click.option("--weak", is_flag=True, help="Prove only who wins: 1 the mover, 0 nobody, -1.")
+@click.option(
+    "--nodes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most N nodes for a position.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="At most S seconds for a position.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, MOST_THREADS),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Search with N threads: all on one position, or each with a part of a file.",
+)
+@click.option(
+    "--table-mb",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    metavar="N",
+    help="Size of the transposition table in MiB.",
+)
+@click.option("--cold", is_flag=True, help="Start each position of a file with an empty table.")
+def solve(
+    game: str,
+    position: str | None,
+    file: str | None,
+    as_json: bool,
+    all_moves: bool,
+    table_mb: int,
+    cold: bool,
+    **search: Any,
+) -> None:
+    """Prove the value, a best move, and the line of best play.
+
+    Values are for the player to move. At a terminal the value of every move is shown as
+    well; elsewhere, and for files, only with --all.
+
+    With --file each line is: position, value (or lower..upper if it is not proven), best
+    move, nodes, seconds; with --all also the values of all moves.
+    """
+    _, entries = read_positions(game, position, file)
+    table = Table(table_mb)
+    started = time.perf_counter()
+    results: Iterator[Result]
+    if file is not None:
+        results = solve_file([entry for _, entry in entries], table, all_moves, cold, search)
+    else:
+        start = entries[0][1]
+        if not as_json:
+            click.echo(f"{start}\n")
+        scored = all_moves or (sys.stdout.isatty() and not as_json)
+        results = iter([(engine.analyse if scored else engine.solve)(start, table=table, **search)])
+
+    width = max(len(text) for text, _ in entries)
+    solved, nodes, interrupted = 0, 0, False
+    for (text, _), result in zip(entries, results, strict=False):
+        if result.reason == "interrupted":
+            interrupted = True
+            if file is not None and not result.nodes:
+                continue  # its turn never came
+        if as_json:
+            click.echo(json.dumps(result.to_dict() | {"position": text}))
+        elif file is None:
+            click.echo(result)
+        else:
+            click.echo(f"{text:{width}}  {one_line(result)}")
+        solved += result.reason == "proven" if all_moves else result.proven
+        nodes += result.nodes
+
+    if file is not None and sys.stderr.isatty():
+        seconds = time.perf_counter() - started
+        click.echo(
+            f"{solved:,} of {len(entries):,} positions solved, "
+            f"{nodes:,} nodes in {seconds:.3g} s ({nodes / seconds:,.0f} per second)",
+            err=True,
+        )
+    if interrupted:
+        sys.exit(INTERRUPTED)
+    if solved < len(entries):
+        sys.exit(NOT_PROVEN)
+
+
+def solve_file(
+    positions: list[Any], table: Table, all_moves: bool, cold: bool, search: dict[str, Any]
+) -> Iterator[Result]:
+    """The results of many positions, in order; ends early if it is interrupted."""
+    if not all_moves:
+        with progress_bar(len(positions)) as progress:
+            batch = engine.solve_many(
+                positions, table=table, cold=cold, lines=True, progress=progress, **search
+            )
+        yield from batch
+        return
+    # At a terminal the lines show the progress, and a bar would get between them.
+    with progress_bar(len(positions), wanted=not sys.stdout.isatty()) as progress:
+        for done, position in enumerate(positions, 1):
+            if cold:
+                table.forget()
+            result = engine.analyse(position, table=table, **search)
+            progress(done)
+            yield result
+            if result.reason == "interrupted":
+                return
+
+
+def one_line(result: Result) -> str:
+    """A result among others: value, best move, nodes, seconds, and scores if it has any."""
+    data = result.to_dict()
+    value = result.value if result.proven else f"{result.lower}..{result.upper}"
+    best = data["best_move"] or "-"
+    line = f"{value:>8}  {best:>4}  {result.nodes:>12}  {result.seconds:>10.6f}"
+    for move, score in (data["scores"] or {}).items():
+        line += f"  {move}:{'?' if score is None else score}"
+    return line
+
+
+@main.command(epilog=EPILOG)
+@positions_of_game
+@click.option(
+    "--depth", type=click.IntRange(min=0), required=True, metavar="N", help="Count N moves deep."
+)
+@click.option("--divide", is_flag=True, help="Also count behind each move.")
+def perft(
+    game: str,
+    position: str | None,
+    file: str | None,
+    as_json: bool,
+    depth: int,
+    divide: bool,
+) -> None:
+    """Count the lines of exactly N moves, a test of the rules."""
+    loaded, entries = read_positions(game, position, file)
+    width = max(len(text) for text, _ in entries)
+    for text, start in entries:
+        engine.perft(start, 0)  # compiles, so that the clock sees only the counting
+        started = time.perf_counter()
+        behind = {
+            loaded.module.move_text(start, move): engine.perft(play(start, move), depth - 1)
+            for move in (engine.legal_moves(start) if divide and depth > 0 else ())
+        }
+        lines = sum(behind.values()) if behind else engine.perft(start, depth)
+        seconds = time.perf_counter() - started
+        if as_json:
+            data = {"position": text, "depth": depth, "lines": lines, "seconds": seconds}
+            click.echo(json.dumps(data | ({"moves": behind} if divide else {})))
+        else:
+            click.echo(lines if file is None else f"{text:{width}}  {lines}")
+            for move, count in behind.items():
+                click.echo(f"  {move}: {count}")
+        if sys.stderr.isatty():
+            rate = f"{lines / seconds:,.0f} per second"
+            click.echo(f"{lines:,} lines in {seconds:.3g} s ({rate})", err=True)
+
+
+@main.command(epilog=EPILOG)
+@positions_of_game
+def show(game: str, position: str | None, file: str | None, as_json: bool) -> None:
+    """Print a position: the board, its text, and the legal moves."""
+    loaded, entries = read_positions(game, position, file)
+    for number, (text, shown) in enumerate(entries):
+        board = loaded.module.position_text(shown)
+        moves = [loaded.module.move_text(shown, move) for move in engine.legal_moves(shown)]
+        if as_json:
+            click.echo(json.dumps({"position": text, "board": board, "moves": moves}))
+        else:
+            click.echo("\n" * (number > 0) + f"{shown}\n\ntext   {board}")
+            click.echo(f"moves  {' '.join(moves) or 'none: the game is over'}")
+
+
+@main.command()
+def games() -> None:
+    """List the games that have a name."""
+    names = engine.game_names()
+    width = max(map(len, names))
+    for name in names:
+        about = engine.load_game(name).module.__doc__ or ""
+        click.echo(f"{name:{width}}  {about.partition(chr(10))[0]}")
+
+
+def read_positions(
+    name: str, position: str | None, file: str | None
+) -> tuple[Game, list[tuple[str, Any]]]:
+    """The game, and the positions asked for, each with the text that a person gave.
+
+    All of a file is read before anything is solved, so that an error in it shows at once.
+    """
+    game = engine.load_game(name)
+    if file is None:
+        return game, [(position or "", game.parse(position or ""))]
+    if position is not None:
+        raise CutnodeError("a position and --file exclude each other")
+    source, lines = read_lines(file)
+    entries = []
+    for number, line in enumerate(lines, 1):
+        text = line.partition(";")[0].strip()
+        if text and not text.startswith("#"):
+            try:
+                entries.append((text, game.parse(text)))
+            except CutnodeError as error:
+                raise CutnodeError(f"{source}, line {number}: {error}") from None
+    if not entries:
+        raise CutnodeError(f"{source} holds no positions")
+    return game, entries
+
+
+def read_lines(file: str) -> tuple[str, list[str]]:
+    """The name and the lines of a text file, ``-`` for standard input."""
+    source = "standard input" if file == "-" else file
+    data = b""
+    try:
+        with click.open_file(file, "rb") as stream:
+            data = stream.read()
+        return source, data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CutnodeError(f"{source}, line {line}: this is not UTF-8 text") from None
+    except OSError as error:
+        raise CutnodeError(f"{source} cannot be read: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def progress_bar(total: int, wanted: bool = True) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error, if that is a terminal; gives what moves it."""
+    if not (wanted and sys.stderr.isatty()):
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    # Standard output stays as it is: it may lead to a file.
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False
+    ) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda done: progress.update(task, completed=done)

@@ -1,0 +1,831 @@
+"""Whether a game follows the contract: random play, and one function for each property.
+
+:func:`check` plays random games with the rules as plain Python, and asks each property of
+the positions met.  Near the end of games, where minimax over the verbs alone is affordable,
+it knows the true values, and so checks what a game claims about values.  When all that is
+well it compares the compiled kernels with the same rules in plain Python.
+
+A property is a generator of complaints about one position.  Of each only the first is
+reported: what breaks once mostly breaks everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from engine import contract
+from engine.api import alphabeta, analyse, minimax, perft
+from engine.bits import WORD, Bits
+from engine.contract import (
+    INFINITE,
+    MAX_VALUE,
+    NO_MOVE,
+    bounds,
+    candidates,
+    canonical,
+    canonical_move,
+    chance,
+    chance_outcome,
+    defines,
+    evaluate,
+    forced,
+    game_constant,
+    key,
+    legal_moves,
+    module_of,
+    moves,
+    moves_again,
+    order,
+    original_move,
+    outcome,
+    play,
+    plies_left,
+    reversible,
+    same_after_chance,
+    turn,
+)
+from engine.errors import PositionError
+from engine.finding import Game
+from engine.jit import compiled
+from engine.positions import coerce, park, width
+from engine.table import Table
+
+__all__ = ["Finding", "check"]
+
+TO_THE_END = 1 << 30
+"""A depth that no game reaches."""
+
+AFFORDABLE = 1000
+"""The nodes that plain Python may visit for one value."""
+
+ORDER_LIMIT = 1_000_000
+"""No order score is further from zero."""
+
+NONSENSE = ("?", "nonsense", "-1", "0", "99999999999999999999", "²", "é", "\0", " ", "()")
+"""Texts that are hardly positions or moves: reading them must not fail in a new way."""
+
+REQUIRED = ("moves", "play", "outcome", "key")
+OPTIONAL = (
+    *("evaluate", "bounds", "candidates", "forced", "order", "plies_left"),
+    *("canonical", "canonical_move", "original_move"),
+    *("turn", "chance", "chance_outcome", "reversible"),
+)
+TOGETHER = (
+    *(("chance", "chance_outcome"), ("chance_outcome", "chance")),
+    *(("canonical_move", "original_move"), ("original_move", "canonical_move")),
+)
+"""Verbs that mean nothing without another."""
+
+FOR_PEOPLE = {
+    "start": ("variant",),
+    "parse_position": ("text", "variant"),
+    "position_text": ("position",),
+    "parse_move": ("position", "text"),
+    "move_text": ("position", "move"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a game does against the contract."""
+
+    verb: str
+    position: str
+    """Where it was seen, in the game's notation; empty if it is about the game as a whole."""
+    message: str
+
+    def __str__(self) -> str:
+        where = f" at {self.position!r}" if self.position else ""
+        return f"{self.verb}{where}: {self.message}"
+
+
+def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -> list[Finding]:
+    """What *game* does against the contract, seen in random *games*; empty if it conforms.
+
+    Without *compile* only the rules as plain Python are looked at, which takes a second or
+    two instead of ten.
+    """
+    findings = list(_declarations(game)) or list(_beginnings(game))
+    if findings:
+        return findings
+    study = Study(game, Random(seed))
+    for number in range(games):
+        study.play_game(reluctant=number % 2 == 1)
+    study.ask(PLAIN)
+    if compile and not study.findings:
+        study.ask(COMPILED)
+    return study.findings
+
+
+def _declarations(game: Game) -> Iterator[Finding]:
+    """What is missing, or takes other parameters than the contract says."""
+    module = game.module
+    for name in (*REQUIRED, *FOR_PEOPLE):
+        if not callable(getattr(module, name, None)):
+            yield Finding(name, "", "is not defined")
+    for name, other in TOGETHER:
+        if callable(getattr(module, name, None)) and not callable(getattr(module, other, None)):
+            yield Finding(other, "", f"is not defined, but {name} is")
+    for name in (*REQUIRED, *OPTIONAL):
+        rule = getattr(module, name, None)
+        parameters = list(inspect.signature(getattr(contract, name)).parameters)
+        if callable(rule) and len(inspect.signature(rule).parameters) != len(parameters):
+            yield Finding(name, "", f"the contract is {name}({', '.join(parameters)})")
+    for name, given in {**FOR_PEOPLE, "describe": ("position", "value")}.items():
+        rule = getattr(module, name, None)
+        if callable(rule):
+            try:
+                inspect.signature(rule).bind(*given)
+            except TypeError:
+                yield Finding(name, "", f"the contract is {name}({', '.join(given)})")
+
+
+def _beginnings(game: Game) -> Iterator[Finding]:
+    """What is wrong with the first position as a value."""
+    try:
+        position = game.start()
+        coerce(position)
+    except Exception as error:
+        yield Finding("start", "", _raises(error))
+        return
+    if module_of(type(position)) is not game.module:
+        yield Finding("start", "", f"{type(position)!r} is not defined in {game.module.__name__}")
+
+
+def _raises(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"raises {type(error).__name__}: {lines[0] if lines else ''}"
+
+
+# Plain Python's own minimax -----------------------------------------------------------
+
+
+class UnaffordableError(Exception):
+    """A value takes more nodes than are allowed."""
+
+
+@dataclass
+class Minimax:
+    """Minimax over the verbs: what everything else is compared with.
+
+    *known* keeps exact values of positions; it must be None in games where a value depends
+    on the line of play.
+    """
+
+    nodes_left: int = AFFORDABLE
+    known: dict[Any, float] | None = None
+
+    def value(self, position: Any, depth: int = TO_THE_END, line: tuple[Any, ...] = ()) -> float:
+        """The value for the mover; *line* is what play could still come back to."""
+        if self.known is not None and position in self.known:
+            return self.known[position]
+        self.nodes_left -= 1
+        if self.nodes_left < 0:
+            raise UnaffordableError
+        over, value = outcome(position)
+        if over:
+            best = float(value)
+        elif position in line:
+            best = 0.0
+        elif chance(position):
+            best = sum(
+                probability * self._of_event(position, child, depth)
+                for probability, child in _events(position)
+            )
+        elif depth == 0:
+            best = float(evaluate(position))
+        else:
+            best = max(self.of_move(position, move, depth, line) for move in legal_moves(position))
+        if self.known is not None:
+            self.known[position] = best
+        return best
+
+    def of_move(
+        self, position: Any, move: int, depth: int = TO_THE_END, line: tuple[Any, ...] = ()
+    ) -> float:
+        """The value of a move for the player who makes it."""
+        child = play(position, move)
+        line = (*line, position) if reversible(position, child) else ()
+        value = self.value(child, depth - 1, line)
+        return value if moves_again(position, child) else -value
+
+    def _of_event(self, position: Any, child: Any, depth: int) -> float:
+        value = self.value(child, depth)
+        return value if same_after_chance(position, child) else -value
+
+
+def _events(position: Any) -> list[tuple[float, Any]]:
+    return [chance_outcome(position, index) for index in range(chance(position))]
+
+
+def _children(position: Any) -> list[Any]:
+    if outcome(position)[0]:
+        return []
+    if chance(position):
+        return [child for _, child in _events(position)]
+    return [play(position, move) for move in legal_moves(position)]
+
+
+def _same(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
+# Random play --------------------------------------------------------------------------
+
+
+@dataclass
+class Study:
+    """The positions met in random games, what is known of them, and what was found."""
+
+    game: Game
+    random: Random
+    findings: list[Finding] = field(default_factory=list)
+    plies_seen: dict[Any, int] = field(default_factory=dict)
+    """The positions met, with the most plies that were played from there."""
+    values: dict[Any, float] = field(default_factory=dict)
+    """The values of those near the end."""
+    exact: dict[Any, float] = field(default_factory=dict)
+    keys: dict[int, Any] = field(default_factory=dict)
+    classes: dict[int, Any] = field(default_factory=dict)
+    move_texts: set[str] = field(default_factory=set)
+    table: Table = field(default_factory=lambda: Table(1))
+
+    @property
+    def path_dependent(self) -> bool:
+        """Whether values depend on the line of play."""
+        return callable(getattr(self.game.module, "reversible", None))
+
+    def positions(self) -> list[Any]:
+        return list(self.plies_seen)
+
+    def choices(self) -> list[Any]:
+        """The positions with legal moves."""
+        return [p for p in self.plies_seen if not outcome(p)[0] and not chance(p)]
+
+    def endings(self) -> list[Any]:
+        """The positions whose value is known."""
+        return list(self.values)
+
+    def find(self, verb: str, position: Any, message: str) -> None:
+        """Report a complaint, unless it was made before."""
+        try:
+            text = self.game.module.position_text(position)
+        except Exception:
+            text = repr(position)
+        if message not in {finding.message for finding in self.findings}:
+            self.findings.append(Finding(verb, text, message))
+
+    def ask(self, properties: list[Property]) -> None:
+        """Ask properties of their positions, until the first complaint of each."""
+        for asked in properties:
+            position: Any = None
+            try:
+                subjects = asked.subjects(self)
+                if len(subjects) > asked.most:
+                    subjects = self.random.sample(subjects, asked.most)
+                for position in subjects:
+                    complaint = next(asked.complaints(position, self), None)
+                    if complaint is not None:
+                        self.find(asked.verb, position, complaint)
+                        break
+            except Exception as error:
+                self.find(asked.verb, position, _raises(error))
+
+    def play_game(self, *, reluctant: bool) -> None:
+        """Play a game, and one through equivalent positions, and remember their positions.
+
+        A *reluctant* game goes on for as long as it can, so its end has small game trees.
+        """
+        start = self.game.start()
+        line = [start]
+        try:
+            self._extend(line, reluctant)
+            if defines(type(start), "canonical"):
+                self._remember(self._twin(line))
+        except Exception as error:
+            self.find("play", line[-1], f"random play {_raises(error)}")
+        self._remember(line)
+
+    def _extend(self, line: list[Any], reluctant: bool) -> None:
+        """Play on at random until the game is over or a position repeats."""
+        most = game_constant(type(line[0]), "MAX_PLIES", 512)
+        recurring: list[Any] = []
+        while not outcome(line[-1])[0] and line[-1] not in recurring:
+            if len(line) > most:
+                if not self.path_dependent:
+                    self.find("MAX_PLIES", line[0], f"a line of play is longer than {most}")
+                return
+            position = line[-1]
+            child = self._step(position, reluctant)
+            if child is None:
+                return
+            recurring = [*recurring, position] if reversible(position, child) else []
+            line.append(child)
+
+    def _step(self, position: Any, reluctant: bool) -> Any:
+        if chance(position):
+            events = _events(position)
+            odds = [probability for probability, _ in events]
+            return self.random.choices(events, odds)[0][1]
+        child = None
+        allowed = legal_moves(position)
+        for move in self.random.sample(allowed, len(allowed)):
+            child = play(position, move)
+            if not reluctant or not outcome(child)[0]:
+                break
+        return child
+
+    def _twin(self, line: list[Any]) -> list[Any]:
+        """A line through positions with the same canonical keys, and different where it can."""
+        twin = line[:1]
+        for position in line[1:]:
+            wanted = canonical(position)[0]
+            equivalent = [c for c in _children(twin[-1]) if canonical(c)[0] == wanted]
+            if not equivalent:
+                break
+            others = [child for child in equivalent if child != position]
+            twin.append(self.random.choice(others or equivalent))
+        return twin
+
+    def _remember(self, line: list[Any]) -> None:
+        for plies, position in enumerate(reversed(line)):
+            self.plies_seen[position] = max(plies, self.plies_seen.get(position, 0))
+        with contextlib.suppress(UnaffordableError, RecursionError):
+            for position in reversed(line):
+                self.values[position] = self.minimax().value(position)
+
+    def minimax(self) -> Minimax:
+        return Minimax(AFFORDABLE, None if self.path_dependent else self.exact)
+
+
+# Properties ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Property:
+    """What must hold of some of the positions of a study."""
+
+    verb: str
+    subjects: Callable[[Study], list[Any]]
+    most: int
+    """Of more positions than this, a random choice is asked."""
+    complaints: Callable[[Any, Study], Iterator[str]]
+
+
+PLAIN: list[Property] = []
+COMPILED: list[Property] = []
+
+
+def about(
+    verb: str,
+    subjects: Callable[[Study], list[Any]] = Study.positions,
+    most: int = 300,
+    properties: list[Property] = PLAIN,
+) -> Callable[[Callable[[Any, Study], Iterator[str]]], Callable[[Any, Study], Iterator[str]]]:
+    """Make a generator of complaints a property."""
+
+    def register(
+        complaints: Callable[[Any, Study], Iterator[str]],
+    ) -> Callable[[Any, Study], Iterator[str]]:
+        properties.append(Property(verb, subjects, most, complaints))
+        return complaints
+
+    return register
+
+
+@about("position")
+def fields_have_their_types(position: Any, study: Study) -> Iterator[str]:
+    if type(position) is not type(study.game.start()):
+        yield f"is a {type(position).__qualname__}, not the class of the start"
+    for name, value, coerced in zip(position._fields, position, coerce(position), strict=True):
+        kind = type(coerced)
+        fits = isinstance(value, float) if kind is float else value == coerced
+        if kind is Bits:
+            fits = fits and 0 <= operator.index(value) <= WORD
+        elif kind is int:
+            fits = fits and -(1 << 63) <= operator.index(value) < 1 << 63
+        if not fits:
+            yield f"{name} is {value!r}, which is no {kind.__name__}"
+
+
+@about("__str__")
+def boards_are_drawn(position: Any, study: Study) -> Iterator[str]:
+    if str(position) in ("", repr(position)):
+        yield "the position class does not draw the board"
+
+
+@about("outcome")
+def outcomes_come_at_the_end(position: Any, study: Study) -> Iterator[str]:
+    over, value = outcome(position)
+    if not over and value != 0:
+        yield f"the game is not over, but its value is {value}"
+    if abs(operator.index(value)) > MAX_VALUE:
+        yield f"the value {value} is further from 0 than {MAX_VALUE}"
+
+
+@about("moves", Study.choices)
+def moves_are_distinct_numbers(position: Any, study: Study) -> Iterator[str]:
+    yield from _listing(moves, position)
+    if not legal_moves(position):
+        yield "there are none, but the game is not over"
+
+
+def _listing(verb: Callable[..., int], position: Any) -> Iterator[str]:
+    """Complaints about the moves that a verb writes, and where it writes them."""
+    most = game_constant(type(position), "MAX_MOVES", 256)
+    at, spare = 3, 256
+    buffer: list[Any] = [None] * (at + most + spare)
+    end = verb(position, buffer, at)
+    listed = buffer[at:end]
+    if any(move is not None for move in buffer[:at] + buffer[at + most :]):
+        yield f"writes outside of its part of the buffer, MAX_MOVES = {most} from buffer[at] on"
+    if not at <= end <= at + most:
+        yield f"returns {end} for at = {at}: not the end of 0 to MAX_MOVES = {most} moves"
+    if not all(move is not None and 0 <= operator.index(move) < NO_MOVE for move in listed):
+        yield f"moves are numbers in range({NO_MOVE}), not {listed}"
+    if len(set(listed)) != len(listed):
+        yield f"a move is there twice: {listed}"
+
+
+@about("play", Study.choices)
+def play_changes_nothing(position: Any, study: Study) -> Iterator[str]:
+    before = tuple(position)
+    for move in legal_moves(position):
+        child = play(position, move)
+        if type(child) is not type(position):
+            yield f"move {move} leads to a {type(child).__qualname__}"
+        if tuple(position) != before or play(position, move) != child:
+            yield f"move {move}, played twice, has different effects"
+
+
+@about("key")
+def keys_tell_positions_apart(position: Any, study: Study) -> Iterator[str]:
+    for met in (position, *_children(position)):
+        word = key(met)
+        if not 0 <= operator.index(word) <= WORD:
+            yield f"{word} is not a word of 64 bits"
+        if key(coerce(met)) != word:
+            yield "an equal position has another key"
+        other = study.keys.setdefault(int(word), met)
+        if other != met:
+            yield f"{met!r} and {other!r} have the same key {word}"
+
+
+@about("position_text")
+def position_texts_are_read_back(position: Any, study: Study) -> Iterator[str]:
+    text = study.game.module.position_text(position)
+    if len(text.splitlines()) != 1:
+        yield f"{text!r} is not one line"
+    again = study.game.parse(text)
+    if again != position or type(again) is not type(position):
+        yield f"parse_position({text!r}) is {again!r}, not {position!r}"
+    elif key(again) != key(position):
+        yield f"parse_position({text!r}) has another key"
+
+
+@about("parse_position")
+def other_texts_are_positions_or_errors(position: Any, study: Study) -> Iterator[str]:
+    text = study.game.module.position_text(position)
+    at = study.random.randrange(len(text) + 1)
+    typo = study.random.choice([*text, "?", "9", "x", "-", " ", ""])
+    for wrong in (text[:at] + typo + text[at + 1 :], study.random.choice(NONSENSE)):
+        try:
+            read = study.game.parse(wrong)
+        except PositionError:
+            continue
+        if study.game.parse(study.game.module.position_text(read)) != read:
+            yield f"reads {wrong!r} as {read!r}, whose own text is read otherwise"
+
+
+@about("move_text", Study.choices)
+def move_texts_are_read_back(position: Any, study: Study) -> Iterator[str]:
+    module = study.game.module
+    for move in legal_moves(position):
+        text = module.move_text(position, move)
+        study.move_texts.add(text)
+        if module.parse_move(position, text) != move:
+            yield f"{text!r}, move {move}, is read as {module.parse_move(position, text)}"
+
+
+@about("parse_move")
+def other_texts_are_legal_moves_or_errors(position: Any, study: Study) -> Iterator[str]:
+    known = sorted(study.move_texts)
+    texts = study.random.sample(known, min(20, len(known)))
+    allowed = [] if chance(position) else legal_moves(position)
+    for text in (*texts, *NONSENSE):
+        with contextlib.suppress(PositionError):
+            move = study.game.module.parse_move(position, text)
+            if move not in allowed:
+                yield f"reads {text!r} as {move}, which is not legal"
+
+
+@about("describe", Study.endings)
+def values_are_put_in_words(position: Any, study: Study) -> Iterator[str]:
+    describe = getattr(study.game.module, "describe", None)
+    if describe is not None:
+        words = describe(position, int(study.values[position]))
+        if not isinstance(words, str) or not words:
+            yield f"gives {words!r}"
+
+
+@about("turn")
+def turns_are_of_two_players(position: Any, study: Study) -> Iterator[str]:
+    if defines(type(position), "turn") and turn(position) not in (0, 1):
+        yield f"is {turn(position)}, not 0 or 1"
+
+
+@about("chance")
+def chances_sum_to_one(position: Any, study: Study) -> Iterator[str]:
+    if outcome(position)[0] or not chance(position):
+        return
+    events = _events(position)
+    if not all(0 <= probability <= 1 for probability, _ in events) or not _same(
+        sum(probability for probability, _ in events), 1
+    ):
+        yield f"the probabilities are {[probability for probability, _ in events]}"
+    for _, child in events:
+        if type(child) is not type(position):
+            yield f"an outcome is a {type(child).__qualname__}"
+
+
+@about("plies_left")
+def games_end_in_time(position: Any, study: Study) -> Iterator[str]:
+    if not outcome(position)[0] and plies_left(position) < study.plies_seen[position]:
+        yield f"is {plies_left(position)}, but {study.plies_seen[position]} plies were played"
+
+
+@about("evaluate", Study.choices)
+def estimates_are_values(position: Any, study: Study) -> Iterator[str]:
+    if abs(operator.index(evaluate(position))) > MAX_VALUE:
+        yield f"{evaluate(position)} is further from 0 than {MAX_VALUE}"
+
+
+@about("order", Study.choices)
+def orders_are_limited(position: Any, study: Study) -> Iterator[str]:
+    for move in legal_moves(position):
+        score = operator.index(order(position, move, play(position, move)))
+        if abs(score) > ORDER_LIMIT:
+            yield f"move {move} has score {score}, further from 0 than {ORDER_LIMIT}"
+
+
+@about("bounds", Study.endings)
+def bounds_hold(position: Any, study: Study) -> Iterator[str]:
+    value = study.values[position]
+    for alpha, beta in _windows(value):
+        lower, upper = bounds(position, alpha, beta)
+        if not study.path_dependent and not lower <= value <= upper:
+            yield f"for window {alpha}..{beta} are {lower}..{upper}, but the value is {value}"
+        if outcome(position)[0] and _open(position, alpha, beta):
+            yield f"for window {alpha}..{beta} are {lower}..{upper}, but the game is over"
+
+
+def _windows(value: float) -> list[tuple[int, int]]:
+    """The windows in which a search might ask about a position of some value."""
+    near = math.floor(value)
+    null = {0, 1, near - 1, near, near + 1, near + 2, near // 2}
+    inside = sorted(beta for beta in null if -MAX_VALUE < beta <= MAX_VALUE)
+    return [(-INFINITE, INFINITE), (-1, 1), *((beta - 1, beta) for beta in inside)]
+
+
+def _open(position: Any, alpha: int, beta: int) -> bool:
+    """Whether bounds leave a window undecided."""
+    lower, upper = bounds(position, alpha, beta)
+    return bool(lower < beta and upper > alpha and lower != upper)
+
+
+@about("candidates", Study.choices)
+def candidates_are_moves(position: Any, study: Study) -> Iterator[str]:
+    if not _open(position, -INFINITE, INFINITE):
+        return
+    yield from _listing(candidates, position)
+    extra = set(_candidates(position)) - set(legal_moves(position))
+    if extra:
+        yield f"{sorted(extra)} are not legal"
+
+
+def _candidates(position: Any) -> list[int]:
+    buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
+    return buffer[: candidates(position, buffer, 0)]
+
+
+@about("candidates", Study.endings)
+def a_candidate_is_best(position: Any, study: Study) -> Iterator[str]:
+    if outcome(position)[0] or chance(position) or study.path_dependent:
+        return
+    value = study.values[position]
+    if any(_open(position, alpha, beta) for alpha, beta in _windows(value)):
+        search = study.minimax()
+        if not any(_same(search.of_move(position, m), value) for m in _candidates(position)):
+            yield f"{_candidates(position)} has no move of the best value, {value}"
+
+
+@about("forced", Study.choices)
+def forced_moves_are_only_candidates(position: Any, study: Study) -> Iterator[str]:
+    if _open(position, -INFINITE, INFINITE):
+        if forced(position) != NO_MOVE and _candidates(position) != [forced(position)]:
+            yield f"{forced(position)} is not the only one of {_candidates(position)}"
+
+
+@about("canonical")
+def equivalent_positions_have_equal_values(position: Any, study: Study) -> Iterator[str]:
+    word, _ = canonical(position)
+    if not 0 <= operator.index(word) <= WORD:
+        yield f"{word} is not a word of 64 bits"
+    other = study.classes.setdefault(int(word), position)
+    if {position, other} <= study.values.keys() and not study.path_dependent:
+        if not _same(study.values[position], study.values[other]):
+            yield (
+                f"{other!r} is in the same class, but has value {study.values[other]}, "
+                f"not {study.values[position]}"
+            )
+
+
+@about("canonical_move", Study.choices)
+def canonical_moves_are_moves_turned(position: Any, study: Study) -> Iterator[str]:
+    """Turned into the frame of the class and back again, here or at an equivalent position."""
+    word, symmetry = canonical(position)
+    other = study.classes.setdefault(int(word), position)
+    turned = [canonical_move(position, move, symmetry) for move in legal_moves(position)]
+    if not all(0 <= operator.index(move) < NO_MOVE for move in turned):
+        yield f"moves are numbers in range({NO_MOVE}), not {turned}"
+    for move, seen in zip(legal_moves(position), turned, strict=True):
+        back = original_move(position, seen, symmetry)
+        if back != move:
+            yield f"move {move} is seen as {seen}, and that is {back} back again"
+        if not defines(type(position), "canonical_move"):
+            continue
+        there = original_move(other, seen, canonical(other)[1])
+        if there not in legal_moves(other):
+            yield f"move {move} is seen as {seen}, and that is no move of {other!r}"
+        elif canonical(play(other, there))[0] != canonical(play(position, move))[0]:
+            yield f"move {move} is seen as {seen}, and that leads elsewhere from {other!r}"
+
+
+# Compiled code against plain Python ---------------------------------------------------
+
+
+@compiled(
+    signature=lambda position: types.int64(
+        position, types.int64, types.int64, types.int64[::1], types.uint64[::1]
+    )
+)
+def observe(position: Any, alpha: int, beta: int, buffer: Any, words: Any) -> int:
+    """Write what each verb says about a position to *words*; return how many they are."""
+    over, value = outcome(position)
+    lower, upper = bounds(position, alpha, beta)
+    word, symmetry = canonical(position)
+    words[0] = Bits(key(position))
+    words[1] = Bits(over)
+    words[2] = Bits(value)
+    words[3] = Bits(lower)
+    words[4] = Bits(upper)
+    words[5] = Bits(word)
+    words[6] = Bits(symmetry)
+    at = 7
+    if over:
+        return at
+    for index in range(chance(position)):
+        _, child = chance_outcome(position, index)
+        words[at] = Bits(same_after_chance(position, child))
+        park(words, at + 1, child)
+        at += width(child) + 1
+    if chance(position) > 0:
+        return at
+    words[at] = Bits(evaluate(position))
+    words[at + 1] = Bits(plies_left(position))
+    at += 2
+    for number in range(moves(position, buffer, 0)):
+        move = buffer[number]
+        child = play(position, move)
+        seen = canonical_move(position, move, symmetry)
+        words[at] = Bits(move)
+        words[at + 1] = Bits(seen)
+        words[at + 2] = Bits(original_move(position, seen, symmetry))
+        words[at + 3] = Bits(order(position, move, child))
+        words[at + 4] = Bits(moves_again(position, child))
+        words[at + 5] = Bits(reversible(position, child))
+        park(words, at + 6, child)
+        at += width(child) + 6
+    if lower < beta and upper > alpha and lower != upper:
+        words[at] = Bits(forced(position))
+        at += 1
+        for number in range(candidates(position, buffer, 0)):
+            words[at] = Bits(buffer[number])
+            at += 1
+    return at
+
+
+@about("compiled", most=200, properties=COMPILED)
+def compiled_verbs_say_the_same(position: Any, study: Study) -> Iterator[str]:
+    position = coerce(position)
+    observe.specialise(type(position))
+    room = game_constant(type(position), "MAX_MOVES", 256)
+    size = (room + chance(position) + 1) * (len(position) + 8)
+    for alpha, beta in ((-INFINITE, INFINITE), (-1, 0), (0, 1)):
+        plain, words = [0] * size, np.zeros(size, np.uint64)
+        count = observe.function(position, alpha, beta, [0] * room, plain)
+        found = observe(position, alpha, beta, np.zeros(room, np.int64), words)
+        wanted = [int(word) & WORD for word in plain[:count]]
+        if words[:found].tolist() != wanted:
+            pairs = zip(words[:found].tolist(), wanted, strict=False)
+            at = next((n for n, (a, b) in enumerate(pairs) if a != b), min(found, count))
+            names = ("key", "outcome", "outcome", "bounds", "bounds", "canonical", "canonical")
+            verb = names[at] if at < len(names) else "a verb of moves or chance"
+            yield f"{verb} differs from plain Python"
+
+
+@about("minimax", most=12, properties=COMPILED)
+def kernels_see_the_same_tree(position: Any, study: Study) -> Iterator[str]:
+    with contextlib.suppress(UnaffordableError):
+        for depth in range(4):
+            plain = Minimax()
+            wanted = plain.value(position, depth)
+            result = minimax(position, depth)
+            if not _same(result.value, wanted):
+                yield f"at depth {depth} is {result.value}; plain Python finds {wanted}"
+            if result.nodes != AFFORDABLE - plain.nodes_left:
+                yield f"at depth {depth} visits {result.nodes} nodes, not as plain Python"
+            if not _has_chance(position) and alphabeta(position, depth).value != wanted:
+                yield f"at depth {depth} is {wanted}, but alpha-beta differs"
+            if perft(position, depth) != _lines(position, depth):
+                yield f"perft {depth} is not {_lines(position, depth)}"
+
+
+def _has_chance(position: Any) -> bool:
+    return defines(type(position), "chance")
+
+
+def _lines(position: Any, depth: int) -> int:
+    """The number of lines of exactly so many moves."""
+    if depth == 0 or outcome(position)[0]:
+        return int(depth == 0)
+    left = depth if chance(position) else depth - 1
+    return sum(_lines(child, left) for child in _children(position))
+
+
+@about("minimax", Study.endings, most=8, properties=COMPILED)
+def kernels_find_values(position: Any, study: Study) -> Iterator[str]:
+    wanted = study.values[position]
+    if not _same(minimax(position).value, wanted):
+        yield f"is {minimax(position).value}; plain Python finds {wanted}"
+    if not _has_chance(position) and alphabeta(position).value != wanted:
+        yield f"is {wanted}, but alpha-beta finds {alphabeta(position).value}"
+
+
+@about("solve", Study.endings, most=40, properties=COMPILED)
+def the_solver_finds_values(position: Any, study: Study) -> Iterator[str]:
+    """With a table that all positions share: those of one class find each other's entries."""
+    if not _has_chance(position) and not study.path_dependent:
+        yield from _solved(position, study, weak=False, table=study.table)
+
+
+@about("solve(weak)", Study.endings, most=20, properties=COMPILED)
+def the_solver_finds_winners(position: Any, study: Study) -> Iterator[str]:
+    if not _has_chance(position) and not study.path_dependent:
+        yield from _solved(position, study, weak=True, table=Table(1))
+
+
+def _solved(position: Any, study: Study, weak: bool, table: Table) -> Iterator[str]:
+    search = study.minimax()
+    wanted = study.values[position]
+    scores = {move: search.of_move(position, move) for move in legal_moves(position)}
+    if weak:
+        wanted = _sign(wanted)
+        scores = {move: _sign(score) for move, score in scores.items()}
+    result = analyse(position, table=table, weak=weak)
+    if result.value != wanted:
+        yield f"is {result.value}; plain Python finds {wanted}"
+    if result.scores != scores:
+        yield f"the values of moves are {result.scores}; plain Python finds {scores}"
+    if scores and (result.best_move is None or scores[result.best_move] != wanted):
+        yield f"the best move is {result.best_move}; plain Python finds {scores}"
+    reached = _value_of_line(position, result.pv)
+    if reached is None or (_sign(reached) if weak else reached) != wanted:
+        yield f"the line {result.pv} leads to {reached}, not {wanted}"
+
+
+def _value_of_line(position: Any, line: tuple[int, ...]) -> int | None:
+    """The value of the end of a line for the mover of its start; None if the game goes on."""
+    same = True
+    for move in line:
+        if move not in legal_moves(position):
+            return None
+        child = play(position, move)
+        same = same == moves_again(position, child)
+        position = child
+    over, value = outcome(position)
+    return (value if same else -value) if over else None
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

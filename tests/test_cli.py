@@ -1,0 +1,538 @@
+"""The command: what it prints where, how it fails, and that its help tells all of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+import engine
+from engine.cli import main
+
+ROOT = Path(__file__).parent.parent
+TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()
+COMMAND = (sys.executable, "-m", "engine")
+LATE = "2252576253462244111563365343671351441"  # five cells are free; the value is -1
+LATE_TOO = "7422341735647741166133573473242566"  # the value is 1
+SEARCHED = "52677675164321472411331752454"  # the value is 0, and no bound shows it at once
+KEYS = {
+    *("game", "position", "value", "proven", "lower", "upper", "weak", "best_move", "scores"),
+    *("pv", "depth", "nodes", "seconds", "table", "reason"),
+}
+
+
+def cutnode(*args: object, stdin: str | bytes = "") -> Result:
+    """Run the command in this process."""
+    result = CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+def started(*args: object, **options: object) -> subprocess.Popen[str]:
+    """Start the command as a process of its own."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([*COMMAND, *map(str, args)], env=environment, text=True, **options)
+
+
+def parsed(result: Result) -> list[dict[str, object]]:
+    return [json.loads(line) for line in result.output.splitlines()]
+
+
+@pytest.fixture
+def positions(tmp_path):
+    """A file of positions with all that it may hold besides."""
+    file = tmp_path / "positions.txt"
+    lines = ["\ufeff# a comment ; 1", "", f"{LATE} ; -1", "  ", f"  {LATE_TOO}", f"{SEARCHED};0\r"]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    return file
+
+
+# solve
+
+
+def test_solve_prints_board_and_result():
+    result = cutnode("solve", "tictactoe", "5")
+    assert result.exit_code == 0
+    board, facts = result.output.split("\n\n")
+    assert board == ". . .\n. x .\n. . ."
+    names = [line.split()[0] for line in facts.splitlines()]
+    assert names == ["value", "best", "line", "nodes"]
+    assert "(draw)" in facts
+
+
+def test_solve_starts_at_the_start():
+    assert cutnode("solve", "tictactoe").output.startswith(". . .\n. . .\n. . .\n\nvalue  0")
+
+
+def test_all_adds_the_value_of_every_move():
+    output = cutnode("solve", "tictactoe", 5, "--all").output
+    assert "\nscores 1: 0, 2: -1, 3: 0, 4: -1, 6: -1, 7: 0, 8: -1, 9: 0\n" in output
+
+
+def test_json_is_the_result():
+    (data,) = parsed(cutnode("solve", "connect4", LATE, "--json"))
+    assert data.keys() == KEYS
+    assert data["position"] == LATE
+    assert (data["value"], data["proven"], data["scores"]) == (-1, True, None)
+    assert data["best_move"] == data["pv"][0]
+
+
+def test_json_of_the_start_echoes_an_empty_position():
+    (data,) = parsed(cutnode("solve", "tictactoe", "--json"))
+    assert data["position"] == ""
+
+
+def test_json_with_all():
+    (data,) = parsed(cutnode("solve", "tictactoe", "15", "--json", "--all"))
+    assert data["scores"].keys() == set("2346789")
+    assert max(data["scores"].values()) == data["value"] == 0
+
+
+def test_weak_gives_a_sign():
+    (data,) = parsed(cutnode("solve", "connect4", "4455", "--weak", "--json"))
+    assert (data["value"], data["weak"]) == (1, True)
+
+
+def test_board_is_a_position():
+    (data,) = parsed(cutnode("solve", "tictactoe", "xx./oo./...", "--json"))
+    assert (data["position"], data["value"]) == ("xx./oo./...", 1)
+
+
+def test_finished_position_has_no_move():
+    (data,) = parsed(cutnode("solve", "connect4", "1212121", "--json", "--all"))
+    assert (data["value"], data["best_move"], data["scores"], data["pv"]) == (-18, None, {}, [])
+
+
+def test_variant_after_a_colon():
+    result = cutnode("show", "connect4:5x4", "3")
+    assert "1 2 3 4 5\n" in result.output
+    assert "moves  1 2 3 4 5\n" in result.output
+
+
+def test_game_of_a_file(tmp_path):
+    file = tmp_path / "noughts.py"
+    file.write_text(TICTACTOE)
+    assert "text   x../.../..." in cutnode("show", file, 1).output
+
+
+def test_module_in_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "parlour").mkdir()
+    (tmp_path / "parlour" / "crosses.py").write_text(TICTACTOE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert "text   x../.../..." in cutnode("show", "parlour.crosses", 1).output
+
+
+@pytest.mark.parametrize("limit", [("--nodes", 500), ("--seconds", 0.01)])
+def test_limit_before_the_proof_is_exit_3(limit):
+    result = cutnode("solve", "connect4", *limit)
+    assert result.exit_code == 3
+    assert "value  unknown  (between " in result.output
+    result = cutnode("solve", "connect4", *limit, "--json")
+    assert result.exit_code == 3
+    (data,) = parsed(result)
+    assert (data["value"], data["proven"]) == (None, False)
+    assert data["lower"] < data["upper"]
+
+
+def test_limit_before_every_move_is_valued_is_exit_3():
+    limits = "--nodes", cutnode_nodes(SEARCHED) + 1
+    assert cutnode("solve", "connect4", SEARCHED, *limits).exit_code == 0
+    result = cutnode("solve", "connect4", SEARCHED, *limits, "--all")
+    assert result.exit_code == 3
+    assert ": ?" in result.output
+
+
+def cutnode_nodes(position: str) -> int:
+    return int(parsed(cutnode("solve", "connect4", position, "--json"))[0]["nodes"])
+
+
+def test_limits_far_away_change_nothing():
+    result = cutnode("solve", "tictactoe", "--nodes", 10**30, "--seconds", "inf", "--threads", 2)
+    assert result.exit_code == 0
+
+
+# solve --file
+
+
+def test_file_gives_a_line_for_each_position(positions):
+    result = cutnode("solve", "connect4", "--file", positions)
+    assert result.exit_code == 0
+    rows = [line.split() for line in result.output.splitlines()]
+    assert [row[:2] for row in rows] == [[LATE, "-1"], [LATE_TOO, "1"], [SEARCHED, "0"]]
+    assert {len(row) for row in rows} == {5}
+    assert int(rows[2][3]) > 0 and float(rows[2][4]) > 0
+
+
+def test_file_in_json_echoes_the_positions(positions):
+    data = parsed(cutnode("solve", "connect4", "--file", positions, "--json"))
+    assert [(one["position"], one["value"]) for one in data] == [
+        (LATE, -1),
+        (LATE_TOO, 1),
+        (SEARCHED, 0),
+    ]
+    assert all(one["scores"] is None and one["pv"] for one in data)
+
+
+def test_file_with_all(positions):
+    data = parsed(cutnode("solve", "connect4", "--file", positions, "--json", "--all"))
+    assert [max(one["scores"].values()) for one in data] == [-1, 1, 0]
+    line = cutnode("solve", "connect4", "--file", positions, "--all").output.splitlines()[0]
+    assert line.split()[5:] == ["6:-1", "7:-2"]
+
+
+def test_file_of_one_line_is_a_batch():
+    result = cutnode("solve", "tictactoe", "--file", "-", stdin="5\n")
+    assert result.output.split()[:2] == ["5", "0"]
+
+
+@pytest.mark.parametrize("options", [(), ("--all",)])
+def test_cold_positions_do_not_help_each_other(options):
+    def nodes(*more):
+        twice = f"{SEARCHED}\n{SEARCHED}\n"
+        arguments = "solve", "connect4", "--file", "-", "--json", *options, *more
+        return [one["nodes"] for one in parsed(cutnode(*arguments, stdin=twice))]
+
+    alone = cutnode_nodes(SEARCHED)
+    assert nodes("--cold") == [alone, alone]
+    warm = nodes()
+    assert warm[0] == alone > warm[1]
+
+
+def test_threads_share_a_file(positions):
+    data = parsed(cutnode("solve", "connect4", "--file", positions, "--json", "--threads", 2))
+    assert [one["value"] for one in data] == [-1, 1, 0]
+
+
+def test_limit_of_one_position_is_exit_3_for_the_file():
+    result = cutnode(
+        "solve", "connect4", "--file", "-", "--nodes", 1000, stdin=f"{LATE}\n44\n{LATE_TOO}"
+    )
+    assert result.exit_code == 3
+    values = [line.split()[1] for line in result.output.splitlines()]
+    assert values[0] == "-1" and ".." in values[1] and values[2] == "1"
+
+
+# perft
+
+
+@pytest.mark.parametrize(("depth", "lines"), [(0, 1), (2, 72), (9, 127872), (10, 0), (10**30, 0)])
+def test_perft(depth, lines):
+    result = cutnode("perft", "tictactoe", "--depth", depth)
+    assert (result.exit_code, result.output) == (0, f"{lines}\n")
+
+
+def test_perft_divides():
+    output = cutnode("perft", "tictactoe", "1234567", "--depth", 1, "--divide").output
+    assert output == "0\n"
+    output = cutnode("perft", "tictactoe", "1237", "--depth", 2, "--divide").output
+    assert output == "20\n" + "".join(f"  {cell}: 4\n" for cell in (4, 5, 6, 8, 9))
+
+
+def test_perft_in_json():
+    (data,) = parsed(cutnode("perft", "tictactoe", "1237", "--depth", 2, "--divide", "--json"))
+    assert (data["position"], data["depth"], data["lines"]) == ("1237", 2, 20)
+    assert data["moves"] == dict.fromkeys("45689", 4)
+    (data,) = parsed(cutnode("perft", "tictactoe", "--depth", 1, "--json"))
+    assert "moves" not in data
+
+
+def test_perft_of_a_file():
+    arguments = "perft", "tictactoe", "--depth", 1, "--file", "-"
+    assert cutnode(*arguments, stdin="1\n12 ; two\n").output == "1   8\n12  7\n"
+
+
+# show and games
+
+
+def test_show():
+    output = cutnode("show", "tictactoe", "159").output
+    assert output == "x . .\n. o .\n. . x\n\ntext   x../.o./..x\nmoves  2 3 4 6 7 8\n"
+
+
+def test_show_of_a_finished_game():
+    assert "moves  none: the game is over\n" in cutnode("show", "tictactoe", "14253").output
+
+
+def test_show_of_a_file():
+    result = cutnode("show", "tictactoe", "--file", "-", stdin="1\n2\n")
+    assert result.output.count("text ") == 2
+    result = cutnode("show", "tictactoe", "--file", "-", "--json", stdin="1\n")
+    assert parsed(result) == [{"position": "1", "board": "x../.../...", "moves": list("23456789")}]
+
+
+def test_games():
+    output = cutnode("games").output
+    assert [line.split()[0] for line in output.splitlines()] == engine.game_names()
+    assert "Connect Four" in output
+
+
+# Help
+
+
+def test_help_tells_every_command():
+    output = cutnode("--help").output
+    for name in main.commands:
+        assert f"\n  {name} " in output
+    assert "Exit codes: 0 all done and proven, 1 " in output
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_help_tells_every_option(name):
+    command = main.commands[name]
+    result = cutnode(name, "--help")
+    assert result.exit_code == 0
+    assert command.help
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help
+            assert parameter.opts[0] in result.output
+        else:
+            assert f"\n  {parameter.name.upper()} " in result.output
+
+
+def test_version():
+    try:
+        installed = version("cutnode")
+    except PackageNotFoundError:
+        pytest.skip("not installed")
+    assert cutnode("--version").output.split()[-1] == installed
+
+
+# Bad input: one line, exit 2
+
+FLOATING = "......./......./......./......./...x.../......."
+BOTH = "......./......./......./......./oooo.../xxxx..."
+COUNTS = "......./......./......./......./......./xx....."
+ROWS = "......./xo....."
+SYMBOL = "......./......./......./......./......./xz....."
+BAD_POSITIONS = {
+    "48": "move 2 of '48': '8' is not a column; columns are 1..7",
+    "4a": "'a' is not a column",
+    "4444444": "move 7 of '4444444': column 4 is full",
+    "12121212": "move 8 of '12121212': column 2 is played after the game is over",
+    FLOATING: "row 5 from the top, column 4 has an empty cell below it",
+    COUNTS: "2 x and 0 o: x moves first",
+    BOTH: "has four in a line already and so has the other",
+    ROWS: "the board has 2 rows; a board of 7x6 has 6",
+    SYMBOL: "'z' in row 6 from the top, column 2",
+}
+SOLVE = "solve", "connect4"
+BAD_INPUT = {
+    ("solve", "conect4"): "there is no game 'conect4'; did you mean 'connect4'?",
+    ("solve", ""): "there is no game ''; games are connect4",
+    ("solve", ".."): "there is no game '..'",
+    ("solve", "no_such.game"): "cannot load 'no_such.game': No module named 'no_such'",
+    ("solve", "os.path"): "os.path is not a game: it does not define start",
+    ("solve", "no_such_game.py"): "there is no file 'no_such_game.py'",
+    ("show", "connect4:9x9"): "a board of 9x9 does not fit",
+    ("show", "connect4:large"): "'large' is not a board size; write WIDTHxHEIGHT",
+    ("show", "tictactoe:4x4"): "tic-tac-toe has no variant '4x4'",
+    (*SOLVE, "--table-mb", "999999999"): "a table of 999999999 MiB does not fit",
+    (*SOLVE, "--seconds", "nan"): "a time limit is more than 0 seconds, not nan",
+    (*SOLVE, "44", "--file", "-"): "a position and --file exclude each other",
+    (*SOLVE, "--file", "no_such_file"): "no_such_file cannot be read: No such file or directory",
+    (*SOLVE, "--file", "."): ". cannot be read: Is a directory",
+    (*SOLVE, "--file", "-"): "standard input holds no positions",
+    (*SOLVE, "--", "-4"): "move 1 of '-4': '-' is not a column",
+}
+BAD_USAGE = {
+    (): "Usage:",
+    ("win",): "No such command 'win'",
+    ("solve",): "Missing argument 'GAME'",
+    ("perft", "connect4"): "Missing option '--depth'",
+    ("perft", "connect4", "--depth", "-1"): "-1 is not in the range x>=0",
+    ("perft", "connect4", "--depth", "two"): "'two' is not a valid integer",
+    (*SOLVE, "-4"): "No such option",
+    (*SOLVE, "4", "4"): "unexpected extra argument",
+    (*SOLVE, "--nodes", "0"): "0 is not in the range x>=1",
+    (*SOLVE, "--seconds", "0"): "0.0 is not in the range x>0",
+    (*SOLVE, "--threads", "0"): "0 is not in the range 1<=x<=1024",
+    (*SOLVE, "--table-mb", "-1"): "-1 is not in the range x>=1",
+}
+
+
+def complaint(result: Result) -> str:
+    """The last line of the output of a command that failed well."""
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    return result.output.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("position", "message"), BAD_POSITIONS.items())
+def test_bad_position(position, message):
+    for verb in ("solve", "show"):
+        result = cutnode(verb, "connect4", position)
+        assert complaint(result).startswith("cutnode: ")
+        assert message in result.output
+        assert result.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(("position", "message"), BAD_POSITIONS.items())
+def test_bad_position_of_a_file_is_named_before_anything_is_solved(tmp_path, position, message):
+    file = tmp_path / "positions.txt"
+    file.write_text(f"# late\n{LATE}\n\n{position} ; 0\n")
+    result = cutnode("solve", "connect4", "--file", file)
+    assert complaint(result).startswith(f"cutnode: {file}, line 4: ")
+    assert message in result.output
+    assert result.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(("args", "message"), BAD_INPUT.items())
+def test_bad_input(args, message):
+    assert complaint(cutnode(*args)).startswith(f"cutnode: {message}")
+
+
+@pytest.mark.parametrize(("args", "message"), BAD_USAGE.items())
+def test_bad_usage(args, message):
+    result = cutnode(*args)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_file_that_is_not_utf8(tmp_path):
+    file = tmp_path / "positions.txt"
+    file.write_bytes(b"44\n4\xff\n")
+    result = cutnode("solve", "connect4", "--file", file)
+    assert complaint(result) == f"cutnode: {file}, line 2: this is not UTF-8 text"
+
+
+BROKEN = {
+    "attribute": ("position.thairs", "Unknown attribute 'thairs' of type Position(uint64 x 2)"),
+    "name": ("unheard_of", "NameError: name 'unheard_of' is not defined"),
+    "operand": ("position.mine + 'x'", "there is no add(uint64, Literal[str](x))"),
+    "function": ("rows(position)", "Untyped global name 'rows'"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_rules_that_do_not_compile(tmp_path, name):
+    expression, reason = BROKEN[name]
+    file = tmp_path / f"broken_{name}.py"
+    head = "def outcome(position):\n"
+    file.write_text(TICTACTOE.replace(head, f"{head}    return {expression}\n"))
+    line = complaint(cutnode("perft", file, "--depth", 1))
+    assert line.startswith("cutnode: ")
+    assert f"the rules do not compile: {reason}" in line
+    assert (f"broken_{name}.py, line " in line) == (name != "name")
+
+
+# Interrupts
+
+INTERRUPTIBLE = {
+    ("solve", "connect4"): "(interrupted)",
+    ("solve", "connect4", "--threads", "2"): "(interrupted)",
+    ("solve", "connect4", "--all", "--json"): '"reason": "interrupted"',
+    ("perft", "connect4", "--depth", "30"): "",
+}
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C, soon."""
+    engine.solve(engine.load_game("connect4").parse(LATE))
+    engine.perft(engine.load_game("connect4").start(), 1)
+    main_thread = threading.main_thread().ident
+    timer = threading.Timer(0.6, signal.pthread_kill, (main_thread, signal.SIGINT))
+    timer.start()
+    yield
+    timer.cancel()
+
+
+@pytest.mark.parametrize(("args", "message"), INTERRUPTIBLE.items())
+def test_interrupt_is_exit_130_with_what_is_known(ctrl_c, args, message):
+    result = cutnode(*args)
+    assert result.exit_code == 130
+    assert message in result.output
+    assert "in 0 s" not in result.output
+
+
+@pytest.mark.parametrize("options", [(), ("--all",)])
+def test_interrupted_file_shows_what_was_begun(ctrl_c, options):
+    result = cutnode("solve", "connect4", "--file", "-", *options, stdin=f"{LATE}\n4\n1\n2\n")
+    assert result.exit_code == 130
+    first, second = (line.split() for line in result.output.splitlines())
+    assert first[:2] == [LATE, "-1"]
+    assert second[0] == "4" and ".." in second[1]
+
+
+# Processes, pipes and terminals
+
+
+def test_process_reads_a_pipe_and_keeps_stderr_silent():
+    process = started(
+        *("solve", "tictactoe", "--file", "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = process.communicate("5\n51 ; corner\n")
+    assert (process.returncode, err) == (0, "")
+    assert [line.split()[:2] for line in out.splitlines()] == [["5", "0"], ["51", "0"]]
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("solve", "connect4", LATE), 0),
+        (("solve", "connect4", "8"), 2),
+        (("solve", "connect4", "--frobnicate"), 2),
+        (("solve", "connect4", "--nodes", 100), 3),
+    ],
+)
+def test_exit_codes_of_the_process(args, code):
+    process = started(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = process.communicate()
+    assert process.returncode == code
+    assert bool(out) == (code != 2)
+    assert bool(err) == (code == 2)
+
+
+def test_reader_that_leaves_early_is_no_error(tmp_path):
+    file = tmp_path / "positions.txt"
+    file.write_text("1\n" * 5000)
+    process = started(
+        *("show", "tictactoe", "--file", file), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout.readline() == "x . .\n"
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    process.wait()
+
+
+def at_terminal(*args: object) -> str:
+    """What the command shows at a terminal."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    process = started(*args, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while some := os.read(ours, 4096):
+            shown += some
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    return shown.decode()
+
+
+def test_terminal_shows_the_value_of_every_move():
+    assert "scores 1: 0, 2: -1, 3: 0" in at_terminal("solve", "tictactoe", "5")
+    assert '"scores": null' in at_terminal("solve", "tictactoe", "5", "--json")
+
+
+def test_terminal_shows_progress_and_a_summary(positions):
+    shown = at_terminal("solve", "connect4", "--file", positions)
+    assert "0/3" in shown
+    assert "3 of 3 positions solved, " in shown

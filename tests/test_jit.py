@@ -1,0 +1,512 @@
+"""Compiled code is kept between processes, and never outlives the source that it came from.
+
+Each test runs the driver below in processes of its own, with a cache of its own and a
+tiny game.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import types
+
+import engine
+from engine import jit
+from engine.errors import GameError
+from engine.jit import Kernel, compiled, jit_enabled
+
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
+
+ROOT = Path(engine.__file__).parents[1]
+
+HELPER = """
+STEP = 1
+"""
+
+GAME = """
+from typing import NamedTuple
+
+from engine import Bits, compiled
+from tiny_helper import STEP
+
+BASE = 100
+
+
+class Position(NamedTuple):
+    stones: Bits
+
+
+@compiled
+def evaluate(position):
+    return BASE + STEP * position.stones
+"""
+
+KERNELS = """
+import numpy as np
+from numba import types
+
+from engine.contract import evaluate
+from engine.jit import compiled
+
+
+@compiled(signature=lambda position: types.int64(position, types.int64, types.int64))
+def total(position, times, start):
+    \"\"\"A kernel that calls itself.\"\"\"
+    if times == 0:
+        return start
+    return total(position, times - 1, start + np.int64(evaluate(position)))
+
+
+@compiled
+def from_zero(position, times):
+    return total(position, times, 0)
+
+
+@compiled(signature=lambda position: types.int64(position, types.int64))
+def caller(position, times):
+    return from_zero(position, times)
+"""
+
+DRIVER = """
+import importlib
+import json
+import sys
+
+from engine import Bits, jit
+
+game, cls, kernel, loud, wait = json.loads(sys.argv[1])
+announced = []
+if not loud:
+    jit.announce = announced.append
+position = getattr(importlib.import_module(game), cls)(Bits(5))
+kernel = getattr(importlib.import_module("tiny_kernels"), kernel)
+if wait:
+    print("ready", flush=True)
+    sys.stdin.readline()
+kernel.specialise(type(position))
+answer = kernel(position, 3, 0) if kernel.name.endswith("total") else kernel(position, 3)
+directory = jit.cache_directory()
+print(json.dumps([int(answer), announced, directory and str(directory)]))
+"""
+
+ANSWER = 3 * 105
+"""What the tiny game says as it is written above."""
+
+COMPILED = ["compiling total for tiny_game.Position"]
+
+
+class Project:
+    """A folder with a tiny game, its kernels, and a cache."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.cache = folder / "cache"
+        self.environment = {
+            **os.environ,
+            "CUTNODE_CACHE": str(self.cache),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
+        }
+        self.write("tiny_helper.py", HELPER)
+        self.write("tiny_game.py", GAME)
+        self.write("tiny_kernels.py", KERNELS)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def start(
+        self,
+        game="tiny_game",
+        cls="Position",
+        kernel="total",
+        loud=False,
+        wait=False,
+        stderr=subprocess.PIPE,
+    ):
+        arguments = json.dumps([game, cls, kernel, loud, wait])
+        return subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", DRIVER, arguments],
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+        )
+
+    def finish(self, process):
+        output, errors = process.communicate("\n", timeout=120)
+        assert process.returncode == 0, errors
+        answer, announced, directory = json.loads(output.splitlines()[-1])
+        return SimpleNamespace(
+            answer=answer, announced=announced, directory=directory, errors=errors
+        )
+
+    def run(self, **options):
+        return self.finish(self.start(**options))
+
+    def kept(self):
+        """The files of the cache, and when each was written."""
+        return {path: path.stat().st_mtime_ns for path in self.cache.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path)
+
+
+# Loading
+
+
+def test_second_process_loads_what_the_first_compiled(project):
+    first = project.run()
+    kept = project.kept()
+    second = project.run()
+    assert (first.answer, first.announced) == (ANSWER, COMPILED)
+    assert (second.answer, second.announced) == (ANSWER, [])
+    assert len(kept) == 1
+    assert project.kept() == kept
+
+
+def test_caller_of_a_recursive_kernel_is_loaded(project):
+    first = project.run(kernel="caller")
+    assert first.answer == ANSWER
+    assert sorted(message.split()[1] for message in first.announced) == ["caller", "total"]
+    for kernel in ("caller", "total"):
+        again = project.run(kernel=kernel)
+        assert (again.answer, again.announced) == (ANSWER, [])
+
+
+def test_two_processes_may_compile_at_once(project):
+    processes = [project.start(wait=True) for _ in range(2)]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in processes:
+        assert project.finish(process).answer == ANSWER
+    assert [path.suffix for path in project.kept()] == [".code"]
+    assert project.run().announced == []
+
+
+def test_damaged_file_is_compiled_again(project):
+    project.run()
+    [path] = project.kept()
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    changed = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+    for damaged in (b"", whole[:middle], changed):
+        path.write_bytes(damaged)
+        again = project.run()
+        assert (again.answer, again.announced) == (ANSWER, COMPILED)
+    assert project.run().announced == []
+
+
+def test_oldest_versions_are_deleted(project):
+    project.run()
+    [path] = project.kept()
+    old = [path.with_name(f"tiny_kernels.total-{number}.code") for number in range(12)]
+    other = path.with_name("tiny_kernels.caller-0.code")
+    for age, file in enumerate([other, *old]):
+        file.touch()
+        os.utime(file, (time.time() - 1000 - age,) * 2)
+    path.unlink()
+    project.run()
+    assert set(project.kept()) == {path, other, *old[: jit.KEPT_VERSIONS - 1]}
+
+
+# Edited sources
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "answer"),
+    [
+        ("tiny_game.py", GAME.replace("100", "200"), 3 * 205),
+        ("tiny_helper.py", HELPER.replace("1", "2"), 3 * 110),
+    ],
+)
+def test_edit_changes_the_answer(project, name, edit, answer):
+    assert project.run().answer == ANSWER
+    original = (project.folder / name).read_text()
+    project.write(name, edit)
+    edited = project.run()
+    assert (edited.answer, edited.announced) == (answer, COMPILED)
+    project.write(name, original)
+    restored = project.run()
+    assert (restored.answer, restored.announced) == (ANSWER, [])
+
+
+def test_edit_after_the_import_is_not_taken_for_what_runs(project):
+    for edit in ("def half_wri", GAME.replace("100", "200")):
+        project.write("tiny_game.py", GAME)
+        process = project.start(wait=True)
+        assert process.stdout.readline() == "ready\n"
+        project.write("tiny_game.py", edit)
+        assert project.finish(process).answer == ANSWER
+    assert project.run().answer == 3 * 205
+
+
+CLASSES = """
+import tiny_game
+from engine import compiled
+
+
+def sized(step):
+    constants = {"__slots__": (), "__module__": __name__, "STEP": step}
+    return type("Sized", (tiny_game.Position,), constants)
+
+
+One = sized(1)
+Two = sized(2)
+
+
+@compiled
+def evaluate(position):
+    return position.STEP * position.stones
+"""
+
+
+def test_classes_of_one_name_are_not_taken_for_each_other(project):
+    project.write("tiny_sizes.py", CLASSES)
+    for _ in range(2):
+        assert project.run(game="tiny_sizes", cls="One").answer == 15
+        assert project.run(game="tiny_sizes", cls="Two").answer == 30
+
+
+PACKAGE = {
+    "tiny/__init__.py": "SCALE = 1\n",
+    "tiny/deep/__init__.py": "",
+    "tiny/deep/numbers.py": "STEP = 1\n",
+    "tiny/rules.py": GAME.replace(
+        "from tiny_helper import STEP",
+        "import tiny.deep.numbers\nSTEP = tiny.deep.numbers.STEP * tiny.SCALE",
+    ),
+}
+
+
+@pytest.mark.parametrize("place", ["", "site-packages"], ids=["own", "installed"])
+@pytest.mark.parametrize("name", ["tiny/__init__.py", "tiny/deep/numbers.py"])
+def test_edit_of_another_module_of_the_package_changes_the_answer(project, place, name):
+    project.environment["PYTHONPATH"] += os.pathsep + str(project.folder / place)
+    for file, text in PACKAGE.items():
+        project.write(Path(place, file), text)
+    assert project.run(game="tiny.rules").answer == ANSWER
+    project.write(Path(place, name), PACKAGE[name].replace("1", "2"))
+    assert project.run(game="tiny.rules").answer == 3 * 110
+
+
+def test_edit_of_a_data_file_of_a_package_changes_the_answer(project):
+    read = 'from pathlib import Path\nBASE = int(Path(__file__).with_name("base.txt").read_text())'
+    project.write("tiny/__init__.py", GAME.replace("BASE = 100", read))
+    project.write("tiny/base.txt", "100")
+    assert project.run(game="tiny").answer == ANSWER
+    project.write("tiny/base.txt", "200")
+    assert project.run(game="tiny").answer == 3 * 205
+
+
+# Where it is kept
+
+
+def below_a_file(folder):
+    """A path that nobody can make a directory of, not even root."""
+    (folder / "file").touch()
+    return str(folder / "file" / "folder")
+
+
+def test_read_only_installation_and_home_do_not_matter(project):
+    installed = project.folder / "installed"
+    shutil.copytree(ROOT / "engine", installed / "engine", ignore=shutil.ignore_patterns("__*__"))
+    sources = sorted(installed.rglob("*"))
+    for path in [installed, *sources]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    temporary = project.folder / "temporary"
+    temporary.mkdir()
+    nowhere = below_a_file(project.folder)
+    del project.environment["CUTNODE_CACHE"]
+    project.environment.update(
+        PYTHONPATH=os.pathsep.join([str(project.folder), str(installed)]),
+        HOME=nowhere,
+        LOCALAPPDATA=nowhere,
+        XDG_CACHE_HOME=nowhere,
+        TMPDIR=str(temporary),
+        TEMP=str(temporary),
+    )
+    try:
+        assert project.run().answer == ANSWER
+        again = project.run()
+        assert (again.answer, again.announced) == (ANSWER, [])
+        assert Path(again.directory).parent == temporary
+        assert sorted(installed.rglob("*")) == sources
+    finally:
+        for path in [installed, *sources]:
+            path.chmod(0o755)
+
+
+def test_without_a_usable_directory_each_process_compiles(project):
+    nowhere = below_a_file(project.folder)
+    project.write("tiny_helper.py", f"{HELPER}import tempfile\ntempfile.tempdir = {nowhere!r}\n")
+    project.environment["CUTNODE_CACHE"] = nowhere
+    for _ in range(2):
+        result = project.run()
+        assert (result.answer, result.announced) == (ANSWER, COMPILED)
+        assert result.directory is None
+
+
+@pytest.fixture
+def cache_directory(monkeypatch):
+    """The function, as in a process that has not called it."""
+    monkeypatch.delenv("CUTNODE_CACHE", raising=False)
+    return jit.cache_directory.__wrapped__
+
+
+def test_chosen_directory_comes_first(cache_directory, monkeypatch, tmp_path):
+    monkeypatch.setenv("CUTNODE_CACHE", str(tmp_path / "a" / "b"))
+    assert cache_directory() == tmp_path / "a" / "b"
+
+
+@pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="other folders there")
+def test_cache_folder_of_the_user_is_the_default(cache_directory, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache_directory() == tmp_path / "home" / ".cache" / "cutnode"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert cache_directory() == tmp_path / "cache" / "cutnode"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="users are not numbers there")
+def test_user_without_a_home_has_a_cache_among_the_temporary_files(
+    cache_directory, monkeypatch, tmp_path
+):
+    import pwd
+
+    def unknown(user):
+        raise KeyError(user)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(jit.tempfile, "tempdir", str(tmp_path))
+    assert cache_directory().parent == tmp_path
+
+
+def test_no_temporary_directory_is_no_error(cache_directory, monkeypatch, tmp_path):
+    def none():
+        raise FileNotFoundError("no usable temporary directory")
+
+    for name in ("HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, below_a_file(tmp_path))
+    monkeypatch.setattr(jit.tempfile, "gettempdir", none)
+    assert cache_directory() is None
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners there")
+def test_directory_of_another_user_is_not_used(cache_directory, monkeypatch, tmp_path):
+    monkeypatch.setenv("CUTNODE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(jit.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+    assert cache_directory() is None
+
+
+# Telling people
+
+
+def test_silent_in_a_pipe(project):
+    assert project.run(loud=True).errors == ""
+    assert len(project.kept()) == 1
+
+
+def test_terminal_is_told_once(project):
+    pty = pytest.importorskip("pty")
+
+    def seen():
+        main, terminal = pty.openpty()
+        process = project.start(loud=True, stderr=terminal)
+        os.close(terminal)
+        assert project.finish(process).answer == ANSWER
+        os.set_blocking(main, False)
+        try:
+            return os.read(main, 1000).decode()
+        except OSError:
+            return ""
+        finally:
+            os.close(main)
+
+    assert seen().strip() == "cutnode: compiling total for tiny_game.Position (once) ..."
+    assert seen() == ""
+
+
+# Signatures
+
+SIGNATURES = """
+import importlib
+import json
+import pkgutil
+
+import engine
+from engine import jit
+from engine.api import alphabeta, perft, solve
+from games.connect4 import Position, parse_position
+
+announced = []
+jit.announce = announced.append
+names = [name for _, name, _ in pkgutil.iter_modules(engine.__path__) if name != "__main__"]
+modules = [importlib.import_module(f"engine.{name}") for name in names]
+values = [value for module in modules for value in vars(module).values()]
+kernels = {value for value in values if isinstance(value, jit.Kernel)}
+for kernel in kernels:
+    kernel.specialise(Position)
+position = parse_position("444444113355")
+solve(position)
+alphabeta(position, 3)
+perft(position, 2)
+signatures = {kernel.name: list(map(str, kernel.dispatcher.signatures)) for kernel in kernels}
+print(json.dumps([announced, signatures]))
+"""
+
+
+def test_each_kernel_has_one_signature_for_a_position_class(project):
+    def run():
+        command = [sys.executable, "-W", "error", "-c", SIGNATURES]
+        output = subprocess.check_output(command, env=project.environment, timeout=300)
+        return json.loads(output)
+
+    announced, signatures = run()
+    assert {"engine.solver.search_node", "engine.solver.solve_batch"} <= set(signatures)
+    assert len(announced) == len(signatures)
+    assert {len(found) for found in signatures.values()} == {1}
+    assert run() == [[], signatures]
+
+
+# The decorator
+
+
+def test_compiled_function_stays_itself_to_python():
+    def double(x):
+        return 2 * x
+
+    assert compiled(double) is double
+    assert compiled(inline=False)(double) is double
+
+
+def test_kernel_is_not_compiled_for_other_arguments():
+    @compiled(signature=lambda position: types.int64(position))
+    def kernel(position):
+        """Of no use."""
+        return 1
+
+    assert isinstance(kernel, Kernel)
+    assert kernel.__doc__ == "Of no use."
+    with pytest.raises(TypeError, match="No matching definition"):
+        kernel(np.int64(1))
+    with pytest.raises(GameError, match="must be a NamedTuple"):
+        kernel.specialise(int)

@@ -1,0 +1,157 @@
+"""Dots and boxes on a row of two or more boxes: extra turns, and fields of every kind but one.
+
+Rules: players draw the lines of a row of boxes by turns; who completes a box owns it and
+draws again.  Values: the boxes of the mover less those of the other.
+
+Text: the lines drawn in capital letters, the others in small ones, the lead of the first
+player, and the player to move, as in ``AbCdEfg +0 2``.
+
+Encoding of the lines of two boxes::
+
+     --0--  --1--
+    4      5      6
+     --2--  --3--
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from string import ascii_lowercase
+from typing import NamedTuple
+
+from engine import Bits, PositionError, compiled, popcount, rebuild
+
+
+class Drawn(NamedTuple):
+    """The lines drawn, the lead of the mover in boxes, and whether he is the first player."""
+
+    lines: Bits
+    lead: int
+    first: bool
+
+    def __str__(self) -> str:
+        return f"{letters(self)}\n{self.lead:+d} for player {2 - self.first}"
+
+
+@compiled
+def moves(position, buffer, at):
+    for line in range(position.LINES):
+        if not position.lines & (Bits(1) << Bits(line)):
+            buffer[at] = line
+            at += 1
+    return at
+
+
+@compiled
+def boxes(position, lines):
+    complete = 0
+    for box in range(position.BOXES):
+        edges = position.EDGES << Bits(box)
+        complete += lines & edges == edges
+    return complete
+
+
+@compiled
+def play(position, move):
+    lines = position.lines | (Bits(1) << Bits(move))
+    won = boxes(position, lines) - boxes(position, position.lines)
+    if won > 0:
+        return rebuild(position, lines, position.lead + won, position.first)
+    return rebuild(position, lines, -position.lead, not position.first)
+
+
+@compiled
+def outcome(position):
+    over = popcount(position.lines) == position.LINES
+    return over, position.lead if over else 0
+
+
+@compiled
+def key(position):
+    lead = Bits(position.lead + position.BOXES)
+    return position.lines | (lead << Bits(40)) | (Bits(position.first) << Bits(50))
+
+
+@compiled
+def turn(position):
+    return 0 if position.first else 1
+
+
+@compiled
+def bounds(position, alpha, beta):
+    free = position.BOXES - boxes(position, position.lines)
+    return position.lead - free, position.lead + free
+
+
+@compiled
+def order(position, move, child):
+    return child.lead if child.first == position.first else -child.lead
+
+
+@compiled
+def plies_left(position):
+    return position.LINES - popcount(position.lines)
+
+
+@compiled
+def evaluate(position):
+    return position.lead
+
+
+@functools.cache
+def row(count: int) -> type[Drawn]:
+    """The position class of a row of so many boxes."""
+    lines = 3 * count + 1
+    constants = {
+        "BOXES": count,
+        "LINES": lines,
+        "EDGES": Bits(1 | 1 << count | 1 << 2 * count | 1 << 2 * count + 1),
+        "MAX_MOVES": lines,
+        "MAX_PLIES": lines,
+    }
+    return type(f"Row{count}", (Drawn,), {"__slots__": (), "__module__": __name__, **constants})
+
+
+Row2, Row3, Row4 = row(2), row(3), row(4)
+
+
+def start(variant: str = "") -> Drawn:
+    if variant not in ("", "2", "3", "4"):
+        raise PositionError(f"{variant!r} is not a number of boxes from 2 to 4")
+    return row(int(variant or 2))(Bits(0), 0, True)
+
+
+def letters(position: Drawn) -> str:
+    return "".join(
+        letter.upper() if position.lines >> line & 1 else letter
+        for line, letter in enumerate(ascii_lowercase[: position.LINES])
+    )
+
+
+def position_text(position: Drawn) -> str:
+    lead = position.lead if position.first else -position.lead
+    return f"{letters(position)} {lead:+d} {2 - position.first}"
+
+
+def parse_position(text: str, variant: str = "") -> Drawn:
+    empty = start(variant)
+    match = re.fullmatch(r"([A-Za-z]+) ([+-][0-9]) ([12])", text)
+    if not match or match[1].lower() != ascii_lowercase[: empty.LINES]:
+        raise PositionError(f"{text!r} is not {empty.LINES} letters, a lead and a player")
+    lines = Bits(sum(1 << line for line, letter in enumerate(match[1]) if letter.isupper()))
+    complete, lead = boxes(empty, lines), int(match[2])
+    if abs(lead) > complete or (complete - lead) % 2 or match[2] == "-0":
+        raise PositionError(f"{complete} boxes are complete: the lead is not {match[2]}")
+    return rebuild(empty, lines, lead if match[3] == "1" else -lead, match[3] == "1")
+
+
+def parse_move(position: Drawn, text: str) -> int:
+    letters = ascii_lowercase[: position.LINES]
+    if len(text) != 1 or text not in letters or position.lines >> letters.index(text) & 1:
+        raise PositionError(f"{text!r} is not a line that can be drawn")
+    return letters.index(text)
+
+
+def move_text(position: Drawn, move: int) -> str:
+    return ascii_lowercase[move]

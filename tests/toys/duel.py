@@ -1,0 +1,98 @@
+"""A duel on a ring of five cells: positions recur, and then it is a draw.
+
+Rules: a player steps to a neighbouring cell, or, once in the duel for both, leaps two cells
+forward; who lands on the other wins.  Values: 1 a win, -1 a loss.
+
+Text: the cells of the mover and of the other, and ``leap`` while one may, as in ``0 3 leap``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from engine import Bits, PositionError, compiled, legal_moves
+
+CELLS = 5
+MAX_MOVES = 3
+MAX_PLIES = 50
+
+NAMES = ("back", "forth", "leap")
+BACK, FORTH, LEAP = range(3)
+STRIDES = (CELLS - 1, 1, 2)
+
+
+class Position(NamedTuple):
+    """The cells of the mover and of the other, and whether somebody may still leap."""
+
+    mine: int
+    theirs: int
+    leap: bool
+
+    def __str__(self) -> str:
+        return "".join("ab"[cell == self.theirs] if cell in self[:2] else "." for cell in range(5))
+
+
+@compiled
+def moves(position, buffer, at):
+    buffer[at] = BACK
+    buffer[at + 1] = FORTH
+    if not position.leap:
+        return at + 2
+    buffer[at + 2] = LEAP
+    return at + 3
+
+
+@compiled
+def play(position, move):
+    cell = (position.mine + STRIDES[move]) % CELLS
+    return Position(position.theirs, cell, position.leap and move != LEAP)
+
+
+@compiled
+def outcome(position):
+    over = position.mine == position.theirs
+    return over, -1 if over else 0
+
+
+@compiled
+def key(position):
+    return Bits(position.mine) << Bits(4) | Bits(position.theirs) << Bits(1) | Bits(position.leap)
+
+
+@compiled
+def reversible(position, child):
+    return position.leap == child.leap
+
+
+@compiled
+def evaluate(position):
+    return (position.theirs - position.mine) % CELLS
+
+
+def start(variant: str = "") -> Position:
+    if variant:
+        raise PositionError(f"the duel has no variant {variant!r}")
+    return Position(0, 3, True)
+
+
+def position_text(position: Position) -> str:
+    return f"{position.mine} {position.theirs}{' leap' * position.leap}"
+
+
+def parse_position(text: str, variant: str = "") -> Position:
+    start(variant)
+    match = re.fullmatch(r"([0-4]) ([0-4])( leap)?", text)
+    if not match:
+        raise PositionError(f"{text!r} is not two cells, 0 to 4, and perhaps leap")
+    return Position(int(match[1]), int(match[2]), bool(match[3]))
+
+
+def parse_move(position: Position, text: str) -> int:
+    if text not in NAMES or NAMES.index(text) not in legal_moves(position):
+        raise PositionError(f"{text!r} is not a legal one of {', '.join(NAMES)}")
+    return NAMES.index(text)
+
+
+def move_text(position: Position, move: int) -> str:
+    return NAMES[move]

@@ -1,0 +1,101 @@
+"""A race with a loaded die: chance, before every move.
+
+Rules: a player rolls 1 (one time in four) or 2 and then walks as far or one step, but not
+beyond the goal; who reaches the goal first wins.  Values: 100 a win, -100 a loss.
+
+Text: the steps left of the mover and of the other, and the roll, as in ``3 1 2``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine import Bits, PositionError, compiled
+
+STEPS = 5
+MAX_MOVES = 2
+MAX_PLIES = 4 * STEPS
+
+
+class Position(NamedTuple):
+    """The steps left to go for both, and the roll, 0 before it."""
+
+    mine: int
+    theirs: int
+    roll: int
+
+    def __str__(self) -> str:
+        return f"{self.mine} and {self.theirs} steps to go, {self.roll or 'nothing'} rolled"
+
+
+@compiled
+def moves(position, buffer, at):
+    for steps in range(1, 1 + min(position.roll, position.mine)):
+        buffer[at] = steps
+        at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    return Position(position.theirs, position.mine - move, 0)
+
+
+@compiled
+def outcome(position):
+    over = position.theirs == 0
+    return over, -100 if over else 0
+
+
+@compiled
+def key(position):
+    return Bits(position.mine) << Bits(8) | Bits(position.theirs) << Bits(4) | Bits(position.roll)
+
+
+@compiled
+def chance(position):
+    return 2 if position.roll == 0 else 0
+
+
+@compiled
+def chance_outcome(position, index):
+    probability = 0.25 if index == 0 else 0.75
+    return probability, Position(position.mine, position.theirs, index + 1)
+
+
+@compiled
+def evaluate(position):
+    return 10 * (position.theirs - position.mine)
+
+
+def start(variant: str = "") -> Position:
+    if variant:
+        raise PositionError(f"the race has no variant {variant!r}")
+    return Position(STEPS, STEPS, 0)
+
+
+def position_text(position: Position) -> str:
+    return f"{position.mine} {position.theirs} {position.roll}"
+
+
+def parse_position(text: str, variant: str = "") -> Position:
+    start(variant)
+    numbers = text.split(" ")
+    allowed = ([*"12345"], [*"012345"], [*"012"])
+    if len(numbers) != 3 or any(n not in a for n, a in zip(numbers, allowed, strict=True)):
+        raise PositionError(f"{text!r} is not the steps of both and a roll")
+    position = Position(*map(int, numbers))
+    if position.theirs == 0 and position.roll:
+        raise PositionError("nobody rolls after the end")
+    return position
+
+
+def parse_move(position: Position, text: str) -> int:
+    farthest = 0 if position.theirs == 0 else min(position.roll, position.mine)
+    if text not in [*"12"[:farthest]]:
+        raise PositionError(f"{text!r} is not a number of steps up to {farthest}")
+    return int(text)
+
+
+def move_text(position: Position, move: int) -> str:
+    return str(move)
