@@ -307,14 +307,18 @@ class Study:
         A *reluctant* game goes on for as long as it can, so its end has small game trees.
         """
         start = self.game.start()
-        line = [start]
+        lines = [[start]]
         try:
-            self._extend(line, reluctant)
+            self._extend(lines[0], reluctant)
             if defines(type(start), "canonical"):
-                self._remember(self._twin(line))
+                lines.append(self._twin(lines[0]))
+            for line in lines:
+                self._find_values(line)
         except Exception as error:
-            self.find("play", line[-1], f"random play {_raises(error)}")
-        self._remember(line)
+            self.find("play", lines[0][-1], f"random play {_raises(error)}")
+        for line in lines:
+            for plies, position in enumerate(reversed(line)):
+                self.plies_seen[position] = max(plies, self.plies_seen.get(position, 0))
 
     def _extend(self, line: list[Any], reluctant: bool) -> None:
         """Play on at random until the game is over or a position repeats."""
@@ -327,7 +331,7 @@ class Study:
                 return
             position = line[-1]
             child = self._step(position, reluctant)
-            if child is None:
+            if type(child) is not type(position):
                 return
             recurring = [*recurring, position] if reversible(position, child) else []
             line.append(child)
@@ -357,9 +361,8 @@ class Study:
             twin.append(self.random.choice(others or equivalent))
         return twin
 
-    def _remember(self, line: list[Any]) -> None:
-        for plies, position in enumerate(reversed(line)):
-            self.plies_seen[position] = max(plies, self.plies_seen.get(position, 0))
+    def _find_values(self, line: list[Any]) -> None:
+        """Know the values of positions at the end of a line, as many as are affordable."""
         with contextlib.suppress(UnaffordableError, RecursionError):
             for position in reversed(line):
                 self.values[position] = self.minimax().value(position)
