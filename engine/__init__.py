@@ -15,7 +15,7 @@ from engine.jit import compiled
 from engine.positions import rebuild
 from engine.results import Batch, PlainResult, Result, TableUse
 from engine.table import Table
-from engine.text import draw_board, is_board, parse_board
+from engine.text import draw_board, is_board, parse_board, quoted
 
 __all__ = [
     "NO_MOVE",
@@ -44,6 +44,7 @@ __all__ = [
     "parse_board",
     "perft",
     "popcount",
+    "quoted",
     "rebuild",
     "solve",
     "solve_many",

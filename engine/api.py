@@ -21,20 +21,20 @@ from engine.contract import (
     MAX_VALUE,
     defines,
     game_constant,
+    game_name,
     legal_moves,
-    module_of,
     moves_again,
     play,
 )
 from engine.errors import CutnodeError, GameError
 from engine.jit import Kernel
-from engine.limits import NODES, PLIES, RUNNING
+from engine.limits import NODES, PLIES, RUNNING, TIME
 from engine.native import records
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
 from engine.runner import Limits, Solver, run, watch
-from engine.solver import ALONE, SHARED
+from engine.solver import ALONE, SHARED, solve_batch
 from engine.table import Table
 
 __all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
@@ -85,20 +85,23 @@ def analyse(
     limits = Limits(nodes, seconds, stop)
     threads = _at_least_one(threads)
     table = table or _fresh_table()
+    _require_solvable(type(position))
+    solve_batch.specialise(type(position))
     clock = Clock(None)
     result = _solve(position, table, weak, limits, threads)
-    scores: dict[int, int | None] = {}
+    scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
+    if result.proven and result.best_move is not None:
+        scores[result.best_move] = result.value
     spent = result.nodes
     reason = result.reason
-    for move in legal_moves(result.position):
-        scores[move] = None
+    for move, score in scores.items():
+        if score is not None or reason != "proven":
+            continue
         left = Limits(
             None if nodes is None else max(1, nodes - spent),
             None if seconds is None else max(1e-3, seconds - clock.elapsed()),
             stop,
         )
-        if reason != "proven":
-            continue
         child = play(result.position, move)
         again = moves_again(result.position, child)
         best = MAX_VALUE if result.value is None else result.value
@@ -174,6 +177,8 @@ def _solve(
 ) -> Result:
     """Solve one position, with all threads on it; *known* bounds its value."""
     _require_solvable(type(position))
+    if limits.nodes is not None:
+        limits = replace(limits, nodes=max(1, limits.nodes // threads))
     solvers = [
         Solver(
             [position],
@@ -195,6 +200,7 @@ def _solve(
     best = int(np.argmin(rows["upper"] - rows["lower"]))
     row = rows[best]
     row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
+    row["reason"] = rows["reason"].max()
     for name in ("nodes", *TableUse.__slots__):
         row[name] = rows[name].sum()
     return _result(weak, ended, position, row, float(solvers[best].seconds[0]))
@@ -202,16 +208,15 @@ def _solve(
 
 def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> Result:
     """A result from what the kernel wrote about a position."""
-    if row["reason"] == PLIES:
-        game = module_of(type(position)).__name__
-        plies = game_constant(type(position), "MAX_PLIES", 512)
-        raise GameError(
-            f"{game} has lines of play longer than its MAX_PLIES = {plies}: raise it, "
-            f"or, if play can go on forever, this game cannot be solved"
-        )
     lower, upper = int(row["lower"]), int(row["upper"])
     proven = lower == upper
-    limit = "node limit" if row["reason"] == NODES else ended or "time limit"
+    if row["reason"] == PLIES and not proven:
+        plies = game_constant(type(position), "MAX_PLIES", 512)
+        raise GameError(
+            f"{game_name(type(position))} has lines of play longer than its MAX_PLIES = {plies}: "
+            f"raise it, or, if play can go on forever, this game cannot be solved"
+        )
+    limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
     line = tuple(int(move) for move in row["line"][: row["length"]])
     return Result(
         position=coerce(position),
@@ -286,8 +291,7 @@ def _at_least_one(threads: int) -> int:
 def _require_solvable(cls: type) -> None:
     for verb, reason in (("chance", "chance"), ("reversible", "repetition")):
         if defines(cls, verb):
-            game = module_of(cls).__name__
-            raise GameError(f"{game} has {reason}: the exact solver does not take it yet")
+            raise GameError(f"{game_name(cls)} has {reason}: the exact solver does not take it yet")
 
 
 @functools.cache

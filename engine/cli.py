@@ -11,14 +11,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from typing import Any
 
 import click
-from numba.core.errors import NumbaError
 
 import engine
 from engine.contract import play
@@ -59,29 +58,19 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
         except CutnodeError as error:
-            message = str(error)
-        except NumbaError as error:
-            message = compile_error(error)
-        click.echo(f"cutnode: {' '.join(message.split())}", err=True)
-        sys.exit(BAD_INPUT)
+            click.echo(f"cutnode: {' '.join(str(error).split())}", err=True)
+            sys.exit(BAD_INPUT)
 
 
-def compile_error(error: NumbaError) -> str:
-    """The line of numba's long report that names the cause, and where that is."""
-    report = re.split(r"pipeline \(step: .*\)\n", click.unstyle(str(error)))[-1]
-    cause = report.partition("During: Pass")[0].strip()
-    place = re.search(r'File "([^<].*)", line (\d+)', cause)
-    signature = re.search(r">>> (.+)", cause)
-    return (
-        (f"{place[1]}, line {place[2]}: " if place else "")
-        + "the rules do not compile: "
-        + (f"there is no {signature[1]}" if signature else cause.partition("\n")[0].strip(" ."))
-        + " (rules can use numbers, tuples, and functions that are @compiled)"
-    )
+def installed_version() -> str:
+    try:
+        return metadata.version("cutnode")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 @click.group(cls=Commands, epilog=EPILOG)
-@click.version_option(package_name="cutnode", prog_name="cutnode")
+@click.version_option(installed_version(), prog_name="cutnode")
 def main() -> None:
     """Solve positions of board games, count lines of play, and show boards."""
     sys.path.append(os.getcwd())  # where modules named by a person may be

@@ -23,13 +23,14 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from engine import contract
 from engine.api import alphabeta, analyse, minimax, perft
 from engine.bits import WORD, Bits
 from engine.contract import (
     INFINITE,
     MAX_VALUE,
     NO_MOVE,
+    REQUIRED,
+    VERBS,
     bounds,
     candidates,
     canonical,
@@ -74,12 +75,6 @@ ORDER_LIMIT = 1_000_000
 NONSENSE = ("?", "nonsense", "-1", "0", "99999999999999999999", "²", "é", "\0", " ", "()")
 """Texts that are hardly positions or moves: reading them must not fail in a new way."""
 
-REQUIRED = ("moves", "play", "outcome", "key")
-OPTIONAL = (
-    *("evaluate", "bounds", "candidates", "forced", "order", "plies_left"),
-    *("canonical", "canonical_move", "original_move"),
-    *("turn", "chance", "chance_outcome", "reversible"),
-)
 TOGETHER = (
     *(("chance", "chance_outcome"), ("chance_outcome", "chance")),
     *(("canonical_move", "original_move"), ("original_move", "canonical_move")),
@@ -130,15 +125,15 @@ def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -
 def _declarations(game: Game) -> Iterator[Finding]:
     """What is missing, or takes other parameters than the contract says."""
     module = game.module
-    for name in (*REQUIRED, *FOR_PEOPLE):
+    for name in (*sorted(REQUIRED), *FOR_PEOPLE):
         if not callable(getattr(module, name, None)):
             yield Finding(name, "", "is not defined")
     for name, other in TOGETHER:
         if callable(getattr(module, name, None)) and not callable(getattr(module, other, None)):
             yield Finding(other, "", f"is not defined, but {name} is")
-    for name in (*REQUIRED, *OPTIONAL):
+    for name, verb in VERBS.items():
         rule = getattr(module, name, None)
-        parameters = list(inspect.signature(getattr(contract, name)).parameters)
+        parameters = list(inspect.signature(verb).parameters)
         if callable(rule) and len(inspect.signature(rule).parameters) != len(parameters):
             yield Finding(name, "", f"the contract is {name}({', '.join(parameters)})")
     for name, given in {**FOR_PEOPLE, "describe": ("position", "value")}.items():

@@ -11,7 +11,8 @@ The position
     ``int`` (signed 64 bits), ``bool`` or ``float``.  It holds all that the future of the
     game depends on.  Public class attributes that are numbers, tuples or arrays are
     compile-time constants: ``position.WIDTH`` costs nothing.  A game with boards of
-    several sizes has one position class for each size, all defined in its module.
+    several sizes has one position class for each size, all defined in its module, and
+    each class says which it is by the attribute ``VARIANT`` (a text, ``""`` by default).
 
 Moves
     An ``int`` in ``range(65535)``, of the game's own coding.
@@ -61,12 +62,15 @@ from typing import Any
 from numba import types
 
 from engine.errors import GameError
-from engine.native import in_compiled_code
+from engine.native import in_compiled_code, is_compiled
 
 __all__ = [
     "INFINITE",
     "MAX_VALUE",
     "NO_MOVE",
+    "REQUIRED",
+    "VERBS",
+    "bind",
     "bounds",
     "candidates",
     "canonical",
@@ -78,6 +82,7 @@ __all__ = [
     "forced",
     "game_constant",
     "game_function",
+    "game_name",
     "key",
     "legal_moves",
     "module_of",
@@ -111,6 +116,12 @@ def module_of(cls: type) -> ModuleType:
         raise GameError(f"the module {cls.__module__!r} of {cls!r} is not loaded") from None
 
 
+def game_name(cls: type) -> str:
+    """The game of a position class, and its variant, as a person writes them."""
+    name, variant = module_of(cls).__name__.removeprefix("games."), getattr(cls, "VARIANT", "")
+    return f"{name}:{variant}" if variant else name
+
+
 def game_function(cls: type, name: str) -> Callable[..., Any]:
     """A function that the game of *cls* must define; :class:`GameError` if it does not."""
     function = getattr(module_of(cls), name, None)
@@ -129,36 +140,50 @@ def defines(cls: type, name: str) -> bool:
     return callable(getattr(module_of(cls), name, None))
 
 
+VERBS: dict[str, Callable[..., Any]] = {}
+"""The verbs by name; their signatures are the contract."""
+
+REQUIRED = frozenset({"moves", "play", "outcome", "key"})
+"""The verbs that every game defines."""
+
+
+def bind(cls: type, name: str) -> Callable[..., Any]:
+    """What a verb does for positions of *cls*; :class:`GameError` if it is not usable."""
+    default = VERBS[name]
+    if name not in REQUIRED and not defines(cls, name):
+        return default
+    rule = game_function(cls, name)
+    parameters = inspect.signature(default).parameters
+    given = len(inspect.signature(rule).parameters)
+    if given != len(parameters):
+        raise GameError(
+            f"{cls.__module__}.{name} takes {given} parameters; "
+            f"the contract is {name}({', '.join(parameters)})"
+        )
+    return rule
+
+
 def _verb(default: Callable[..., Any]) -> Any:
     """Make a verb: dispatch on the position's class, with *default* where it is optional."""
     name = default.__name__
-    parameters = list(inspect.signature(default).parameters)
-    required = name in {"moves", "play", "outcome", "key"}
-
-    def implementation(cls: type) -> Callable[..., Any]:
-        if not required and not defines(cls, name):
-            return default
-        rule = game_function(cls, name)
-        given = len(inspect.signature(rule).parameters)
-        if given != len(parameters):
-            raise GameError(
-                f"{cls.__module__}.{name} takes {given} parameters; "
-                f"the contract is {name}({', '.join(parameters)})"
-            )
-        return rule
+    VERBS[name] = default
+    call = ", ".join(inspect.signature(default).parameters)
 
     @functools.wraps(default)
     def verb(position: Any, *args: Any) -> Any:
-        return implementation(type(position))(position, *args)
+        return bind(type(position), name)(position, *args)
 
     @functools.wraps(default)
     def specialised(position: Any, *args: Any) -> Any:
         if not isinstance(position, types.BaseNamedTuple):
             return None
-        rule = implementation(position.instance_class)
-        call = ", ".join(parameters)
+        rule = bind(position.instance_class, name)
+        if rule is default:
+            return default
+        if not is_compiled(rule):
+            raise GameError(f"{rule.__module__}.{name} is not compiled: put @compiled before it")
         # numba binds a verb's parameters by name, a rule may name them as it likes.
-        return default if rule is default else eval(f"lambda {call}: rule({call})", {"rule": rule})
+        return eval(f"lambda {call}: rule({call})", {"rule": rule})
 
     in_compiled_code(verb)(specialised)
     return verb
@@ -354,8 +379,8 @@ def _compiled_same_after_chance(position: Any, child: Any) -> Any:
 
 
 def legal_moves(position: Any) -> list[int]:
-    """The legal moves, in the order of the game; none if the game is over."""
-    if outcome(position)[0]:
+    """The legal moves, in the order of the game; none if the game is over or chance decides."""
+    if outcome(position)[0] or chance(position) > 0:
         return []
     buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
     return buffer[: moves(position, buffer, 0)]

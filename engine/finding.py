@@ -6,6 +6,7 @@ import difflib
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from engine.errors import GameError
+from engine.text import quoted
 
 __all__ = ["Game", "game_names", "load_game"]
 
@@ -54,7 +56,9 @@ def load_game(name: str) -> Game:
     A variant may follow after a colon: ``connect4:8x7``.  :class:`GameError` if there is
     no such game, or if it lacks a function of the contract.
     """
-    source, _, variant = name.partition(":")
+    on_drive = re.match(r"[A-Za-z]:[\\/]", name)
+    at = name.find(":", 2 if on_drive else 0)
+    source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])
     module = _module(source)
     missing = [verb for verb in PYTHON_SIDE if not callable(getattr(module, verb, None))]
     if missing:
@@ -75,10 +79,12 @@ def _module(source: str) -> ModuleType:
             return importlib.import_module(source)
         except ModuleNotFoundError as error:
             raise GameError(f"cannot load {source!r}: {error}") from None
+        except Exception as error:
+            raise _not_loaded(source, error) from error
     near = difflib.get_close_matches(source, names, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise GameError(
-        f"there is no game {source!r}; {hint}games are {', '.join(names)}, "
+        f"there is no game {quoted(source)}; {hint}games are {', '.join(names)}, "
         f"or a file such as my_game.py"
     )
 
@@ -103,5 +109,9 @@ def _module_of_file(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise GameError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise _not_loaded(str(path), error) from error
     return module
+
+
+def _not_loaded(source: str, error: Exception) -> GameError:
+    return GameError(f"cannot load {source!r}: {type(error).__name__}: {error}")

@@ -29,12 +29,12 @@ Kernels may call themselves and each other.  Why the flags are what they are:
 The cache.  numba's own cache looks at one source file, so an edited game would go on
 running its old rules.  Here one file holds one kernel for one position type, and its
 name contains a digest of everything that can end up in the binary: the sources of the
-engine, the sources of the game (its file and every module that it imports from its own
-package or from outside the installed ones; for a game that is a package, every file in
-its folder), the versions of Python, numba and LLVM, the processor, and numba's settings.
-Sources edited since the process began may not be those that run: nothing is loaded or
-kept then.  Files are written aside and renamed, so a reader sees a whole file or none,
-and carry a checksum.
+engine, the sources of the game and of the kernel (its file and every module that it
+imports from its own package or from outside the installed ones; for a game that is a
+package, every file in its folder), the versions of Python, numba and LLVM, the
+processor, and numba's settings.  Sources edited since the process began may not be those
+that run: nothing is loaded or kept then.  Files are written aside and renamed, so a
+reader sees a whole file or none, and carry a checksum.
 """
 
 from __future__ import annotations
@@ -59,8 +59,11 @@ import llvmlite
 import numba
 from numba import types
 from numba.core import compiler, config, serialize
-from numba.extending import register_jitable, typeof_impl
+from numba.extending import typeof_impl
 
+from engine.diagnosis import diagnose
+from engine.errors import CutnodeError
+from engine.native import usable_in_compiled_code
 from engine.positions import position_type
 
 __all__ = ["Kernel", "cache_directory", "compiled", "jit_enabled"]
@@ -89,8 +92,9 @@ def compiled(function: Any = None, /, *, inline: bool = True, signature: Any = N
     """Mark a function for compiled code, or make a kernel (see the module's text)."""
     if signature is not None:
         return lambda function: Kernel(function, signature)
-    mark = register_jitable(forceinline=inline, error_model="numpy")
-    return mark(function) if function is not None else mark
+    if function is not None:
+        return usable_in_compiled_code(function, inline)
+    return functools.partial(usable_in_compiled_code, inline=inline)
 
 
 class Kernel:
@@ -110,7 +114,10 @@ class Kernel:
         return self.dispatcher(*args)
 
     def specialise(self, cls: type) -> None:
-        """Have machine code for positions of class *cls*: load it, or compile and keep it."""
+        """Have machine code for positions of class *cls*: load it, or compile and keep it.
+
+        :class:`GameError` if the rules of the game do not compile.
+        """
         if cls in self._ready or not jit_enabled():
             return
         signature = self._signature(position_type(cls))
@@ -118,6 +125,10 @@ class Kernel:
         self.dispatcher._can_compile = True
         try:
             self.dispatcher.compile(signature)
+        except CutnodeError:
+            raise
+        except Exception as error:
+            raise diagnose(cls, error) from error
         finally:
             self.dispatcher._can_compile = False
         self._ready.add(cls)
@@ -181,7 +192,7 @@ class _Cache:
     def _path(self, signature: Any) -> Path | None:
         """Where the machine code is kept; None when it cannot be."""
         directory = cache_directory()
-        sources = _sources_digest(self.cls)
+        sources = _sources_digest(self.cls, self.kernel.function.__module__)
         if directory is None or sources is None:
             return None
         name = self.kernel.name
@@ -264,8 +275,8 @@ def _write_whole(path: Path, data: bytes) -> None:
         raise
 
 
-def _sources_digest(cls: type) -> str | None:
-    """A digest of the sources behind a position class; None if they are not surely known.
+def _sources_digest(cls: type, kernel_module: str) -> str | None:
+    """A digest of the sources behind a kernel for a class; None if they are not surely known.
 
     Types of ``__main__`` (a script, a notebook) and of functions have no importable name
     under which a later process could find them, so what is compiled for them is not kept.
@@ -275,10 +286,11 @@ def _sources_digest(cls: type) -> str | None:
         return None
     if getattr(module, cls.__qualname__, None) is not cls:
         return None
-    engine = sorted(Path(__file__).parent.glob("*.py"))
+    sources = set(Path(__file__).parent.glob("*.py"))
     digest = hashlib.blake2b(digest_size=16)
     try:
-        for path in [*engine, *sorted(set(_game_sources(module)))]:
+        sources.update(_own_sources(module), _own_sources(sys.modules[kernel_module]))
+        for path in sorted(sources):
             stat = path.stat()
             if stat.st_mtime_ns > _STARTED:
                 return None
@@ -293,8 +305,8 @@ def _file_digest(path: Path, mtime_ns: int, size: int) -> bytes:
     return hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
 
 
-def _game_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Path]:
-    """The files that a game's compiled code can depend on, the engine's excepted."""
+def _own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Path]:
+    """The files that the compiled code of a game (or kernel) can depend on, besides ours."""
     seen = set() if seen is None else seen
     if module.__name__ in seen or not getattr(module, "__file__", None):
         return
@@ -307,7 +319,7 @@ def _game_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[
     for name in _imports(path, module.__package__ or ""):
         imported = sys.modules.get(name)
         if imported is not None and _is_own_code(imported, module):
-            yield from _game_sources(imported, seen)
+            yield from _own_sources(imported, seen)
 
 
 def _imports(path: Path, package: str) -> Iterator[str]:

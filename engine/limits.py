@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["CALLED", "NODES", "PLIES", "RUNNING"]
+__all__ = ["CALLED", "NODES", "PLIES", "RUNNING", "TIME"]
 
-RUNNING, CALLED, NODES, PLIES = range(4)
-"""Not; it was told to; its nodes ran out; a line of play is longer than the game said."""
+RUNNING, CALLED, NODES, TIME, PLIES = range(5)
+"""Not; it was told to; its nodes or its time ran out; a line of play is longer than the
+game said."""

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from numba.core.dispatcher import Dispatcher
+from numba.extending import overload, register_jitable
 
-__all__ = ["in_compiled_code", "records"]
+__all__ = ["in_compiled_code", "is_compiled", "records", "usable_in_compiled_code"]
+
+_usable: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
+
+
+def usable_in_compiled_code(function: Callable[..., Any], inline: bool) -> Any:
+    """Let compiled code call a function, which stays what it is in plain Python."""
+    _usable.add(function)
+    return register_jitable(forceinline=inline, error_model="numpy")(function)
+
+
+def is_compiled(function: Any) -> bool:
+    """Whether compiled code can call a function."""
+    return function in _usable or isinstance(function, Dispatcher)
 
 
 def in_compiled_code(function: Callable[..., Any]) -> Any:

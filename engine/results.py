@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from engine.contract import game_function, module_of
+from engine.contract import game_function, game_name, module_of
 
 __all__ = ["Batch", "PlainResult", "Result", "TableUse"]
 
@@ -32,8 +32,8 @@ class Result:
 
     *value* is the value for the mover, or None if it was not proven; the truth is always
     within *lower* and *upper*.  Solved weakly, the three are signs: 1 the mover wins, 0
-    a draw, -1 he loses.  *seconds* and *nodes* are those of the proof of the value; the
-    scores and the line are read off the table afterwards.
+    a draw, -1 he loses.  *nodes*, *seconds* and *table* are those of the proof of the
+    value; the line and the scores are found afterwards, with what is in the table.
     """
 
     position: Any
@@ -93,7 +93,7 @@ class Result:
         if self.scores is not None:
             scores = {_move_text(self.position, move): v for move, v in self.scores.items()}
         return {
-            "game": module_of(type(self.position)).__name__.rpartition(".")[2],
+            "game": game_name(type(self.position)),
             "position": game_function(type(self.position), "position_text")(self.position),
             "value": self.value,
             "proven": self.proven,

@@ -18,7 +18,7 @@ import numpy as np
 from engine.clock import Clock
 from engine.contract import MAX_VALUE, game_constant
 from engine.errors import CutnodeError
-from engine.limits import CALLED
+from engine.limits import CALLED, RUNNING, TIME
 from engine.native import records
 from engine.positions import as_words, coerce
 from engine.solver import OPENING, result_dtype, search_dtype, solve_batch
@@ -101,7 +101,7 @@ class Solver:
         if self.clock.is_over(current) and current not in self.out_of_time:
             self.out_of_time.add(current)
             self.search["stop_at"] = current
-            self.search["stop"] = CALLED
+            self.search["stop"] = TIME
 
     def end(self) -> None:
         """End the search for good."""
@@ -118,12 +118,12 @@ def run(
 ) -> str:
     """Run solvers, each in a thread, to their end; return why they were ended early, or "".
 
-    *first_wins*: they all work on the same, and the first to finish ends the others.
+    *first_wins*: they all work on the same, and the first to prove it ends the others.
     """
 
     def work(solver: Solver) -> None:
         solver()
-        if first_wins:
+        if first_wins and solver.rows[0]["reason"] == RUNNING:
             for other in solvers:
                 if other is not solver:
                     other.end()

@@ -14,7 +14,7 @@ Both bounds live in one entry, so a sequence of null windows sharpens it from bo
 Scores enter and leave as they are: a value belongs to its position, however reached.
 
 Replacement.  An entry gives way in this order: one for the same position (bounds are
-merged), a free one or one of an earlier search, the one with the least work.
+merged), a free one, one of an earlier search, the one with the least work.
 
 Region.  A search starts with a small region at the front of the array and enlarges it
 when it is half full, so that easy positions stay in the processor's cache and touch
@@ -58,7 +58,7 @@ ENTRY_WORDS = 2
 BUCKET_WORDS = 8
 BUCKET_BYTES = 8 * BUCKET_WORDS
 AGES = 1023
-SAME, OPEN = -2, -1
+SAME, FREE, EARLIER = -3, -2, -1
 """What an entry is worth to keep, below every amount of work."""
 
 
@@ -195,7 +195,7 @@ def age_of(data):
 def store(table, word, lower, upper, move, work):
     """Remember proven bounds; return whether another position of this search gave way."""
     worth = write(table, word, lower, upper, move, work)
-    if worth == OPEN and np.int64(table[BUCKETS]) < len(table) // BUCKET_WORDS - 1:
+    if worth == FREE and np.int64(table[BUCKETS]) < len(table) // BUCKET_WORDS - 1:
         table[FILLED] = Bits(table[FILLED]) + Bits(1)
         if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
             grow(table)
@@ -207,7 +207,7 @@ def write(table, word, lower, upper, move, work):
     """Put an entry into its bucket; return the worth of what was there."""
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
-    now = np.int64(table[AGE])
+    now, first = np.int64(table[AGE]), np.int64(table[FIRST_AGE])
     victim, least = at, 1 << 30
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
         data = Bits(table[entry + 1])
@@ -217,7 +217,8 @@ def write(table, word, lower, upper, move, work):
             move = move_of(data) if move == NO_MOVE else move
             victim, least = entry, SAME
             break
-        worth = work_of(data) if age_of(data) == now else OPEN
+        age = age_of(data)
+        worth = work_of(data) if age == now else EARLIER if age >= first else FREE
         if worth < least:
             victim, least = entry, worth
     packed = (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from engine.errors import PositionError
 
-__all__ = ["draw_board", "is_board", "parse_board"]
+__all__ = ["draw_board", "is_board", "parse_board", "quoted"]
+
+LONGEST_QUOTE = 60
 
 
 def is_board(text: str, symbols: str) -> bool:
@@ -38,6 +40,11 @@ def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
                 f"row {number} from the top has {len(row)} cells; a row has {width}"
             )
     return rows
+
+
+def quoted(text: str) -> str:
+    """A text as a message shows it: in quotes, and not all of a long one."""
+    return repr(text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}...")
 
 
 def draw_board(rows: list[str], footer: str = "") -> str:

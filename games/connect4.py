@@ -44,6 +44,7 @@ from engine import (
     lowest_index,
     parse_board,
     popcount,
+    quoted,
     rebuild,
     without_lowest,
 )
@@ -370,6 +371,7 @@ def board(width: int = 7, height: int = 6) -> type[Stones]:
         "COLUMN": Bits(column),
         "STRIPE": Bits((1 << stride) - 1),
         "EVEN": Bits(bottom * even),
+        "VARIANT": "" if (width, height) == (7, 6) else f"{width}x{height}",
         "MAX_MOVES": width,
         "MAX_PLIES": width * height,
     }
@@ -394,7 +396,7 @@ def start(variant: str = "") -> Stones:
     """The empty board of a size such as ``8x7``; the usual one is 7x6."""
     match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", variant or "7x6")
     if not match:
-        raise PositionError(f"{variant!r} is not a board size; write WIDTHxHEIGHT, as in 8x7")
+        raise PositionError(f"{quoted(variant)} is not a board size; write WIDTHxHEIGHT, as in 8x7")
     return _position(board(int(match[1]), int(match[2])), 0, 0)
 
 
@@ -427,7 +429,7 @@ def rows(position: Stones) -> list[str]:
 def parse_move(position: Stones, text: str) -> int:
     """Read a column, 1 the leftmost."""
     if not re.fullmatch("[0-9]{1,9}", text) or not 1 <= int(text) <= position.WIDTH:
-        raise PositionError(f"{text!r} is not a column; columns are 1..{position.WIDTH}")
+        raise PositionError(f"{quoted(text)} is not a column; columns are 1..{position.WIDTH}")
     if outcome(position)[0]:
         raise PositionError(f"column {text} is played after the game is over")
     move = int(text) - 1
@@ -446,10 +448,12 @@ def describe(position: Stones, value: int) -> str:
         return "draw"
     stones = popcount(position.mine | position.theirs)
     winner = stones % 2 if value > 0 else 1 - stones % 2
+    name = ("first player (x)", "second player (o)")[winner]
+    if outcome(position)[0]:
+        return f"{name} has won"
     before = position.CELLS - 2 * abs(value)
     before += (before + winner) % 2
     own_moves = (before - stones) // 2 + 1
-    name = ("first player (x)", "second player (o)")[winner]
     return f"{name} wins in {own_moves} move{'s' * (own_moves != 1)}, with stone {before + 1}"
 
 
@@ -465,7 +469,7 @@ def _parse_columns(text: str, position: Stones) -> Stones:
         try:
             position = play(position, parse_move(position, column))
         except PositionError as error:
-            raise PositionError(f"move {number} of {text.strip()!r}: {error}") from None
+            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
     return _position(type(position), position.mine, position.theirs)
 
 

@@ -19,7 +19,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, draw_board, is_board, parse_board, popcount
+from engine import (
+    Bits,
+    PositionError,
+    compiled,
+    draw_board,
+    is_board,
+    parse_board,
+    popcount,
+    quoted,
+)
 
 LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "444", "421", "124"))
 FULL = Bits(0o777)
@@ -88,7 +97,7 @@ def evaluate(position):
 
 def start(variant: str = "") -> Position:
     if variant:
-        raise PositionError(f"tic-tac-toe has no variant {variant!r}")
+        raise PositionError(f"tic-tac-toe has no variant {quoted(variant)}")
     return Position(Bits(0), Bits(0))
 
 
@@ -100,7 +109,7 @@ def parse_position(text: str, variant: str = "") -> Position:
         try:
             position = play(position, parse_move(position, cell))
         except PositionError as error:
-            raise PositionError(f"move {number} of {text.strip()!r}: {error}") from None
+            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
     return position
 
 
@@ -118,7 +127,7 @@ def rows(position: Position) -> list[str]:
 
 def parse_move(position: Position, text: str) -> int:
     if len(text) != 1 or text not in "123456789":
-        raise PositionError(f"{text!r} is not a cell; cells are 1..9")
+        raise PositionError(f"{quoted(text)} is not a cell; cells are 1..9")
     if outcome(position)[0]:
         raise PositionError(f"cell {text} is marked after the game is over")
     if (position.mine | position.theirs) >> int(text) - 1 & 1:

@@ -406,24 +406,59 @@ def test_file_that_is_not_utf8(tmp_path):
     assert complaint(result) == f"cutnode: {file}, line 2: this is not UTF-8 text"
 
 
+RULE = "def outcome(position):\n"
+LISTED = "            at += 1\n    return at\n"
 BROKEN = {
-    "attribute": ("position.thairs", "Unknown attribute 'thairs' of type Position(uint64 x 2)"),
-    "name": ("unheard_of", "NameError: name 'unheard_of' is not defined"),
-    "operand": ("position.mine + 'x'", "there is no add(uint64, Literal[str](x))"),
-    "function": ("rows(position)", "Untyped global name 'rows'"),
+    "attribute": (
+        RULE,
+        f"{RULE}    return position.thairs\n",
+        "outcome does not compile: Unknown attribute 'thairs' of type Position(uint64 x 2)",
+    ),
+    "name": (
+        RULE,
+        f"{RULE}    return unheard_of\n",
+        "outcome does not compile: NameError: name 'unheard_of' is not defined",
+    ),
+    "operand": (
+        RULE,
+        f"{RULE}    return position.mine + 'x'\n",
+        "outcome does not compile: there is no add(uint64, Literal[str](x))",
+    ),
+    "function": (
+        RULE,
+        f"{RULE}    return rows(position)\n",
+        "outcome does not compile: Untyped global name 'rows'",
+    ),
+    "result": (
+        RULE,
+        f"{RULE}    return position.mine == FULL\n",
+        "outcome returns bool; the contract is tuple[bool, int]",
+    ),
+    "child": (
+        "    return Position(position.theirs, position.mine | (Bits(1) << Bits(move)))\n",
+        "    return position.theirs, position.mine\n",
+        "play returns UniTuple(uint64 x 2); the contract is a position",
+    ),
+    "nothing": (LISTED, LISTED.replace("return at", "pass"), "moves returns none"),
+    "parameters": (
+        RULE,
+        "def outcome(position, ply):\n",
+        "outcome takes 2 parameters; the contract is outcome(position)",
+    ),
+    "plain": (f"@compiled\n{RULE}", RULE, "outcome is not compiled: put @compiled before it"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_rules_that_do_not_compile(tmp_path, name):
-    expression, reason = BROKEN[name]
+    old, new, reason = BROKEN[name]
+    assert old in TICTACTOE
     file = tmp_path / f"broken_{name}.py"
-    head = "def outcome(position):\n"
-    file.write_text(TICTACTOE.replace(head, f"{head}    return {expression}\n"))
-    line = complaint(cutnode("perft", file, "--depth", 1))
-    assert line.startswith("cutnode: ")
-    assert f"the rules do not compile: {reason}" in line
-    assert (f"broken_{name}.py, line " in line) == (name != "name")
+    file.write_text(TICTACTOE.replace(old, new))
+    line = complaint(cutnode("perft", file, "--depth", 2))
+    assert line.startswith(f"cutnode: broken_{name}.{reason}")
+    if name in ("attribute", "operand", "function"):
+        assert f"broken_{name}.py, line " in line
 
 
 # Interrupts

@@ -1,13 +1,276 @@
-"""Every game follows the contract."""
+"""Every game follows the contract, and a game that does not is found out."""
 
-from __future__ import annotations
+import pkgutil
+from pathlib import Path
 
 import pytest
+import toys
+from toys import boxes, duel, isola, race
 
-from engine import load_game
-from engine.conformance import check
+from engine import Game, game_names, legal_moves, load_game
+from engine.conformance import Finding, check
+from engine.jit import jit_enabled
+from games import connect4, tictactoe
+
+GAMES = [*game_names(), *(f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__))]
+BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
+VARIANTS = (*(f"connect4:{board}" for board in BOARDS), "toys.boxes:3", "toys.boxes:4")
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "connect4:4x4"])
-def test_game_conforms(name: str) -> None:
+@pytest.mark.parametrize("name", GAMES)
+def test_games(name):
     assert check(load_game(name)) == []
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_rules_of_variants(name):
+    assert check(load_game(name), games=8, compile=False) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants(name, seed):
+    assert check(load_game(name), games=50, seed=seed) == []
+
+
+def test_random_games_depend_on_the_seed_alone(monkeypatch):
+    monkeypatch.setattr(tictactoe, "plies_left", lambda position: 5, raising=False)
+    game = load_game("tictactoe")
+    assert check(game, seed=3, compile=False) == check(game, seed=3, compile=False) != []
+
+
+def test_findings_are_printed():
+    assert str(Finding("key", "x../.../...", "is odd")) == "key at 'x../.../...': is odd"
+    assert str(Finding("key", "", "is not defined")) == "key: is not defined"
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """What is found when some rules of a game are replaced (by None: removed)."""
+
+    def found(module, variant="", **rules):
+        for name, rule in rules.items():
+            if rule is None:
+                monkeypatch.delattr(module, name)
+            else:
+                monkeypatch.setattr(module, name, rule, raising=False)
+        findings = check(Game(module, variant), games=10, compile=False)
+        about = {finding.verb: "" for finding in findings}
+        for finding in findings:
+            about[finding.verb] += finding.message
+        return about
+
+    return found
+
+
+@pytest.mark.parametrize("name", ["moves", "play", "outcome", "key", "position_text", "start"])
+def test_missing_functions(found, name):
+    assert found(tictactoe, **{name: None}) == {name: "is not defined"}
+
+
+def test_missing_counterparts(found):
+    assert found(race, chance_outcome=None) == {
+        "chance_outcome": "is not defined, but chance is",
+    }
+
+
+def test_wrong_parameters(found):
+    wrong = {"moves": lambda position: 0, "parse_move": lambda text: 0, "turn": lambda: 0}
+    assert found(tictactoe, **wrong) == {
+        "moves": "the contract is moves(position, buffer, at)",
+        "parse_move": "the contract is parse_move(position, text)",
+        "turn": "the contract is turn(position)",
+    }
+
+
+def test_no_start(found):
+    assert found(tictactoe, "5x5") == {
+        "start": "raises PositionError: tic-tac-toe has no variant '5x5'"
+    }
+    assert found(tictactoe, start=lambda variant: (0, 0)).keys() == {"start"}
+
+
+def test_start_of_another_game(found):
+    assert "not defined in" in found(tictactoe, start=connect4.start)["start"]
+
+
+def doubled(position, buffer, at):
+    end = tictactoe_moves(position, buffer, at)
+    buffer[end - 1] = buffer[at]
+    return end
+
+
+def unbuffered(position, buffer, at):
+    end = tictactoe_moves(position, buffer, at)
+    buffer[at - 1] = 0
+    return end
+
+
+def large(position, buffer, at):
+    buffer[at] = 65535
+    return at + 1
+
+
+def without_centre(position, buffer, at):
+    end = tictactoe_moves(position, buffer, at)
+    listed = [move for move in buffer[at:end] if move != 4 or end == at + 1]
+    buffer[at : at + len(listed)] = listed
+    return at + len(listed)
+
+
+def negative(position, move):
+    child = tictactoe_play(position, move)
+    return child._replace(theirs=-child.theirs)
+
+
+def first_cell(position, buffer, at):
+    buffer[at] = 0
+    return at + 1
+
+
+def marks_or_lookup(text):
+    return tictactoe_marks(text) if len(text) == 11 else {}[text]
+
+
+tictactoe_marks = tictactoe._parse_marks
+tictactoe_parse_move = tictactoe.parse_move
+tictactoe_moves = tictactoe.moves
+tictactoe_play = tictactoe.play
+tictactoe_text = tictactoe.position_text
+
+
+@pytest.mark.parametrize(
+    ("verb", "complaint", "rules"),
+    [
+        ("moves", "a move is there twice", {"moves": doubled}),
+        ("moves", "writes outside of its part", {"moves": unbuffered}),
+        ("moves", "moves are numbers in range(65535)", {"moves": large}),
+        ("moves", "there are none", {"moves": lambda position, buffer, at: at}),
+        ("moves", "MAX_MOVES = 8", {"MAX_MOVES": 8}),
+        ("moves", "raises ZeroDivisionError", {"moves": lambda position, buffer, at: at // 0}),
+        ("parse_move", "which is not legal", {"moves": without_centre}),
+        ("MAX_PLIES", "longer than 8", {"MAX_PLIES": 8}),
+        ("play", "leads to a tuple", {"play": lambda p, move: tuple(tictactoe_play(p, move))}),
+        ("position", "no Bits", {"play": negative}),
+        ("outcome", "not over, but its value is 1", {"outcome": lambda p: (False, 1)}),
+        ("outcome", "further from 0", {"outcome": lambda p: (p.mine > 0, 40000)}),
+        ("key", "the same key", {"key": lambda p: p.mine | p.theirs}),
+        ("key", "not a word of 64 bits", {"key": lambda p: -p.mine}),
+        ("key", "not a word of 64 bits", {"key": lambda p: p.mine | p.theirs << 56}),
+        ("evaluate", "further from 0", {"evaluate": lambda p: 32001}),
+        ("order", "further from 0", {"order": lambda p, move, child: -1_000_001}),
+        ("turn", "is 2, not 0 or 1", {"turn": lambda p: 2}),
+        ("plies_left", "plies were played", {"plies_left": lambda p: 5}),
+        ("bounds", "but the value is", {"bounds": lambda p, alpha, beta: (0, 0)}),
+        ("bounds", "the game is over", {"bounds": lambda p, alpha, beta: (-1, 1)}),
+        ("candidates", "not legal", {"candidates": first_cell}),
+        ("forced", "not the only one", {"forced": lambda p: 0}),
+        ("canonical", "in the same class", {"canonical": lambda p: (p.mine | p.theirs, 0)}),
+        ("describe", "gives None", {"describe": lambda p, value: None}),
+        ("__str__", "draw the board", {"draw_board": lambda rows: ""}),
+        (
+            "position_text",
+            "is not one line",
+            {"position_text": lambda p: tictactoe_text(p).replace("/", "\n")},
+        ),
+        (
+            "position_text",
+            "parse_position",
+            {"position_text": lambda p: tictactoe_text(p)[::-1]},
+        ),
+        ("parse_position", "raises KeyError", {"_parse_marks": marks_or_lookup}),
+        ("move_text", "is read as", {"move_text": lambda p, move: str(legal_moves(p)[0] + 1)}),
+        (
+            "parse_move",
+            "raises ValueError",
+            {"parse_move": lambda p, text: (int(text), tictactoe_parse_move(p, text))[1]},
+        ),
+        ("parse_move", "not legal", {"parse_move": lambda p, text: ord(text[-1]) - ord("1")}),
+    ],
+)
+def test_broken_rules(found, verb, complaint, rules):
+    assert complaint in found(tictactoe, **rules)[verb]
+
+
+def test_bounds_that_ask_too_much(found):
+    """Off by one, of one side, for narrow windows only."""
+
+    def bounds(position, alpha, beta):
+        lower, upper = connect4_bounds(position, alpha, beta)
+        return lower, upper - (upper > 0 and beta == alpha + 1 and lower < upper)
+
+    connect4_bounds = connect4.bounds
+    assert "but the value is" in found(connect4, "4x4", bounds=bounds)["bounds"]
+
+
+def test_candidates_without_the_best(found):
+    def candidates(position, buffer, at):
+        return max(at + 1, connect4_candidates(position, buffer, at) - 1)
+
+    connect4_candidates = connect4.candidates
+    message = found(connect4, "4x4", candidates=candidates)["candidates"]
+    assert "has no move of the best value" in message
+
+
+def test_mirrored_by_one_too_many(found):
+    def mirrored(position, move, symmetry):
+        return position.WIDTH - move if symmetry else move
+
+    findings = found(connect4, "4x4", canonical_move=mirrored, original_move=mirrored)
+    assert "no move of" in findings["canonical_move"]
+
+
+def test_not_turned_back(found):
+    findings = found(isola, original_move=isola.canonical_move)
+    assert "back again" in findings["canonical_move"]
+
+
+def test_turned_the_other_way(found):
+    swapped = {"canonical_move": isola.original_move, "original_move": isola.canonical_move}
+    assert found(isola, **swapped).keys() == {"canonical_move"}
+
+
+def test_chances_of_less_than_one(found):
+    def chance_outcome(position, index):
+        return 0.4, race_outcome(position, index)[1]
+
+    race_outcome = race.chance_outcome
+    assert "[0.4, 0.4]" in found(race, chance_outcome=chance_outcome)["chance"]
+
+
+def test_turns_of_a_third_player(found):
+    assert found(boxes, turn=lambda position: 2 - position.first).keys() == {"turn"}
+
+
+def test_positions_that_recur_unsaid(found):
+    assert found(duel, reversible=None).keys() == {"MAX_PLIES"}
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """A game in a file of its own: tic-tac-toe with some of its source replaced."""
+
+    def edited(name, old, new):
+        source = Path(tictactoe.__file__).read_text()
+        assert old in source
+        path = tmp_path / f"{name}.py"
+        path.write_text(source.replace(old, new))
+        return load_game(str(path))
+
+    return edited
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("name", "wrong", "complaint"),
+    [
+        ("signed", "((position.mine << Bits(55) | position.theirs << Bits(46)) & -2) >> 1", "key"),
+        ("uncompilable", "int(str(position.mine)) | (position.theirs << Bits(9))", "raises"),
+    ],
+)
+def test_compiled_rules_that_differ(edited, name, wrong, complaint):
+    game = edited(f"{name}_tictactoe", "position.mine | (position.theirs << Bits(9))", wrong)
+    assert check(game, compile=False) == []
+    (finding,) = check(game)
+    assert finding.verb == "compiled" and complaint in finding.message
