@@ -188,10 +188,9 @@ def _solve(
             line=line,
             cold=False,
             sharing=ALONE if threads == 1 else SHARED,
-            jitter=number,
             known=known,
         )
-        for number in range(threads)
+        for _ in range(threads)
     ]
     if threads > 1:
         solvers[0].open_table()

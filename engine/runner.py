@@ -57,7 +57,6 @@ class Solver:
         line: int,
         cold: bool,
         sharing: int,
-        jitter: int = 0,
         known: tuple[int, int] = (-MAX_VALUE, MAX_VALUE),
     ):
         self.like = coerce(positions[0])
@@ -74,7 +73,6 @@ class Solver:
         self.search["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED)
         self.search["plies"] = game_constant(cls, "MAX_PLIES", 512)
         self.search["stop_at"] = -1
-        self.search["jitter"] = jitter
         self.clock = Clock(limits.seconds)
         self.seconds = np.zeros(len(positions))
         self.out_of_time: set[int] = set()

@@ -45,11 +45,13 @@ from engine.contract import (
 )
 from engine.jit import compiled
 from engine.limits import NODES, PLIES, RUNNING
-from engine.parameters import ENHANCED_PLIES, FAR_FRACTION, JITTER, TABLE_PLIES
+from engine.parameters import ENHANCED_PLIES, FAR_FRACTION, SHARED_PLIES, TABLE_PLIES
 from engine.positions import load, park, width
 from engine.table import (
     begin,
+    is_marked,
     lower_of,
+    mark,
     move_of,
     open_whole,
     prepare,
@@ -81,7 +83,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("stores", np.int64),
         ("overwrites", np.int64),
         ("ticks", np.int64),  # what the whole batch took
-        ("jitter", np.uint64),  # 0: order as it should be; else a seed to disturb it
+        ("shared", np.int64),  # whether other threads search the same with the same table
         ("plies", np.int64),  # longest line that the stacks have room for
         ("moves", np.int64, (room,)),
         ("ranked", np.int64, (room,)),
@@ -287,8 +289,6 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
         score = order(position, move, child)
         if move == best_known:
             score = (1 << 23) - 1
-        elif search.jitter:
-            score += np.int64(mix(reached_word ^ search.jitter) % Bits(JITTER))
         search.ranked[top + count] = rank(score, move, again, count)
         park(search.children, (top + count) * stride, reached)
         search.children[(top + count) * stride + stride - 1] = reached_word
@@ -319,24 +319,41 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             kept += 1
         count = kept
 
-    # 5. Search the children that are left, the most promising first.
+    # 5. Search the children that are left, the most promising first.  Those that another
+    # thread searches right now are put off until after the others (T. Kerrigan, "Simplified
+    # ABDADA"): their values will mostly be in the table by then.
     sort_down(search.ranked, top, top + count)
-    for at in range(top, top + count):
-        ranked = search.ranked[at]
-        slot = (top + ranked_number(ranked)) * stride
-        child = load(search.children, slot, position)
-        child_word = Bits(search.children[slot + stride - 1])
-        if ranked_again(ranked):
-            value = search_node(child, child_word, floor, beta, ply + 1, end, search, table)
-        else:
-            value = -search_node(child, child_word, -beta, -floor, ply + 1, end, search, table)
-        if search.stop != RUNNING:
-            return alpha
-        if value > best:
-            best, best_move = value, ranked_move(ranked)
-            if best >= beta:
-                break
-            floor = max(floor, best)
+    shared = search.shared != 0 and plies >= SHARED_PLIES
+    for attempt in range(2):
+        put_off = 0
+        for at in range(top, top + count):
+            ranked = search.ranked[at]
+            slot = (top + ranked_number(ranked)) * stride
+            child_word = Bits(search.children[slot + stride - 1])
+            if shared:
+                if attempt == 0 and at > top and is_marked(table, child_word):
+                    search.ranked[top + put_off] = ranked
+                    put_off += 1
+                    continue
+                mark(table, child_word, True)
+            child = load(search.children, slot, position)
+            if ranked_again(ranked):
+                value = search_node(child, child_word, floor, beta, ply + 1, end, search, table)
+            else:
+                value = -search_node(child, child_word, -beta, -floor, ply + 1, end, search, table)
+            if shared:
+                mark(table, child_word, False)
+            if search.stop != RUNNING:
+                return alpha
+            if value > best:
+                best, best_move = value, ranked_move(ranked)
+                if best >= beta:
+                    put_off = 0
+                    break
+                floor = max(floor, best)
+        count = put_off
+        if count == 0:
+            break
 
     # 6. Remember what is proven.
     if remember:
@@ -496,6 +513,7 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
         if sharing == ALONE:
             begin(table, cold)
         search.current = number
+        search.shared = sharing == SHARED
         if search.stop != RUNNING and search.stop_at >= 0:
             search.stop = RUNNING
         search.nodes = search.probes = search.hits = search.cutoffs = 0

@@ -31,7 +31,8 @@ whose key tells all positions apart gets no false match within a generation.  Fo
 keys, and across generations, a probe of a table with n entries is wrong with odds of
 n / 2**64: 1 in 10**11 for the entries of 2 GiB.
 
-The first bucket is the header: the words below.
+The header, in front, is the words below, and marks: the scattered keys of positions that
+some thread searches right now, where threads share the table.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ whether the next search has to be cold."""
 ENTRY_WORDS = 2
 BUCKET_WORDS = 8
 BUCKET_BYTES = 8 * BUCKET_WORDS
+MARKS = 1024
+HEADER_WORDS = BUCKET_WORDS + MARKS
 AGES = 1023
 SAME, FREE, EARLIER = -3, -2, -1
 """What an entry is worth to keep, below every amount of work."""
@@ -89,7 +92,7 @@ class Table:
     @property
     def buckets(self) -> int:
         """The buckets that the memory has room for."""
-        return len(self.words) // BUCKET_WORDS - 1
+        return int(most_buckets(self.words))
 
     def forget(self) -> None:
         """Nothing stored so far will be found by the next search.  Takes no time."""
@@ -111,6 +114,12 @@ def available_megabytes() -> int | None:
 
 
 @compiled
+def most_buckets(table):
+    """The buckets that the memory has room for."""
+    return (len(table) - HEADER_WORDS) // BUCKET_WORDS
+
+
+@compiled
 def begin(table, cold):
     """Begin a search; a cold one, or after ``forget``, begins a generation."""
     if np.int64(table[AGE]) == AGES:
@@ -120,7 +129,7 @@ def begin(table, cold):
         table[COLD] = 0
         table[SALT] = mix(Bits(table[SALT]) ^ Bits(0x9E3779B97F4A7C15))
         table[FIRST_AGE] = table[AGE]
-        table[BUCKETS] = min(SMALLEST_REGION, len(table) // BUCKET_WORDS - 1)
+        table[BUCKETS] = min(SMALLEST_REGION, most_buckets(table))
         table[HIGHEST] = max(np.int64(table[HIGHEST]), np.int64(table[BUCKETS]))
         table[FILLED] = 0
 
@@ -128,7 +137,8 @@ def begin(table, cold):
 @compiled(inline=False)
 def sweep(table):
     """Let ages start again: entries of this generation become the oldest, others go."""
-    for at in range(BUCKET_WORDS, (np.int64(table[HIGHEST]) + 1) * BUCKET_WORDS, ENTRY_WORDS):
+    end = HEADER_WORDS + np.int64(table[HIGHEST]) * BUCKET_WORDS
+    for at in range(HEADER_WORDS, end, ENTRY_WORDS):
         data = Bits(table[at + 1])
         if data != Bits(0) and age_of(data) >= np.int64(table[FIRST_AGE]):
             renewed = (data & Bits((1 << 54) - 1)) | (Bits(1) << Bits(54))
@@ -145,7 +155,7 @@ def sweep(table):
 @compiled
 def bucket(table, word):
     """The index of the first entry of the bucket of a scattered key."""
-    return (np.int64(high_product(word, table[BUCKETS])) + 1) * BUCKET_WORDS
+    return HEADER_WORDS + np.int64(high_product(word, table[BUCKETS])) * BUCKET_WORDS
 
 
 @compiled
@@ -164,6 +174,18 @@ def probe(table, word):
         if Bits(table[entry]) ^ data == salted and data != Bits(0):
             return data
     return Bits(0)
+
+
+@compiled
+def mark(table, word, searched):
+    """Say that this thread searches the position of a scattered key, or no longer does."""
+    table[BUCKET_WORDS + np.int64(Bits(word) % Bits(MARKS))] = word if searched else Bits(0)
+
+
+@compiled
+def is_marked(table, word):
+    """Whether a thread searches the position of a scattered key right now."""
+    return Bits(table[BUCKET_WORDS + np.int64(Bits(word) % Bits(MARKS))]) == Bits(word)
 
 
 @compiled
@@ -195,7 +217,7 @@ def age_of(data):
 def store(table, word, lower, upper, move, work):
     """Remember proven bounds; return whether another position of this search gave way."""
     worth = write(table, word, lower, upper, move, work)
-    if worth == FREE and np.int64(table[BUCKETS]) < len(table) // BUCKET_WORDS - 1:
+    if worth == FREE and np.int64(table[BUCKETS]) < most_buckets(table):
         table[FILLED] = Bits(table[FILLED]) + Bits(1)
         if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
             grow(table)
@@ -237,16 +259,15 @@ def write(table, word, lower, upper, move, work):
 def grow(table):
     """Enlarge a region that is half full."""
     table[FILLED] = 0
-    most = len(table) // BUCKET_WORDS - 1
-    resize(table, min(np.int64(table[BUCKETS]) * REGION_GROWTH, most))
+    resize(table, min(np.int64(table[BUCKETS]) * REGION_GROWTH, most_buckets(table)))
 
 
 @compiled(inline=False)
 def open_whole(table):
     """Use all of the memory, as threads that share the table must: they cannot resize."""
-    most = len(table) // BUCKET_WORDS - 1
-    if np.int64(table[BUCKETS]) < most:
-        resize(table, most)
+    table[BUCKET_WORDS:HEADER_WORDS] = 0
+    if np.int64(table[BUCKETS]) < most_buckets(table):
+        resize(table, most_buckets(table))
 
 
 @compiled
@@ -259,8 +280,8 @@ def resize(table, buckets):
     first = np.int64(table[FIRST_AGE])
     table[BUCKETS] = buckets
     table[HIGHEST] = max(np.int64(table[HIGHEST]), np.int64(buckets))
-    for number in range(old, 0, -1):
-        at = number * BUCKET_WORDS
+    for number in range(old - 1, -1, -1):
+        at = HEADER_WORDS + number * BUCKET_WORDS
         for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
             data = Bits(table[entry + 1])
             word = Bits(table[entry]) ^ data ^ Bits(table[SALT])

@@ -22,6 +22,7 @@ from engine.table import (
     COLD,
     FILLED,
     FIRST_AGE,
+    HEADER_WORDS,
     SALT,
     Table,
     age_of,
@@ -47,7 +48,7 @@ def ops(request):
 
 def words_of(ops, buckets, region=None):
     """The words of a small table in which a search has begun."""
-    words = np.zeros((buckets + 1) * BUCKET_WORDS, np.uint64)
+    words = np.zeros(HEADER_WORDS + buckets * BUCKET_WORDS, np.uint64)
     words[COLD] = 1
     ops.begin(words, False)
     if region is not None:
