@@ -33,7 +33,10 @@ from engine.table import (
     work_of,
 )
 
-OPERATIONS = ("begin", "bucket", "open_whole", "prepare", "probe", "resize", "store")
+OPERATIONS = (
+    *("begin", "bucket", "is_marked", "mark", "open_whole", "prepare", "probe", "resize"),
+    "store",
+)
 
 
 @pytest.fixture(scope="module", params=["plain", "compiled"])
@@ -81,7 +84,7 @@ def test_memory_is_aligned_to_cache_lines(megabytes):
         table = Table(megabytes)
         assert table.words.ctypes.data % BUCKET_BYTES == 0
         assert table.words.nbytes == megabytes << 20
-        assert table.buckets == (megabytes << 20) // BUCKET_BYTES - 1
+        assert table.buckets == ((megabytes << 17) - HEADER_WORDS) // BUCKET_WORDS
     assert repr(table) == f"Table({megabytes})"
 
 
@@ -145,7 +148,7 @@ def test_entry_is_found_as_it_was_stored(ops, word, entry):
 def test_torn_entry_is_not_found(ops):
     words = words_of(ops, 1)
     put(ops, words, 5, -1, 1)
-    entries = words[BUCKET_WORDS:]
+    entries = words[HEADER_WORDS:]
     for at in np.flatnonzero(entries):
         entries[at] ^= np.uint64(1 << 40)
         assert found(ops, words, 5) is None
@@ -155,12 +158,12 @@ def test_torn_entry_is_not_found(ops):
 
 @pytest.mark.parametrize("buckets", [1, 7, 1 << 20])
 def test_every_word_has_a_whole_bucket_behind_the_header(ops, buckets):
-    words = np.zeros(BUCKET_WORDS, np.uint64)
+    words = np.zeros(HEADER_WORDS, np.uint64)
     words[BUCKETS] = buckets
     for word in (0, 1, 1 << 63, WORD, *map(mix, range(200))):
         at = ops.bucket(words, Bits(word))
         assert at % BUCKET_WORDS == 0
-        assert BUCKET_WORDS <= at <= buckets * BUCKET_WORDS
+        assert HEADER_WORDS <= at < HEADER_WORDS + buckets * BUCKET_WORDS
 
 
 def test_prepare_changes_nothing(ops):
@@ -295,7 +298,7 @@ def test_ages_start_again_without_losing_the_generation(ops):
     assert header(words, AGE, FIRST_AGE) == [2, 1]
     assert found(ops, words, kept) == (-1, 1, 5, 9)
     assert found(ops, words, late)
-    assert np.count_nonzero(words[BUCKET_WORDS + 1 :: 2]) == 2
+    assert np.count_nonzero(words[HEADER_WORDS + 1 :: 2]) == 2
     assert age_of(Bits(ops.probe(words, Bits(kept)))) == 1
 
 
@@ -309,7 +312,7 @@ def test_sweep_covers_a_region_that_has_shrunk(ops):
     assert words[BUCKETS] < table.buckets
     for _ in range(2, AGES + 1):
         ops.begin(words, False)
-    assert not words[BUCKET_WORDS:].any()
+    assert not words[HEADER_WORDS:].any()
 
 
 # Region
@@ -336,7 +339,7 @@ def test_resize_drops_earlier_generations(ops):
     put(ops, words, mix(2))
     ops.resize(words, 40)
     assert found(ops, words, mix(2))
-    assert np.count_nonzero(words[BUCKET_WORDS:]) == 2
+    assert np.count_nonzero(words[HEADER_WORDS:]) == 2
 
 
 def test_half_full_region_grows_while_there_is_room(ops):
@@ -365,7 +368,46 @@ def test_open_whole_uses_all_of_the_memory(ops):
 def test_stores_in_the_whole_memory_leave_the_header_alone(ops):
     words = words_of(ops, 5, region=2)
     ops.open_whole(words)
-    before = header(words, *range(BUCKET_WORDS))
+    before = words[:HEADER_WORDS].tolist()
     for number in range(50):
         put(ops, words, mix(number))
-    assert header(words, *range(BUCKET_WORDS)) == before
+    assert words[:HEADER_WORDS].tolist() == before
+
+
+# Replacement
+
+
+def test_earlier_searches_give_way_before_work(ops):
+    """A free entry is taken first, then one of an earlier search, then the least work."""
+    words = words_of(ops, 1)
+    put(ops, words, 1, work=9)
+    ops.begin(words, False)
+    for word, work in ((2, 3), (3, 5), (4, 1)):
+        assert not put(ops, words, word, work=work)
+    assert found(ops, words, 1)
+    assert not put(ops, words, 5, work=0)
+    assert found(ops, words, 1) is None
+    assert put(ops, words, 6, work=7)
+    assert found(ops, words, 5) is None
+    assert [bool(found(ops, words, word)) for word in (2, 3, 4, 6)] == [True] * 4
+
+
+# Marks
+
+
+def test_marks_name_one_position_each(ops):
+    words = words_of(ops, 5)
+    for word in (0, 1, WORD, mix(7)):
+        ops.mark(words, Bits(word), True)
+        assert ops.is_marked(words, Bits(word))
+        assert not ops.is_marked(words, Bits(word ^ 1 << 40))
+        ops.mark(words, Bits(word), False)
+        assert word == 0 or not ops.is_marked(words, Bits(word))
+    assert not words[BUCKET_WORDS:].any()
+
+
+def test_open_whole_removes_marks(ops):
+    words = words_of(ops, 5)
+    ops.mark(words, Bits(77), True)
+    ops.open_whole(words)
+    assert not ops.is_marked(words, Bits(77))

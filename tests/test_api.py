@@ -1,0 +1,339 @@
+"""What people call: results, limits, interruptions, batches, and errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toys import boxes, duel, race
+
+import engine
+from engine import (
+    CutnodeError,
+    GameError,
+    PositionError,
+    Table,
+    TableError,
+    alphabeta,
+    analyse,
+    legal_moves,
+    load_game,
+    minimax,
+    perft,
+    solve,
+    solve_many,
+)
+from engine.jit import jit_enabled
+
+GAME = load_game("connect4")
+EMPTY = GAME.start()  # takes millions of nodes
+SEARCHED = GAME.parse("52677675164321472411331752454")  # value 0, after about a hundred
+LATE = GAME.parse("2252576253462244111563365343671351441")  # value -1
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table(64)
+
+
+# Results
+
+
+def test_result_is_immutable():
+    result = solve(LATE)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.value = 0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.table.probes = 0
+
+
+@pytest.mark.parametrize("position", [LATE, boxes.start("3") if jit_enabled() else LATE])
+def test_result_is_pickled(position):
+    result = analyse(position)
+    again = pickle.loads(pickle.dumps(result))
+    assert again == result
+    assert type(again.position) is type(result.position)
+
+
+def test_result_as_plain_data():
+    result = analyse(LATE)
+    data = json.loads(json.dumps(result.to_dict()))
+    assert data["game"] == "connect4"
+    assert data["position"] == GAME.module.position_text(LATE)
+    assert (data["value"], data["proven"], data["lower"], data["upper"]) == (-1, True, -1, -1)
+    assert data["scores"] == {"6": -1, "7": -2}
+    assert (data["best_move"], data["pv"]) == ("6", result.line_text())
+    assert data["depth"] == result.depth == len(result.pv)
+    assert data["reason"] == "proven"
+
+
+def test_name_of_a_variant():
+    assert solve(boxes.parse_position("ABCDEFG +2 1")).to_dict()["game"] == "toys.boxes"
+    game = load_game("connect4:5x4")
+    over = game.parse("1212121")
+    if jit_enabled():
+        assert solve(over).to_dict()["game"] == "connect4:5x4"
+
+
+def test_result_prints():
+    lines = str(analyse(LATE)).splitlines()
+    assert lines[0] == "value  -1  (first player (x) wins in 2 moves, with stone 41)"
+    assert lines[1] == "scores 6: -1, 7: -2"
+    assert lines[2] == "best   6"
+    assert lines[3].startswith("line   6 ")
+    assert lines[4].startswith("nodes  ")
+
+
+def test_result_counts_the_table():
+    use = solve(SEARCHED).table
+    assert use.probes >= use.hits >= use.cutoffs >= 0
+    assert use.probes >= use.stores >= use.overwrites >= 0
+    assert use.stores > 0
+
+
+def test_fields_may_be_plain_integers():
+    """Positions made by hand: any integers that fit are taken, and come back as ``Bits``."""
+    by_hand = type(LATE)(*map(int, LATE))
+    result = solve(by_hand)
+    assert result.value == -1
+    assert all(type(field) is engine.Bits for field in result.position)
+
+
+# Limits
+
+
+@compiled_only
+@pytest.mark.parametrize("nodes", [1, 2, 1000])
+def test_node_limit(nodes, table):
+    table.forget()
+    result = solve(EMPTY, nodes=nodes, table=table)
+    assert (result.reason, result.proven, result.value) == ("node limit", False, None)
+    assert nodes <= result.nodes <= nodes + 1
+    assert result.lower <= 1 <= result.upper and result.lower < result.upper
+    assert result.best_move in legal_moves(EMPTY)
+    assert result.pv == ()
+    assert "(node limit)" in result.meaning()
+    table.forget()
+    again = solve(EMPTY, nodes=nodes, table=table)
+    assert (again.nodes, again.lower, again.upper) == (result.nodes, result.lower, result.upper)
+
+
+@compiled_only
+def test_bounds_grow_tighter_with_nodes(table):
+    widths = []
+    for nodes in (1, 10_000, 1_000_000):
+        table.forget()
+        result = solve(EMPTY, nodes=nodes, table=table)
+        assert result.lower <= 1 <= result.upper
+        widths.append(result.upper - result.lower)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > widths[-1]
+
+
+@compiled_only
+def test_node_limit_of_threads_is_for_all_together(table):
+    result = solve(EMPTY, nodes=10_000, threads=2, table=table)
+    assert result.reason == "node limit"
+    assert result.nodes <= 10_010
+
+
+@compiled_only
+@pytest.mark.parametrize("threads", [1, 2])
+def test_time_limit(threads, table):
+    table.forget()
+    solve(EMPTY, nodes=1, table=table)  # compiles
+    table.forget()
+    started = time.perf_counter()
+    result = solve(EMPTY, seconds=0.2, threads=threads, table=table)
+    assert 0.2 <= time.perf_counter() - started < 10
+    assert result.reason == "time limit"
+    assert result.lower <= 1 <= result.upper
+
+
+@compiled_only
+def test_stop_from_another_thread(table):
+    stop = threading.Event()
+    table.forget()
+    threading.Timer(0.1, stop.set).start()
+    result = solve(EMPTY, stop=stop, table=table)
+    assert (result.reason, result.proven) == ("stopped", False)
+    assert analyse(EMPTY, stop=stop, table=table).scores == dict.fromkeys(range(7))
+
+
+@compiled_only
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_interrupt(threads, table):
+    table.forget()
+    main = threading.main_thread().ident
+    threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    result = solve(EMPTY, threads=threads, table=table)
+    assert (result.reason, result.proven) == ("interrupted", False)
+    assert result.lower <= 1 <= result.upper
+    table.forget()
+    assert solve(SEARCHED, table=table).value == 0
+
+
+@compiled_only
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
+def test_interrupted_count():
+    main = threading.main_thread().ident
+    perft(EMPTY, 1)  # compiles
+    threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        perft(EMPTY, 20)
+
+
+@compiled_only
+def test_searches_at_the_same_time():
+    """Threads of the caller, each with its own table, do not disturb each other."""
+    alone = solve(SEARCHED, table=Table(1)).nodes
+    found = []
+
+    def work():
+        found.extend(solve(SEARCHED, table=Table(1)).nodes for _ in range(20))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [alone] * 80
+
+
+# Analysis
+
+
+@compiled_only
+def test_limits_of_an_analysis_are_for_all_of_it(table):
+    table.forget()
+    proof = solve(SEARCHED, table=table)
+    table.forget()
+    whole = analyse(SEARCHED, table=table)
+    assert whole.nodes == proof.nodes
+    table.forget()
+    part = analyse(SEARCHED, nodes=proof.nodes + 1, table=table)
+    assert part.value == whole.value
+    assert part.reason == "node limit"
+    assert part.scores[part.best_move] == part.value
+    assert None in part.scores.values()
+    known = {move: score for move, score in part.scores.items() if score is not None}
+    assert known.items() <= whole.scores.items()
+
+
+# Batches
+
+
+def test_batch_is_a_sequence_of_results():
+    positions = [LATE, SEARCHED, GAME.parse("1212121")]
+    batch = solve_many(positions, lines=True)
+    assert len(batch) == 3
+    assert [result.value for result in batch] == batch.values.tolist() == [-1, 0, -18]
+    assert batch[-1].position == positions[-1]
+    assert [result.value for result in batch[1:]] == [0, -18]
+    assert batch[0].pv == solve(LATE).pv
+    assert batch.proven.all()
+    assert (batch.lower == batch.upper).all()
+    assert batch.nodes.sum() == sum(result.nodes for result in batch)
+    assert (batch.seconds >= 0).all() and isinstance(batch.seconds, np.ndarray)
+    with pytest.raises(IndexError):
+        batch[3]
+
+
+def test_batch_without_lines():
+    batch = solve_many([LATE])
+    assert (batch[0].best_move, batch[0].pv) == (None, ())
+
+
+@compiled_only
+@pytest.mark.parametrize("threads", [1, 2])
+def test_limits_of_a_batch_are_for_each_position(threads):
+    positions = [EMPTY, LATE, EMPTY, SEARCHED]
+    batch = solve_many(positions, cold=True, nodes=1000, threads=threads)
+    assert batch.proven.tolist() == [False, True, False, True]
+    assert [r.reason for r in batch] == ["node limit", "proven", "node limit", "proven"]
+    batch = solve_many(positions, cold=True, seconds=0.05, threads=threads)
+    assert [r.reason for r in batch] == ["time limit", "proven", "time limit", "proven"]
+
+
+@compiled_only
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
+def test_interrupted_batch_keeps_what_is_proven():
+    main = threading.main_thread().ident
+    solve(LATE)  # compiles
+    threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    batch = solve_many([LATE, EMPTY, EMPTY, SEARCHED], cold=True, table=Table(64))
+    reasons = [result.reason for result in batch]
+    assert reasons == ["proven", *["interrupted"] * 3]
+    assert batch.lower[1] <= 1 <= batch.upper[1]
+    assert batch.nodes[2:].tolist() == [0, 0]
+
+
+def test_progress_of_a_batch():
+    seen: list[int] = []
+    positions = [LATE] * 20
+    solve_many(positions, progress=seen.append)
+    assert seen == sorted(seen)
+    assert all(0 <= done <= 20 for done in seen)
+
+
+# Errors
+
+
+def test_limits_that_are_none():
+    for wrong in ({"nodes": 0}, {"seconds": 0}, {"seconds": float("nan")}, {"threads": 0}):
+        for function in (solve, analyse):
+            with pytest.raises(CutnodeError, match=r"at least 1|more than 0"):
+                function(LATE, **wrong)
+        with pytest.raises(CutnodeError, match=r"at least 1|more than 0"):
+            solve_many([LATE], **wrong)
+
+
+def test_batches_that_are_none():
+    with pytest.raises(CutnodeError, match="there are no positions"):
+        solve_many([])
+    with pytest.raises(PositionError, match="positions of one batch are of one class"):
+        solve_many([LATE, load_game("connect4:5x4").start()])
+
+
+def test_table_of_no_size():
+    with pytest.raises(TableError, match="at least 1 MiB"):
+        Table(0)
+    with pytest.raises(TableError, match="does not fit"):
+        Table(1 << 40)
+
+
+@pytest.mark.parametrize("function", [solve, analyse, minimax, alphabeta])
+@pytest.mark.parametrize("thing", [None, 7, "4455", (1, 2)])
+def test_things_that_are_no_position(function, thing):
+    with pytest.raises(GameError, match=r"a position (must be|is) a NamedTuple"):
+        function(thing)
+
+
+def test_games_that_the_solver_does_not_take():
+    with pytest.raises(GameError, match=r"toys\.race has chance"):
+        solve(race.start())
+    with pytest.raises(GameError, match=r"toys\.duel has repetition"):
+        solve_many([duel.start()])
+
+
+@compiled_only
+def test_longer_than_the_game_said(tmp_path):
+    source = Path(load_game("tictactoe").module.__file__).read_text()
+    path = tmp_path / "short_tictactoe.py"
+    path.write_text(source.replace("MAX_MOVES = MAX_PLIES = 9", "MAX_MOVES, MAX_PLIES = 9, 4"))
+    with pytest.raises(GameError, match="lines of play longer than its MAX_PLIES = 4"):
+        solve(load_game(str(path)).start())
+
+
+def test_every_name_is_there():
+    assert all(hasattr(engine, name) for name in engine.__all__)

@@ -1,0 +1,248 @@
+"""Connect Four: published counts and values, symmetry, evaluation, bounds and notation."""
+
+from __future__ import annotations
+
+import pytest
+from data import FOLDER, SETS, rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import Bits, PositionError, Table, legal_moves, load_game, solve, solve_many
+from engine.contract import bounds, canonical, evaluate, key, outcome, play
+from engine.jit import jit_enabled
+from games.connect4 import board, describe, parse_position, position_text, start
+from games.connect4 import rows as drawn
+
+MIRRORED = str.maketrans("1234567", "7654321")
+
+
+def level(start, plies):
+    """The distinct positions after so many moves."""
+    positions = {start}
+    for _ in range(plies):
+        positions = {play(p, move) for p in positions for move in legal_moves(p)}
+    return positions
+
+
+@st.composite
+def reached(draw, sizes=((7, 6), (5, 4), (4, 5), (8, 7), (9, 6), (10, 5), (3, 7))):
+    """A position of some board after random moves."""
+    position = start("{}x{}".format(*draw(st.sampled_from(sizes))))
+    for choice in draw(st.lists(st.integers(0, 9), max_size=63)):
+        moves = legal_moves(position)
+        if not moves:
+            break
+        position = play(position, moves[choice % len(moves)])
+    return position
+
+
+# Counts
+
+
+def test_distinct_positions():
+    """After 1, 2, 5 and 6 plies (OEIS A212693), and up to reflection."""
+    for plies, count, reflected in ((1, 7, 4), (2, 49, 25), (5, 4263, 2144), (6, 16422, 8231)):
+        positions = level(start(), plies)
+        assert len(positions) == len({key(p) for p in positions}) == count
+        assert len({canonical(p)[0] for p in positions}) == reflected
+
+
+@pytest.mark.parametrize(("size", "count"), [("1x4", 5), ("2x4", 179), ("3x4", 6000)])
+def test_positions_of_small_boards(size, count):
+    """J. Tromp's table of legal positions."""
+    seen, layer = set(), {start(size)}
+    while layer:
+        seen |= layer
+        layer = {play(p, move) for p in layer for move in legal_moves(p)}
+    assert len(seen) == len({key(p) for p in seen}) == count
+
+
+# Values
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+@pytest.mark.parametrize("name", ["L3_R1", "L2_R1", "L2_R2", "L1_R1"])
+def test_public_sets(name):
+    facts = rows(SETS / f"connect4_{name}.txt")[:: 40 if name == "L2_R2" else 10]
+    positions = [parse_position(text) for text, _ in facts]
+    mirrored = [parse_position(text.translate(MIRRORED)) for text, _ in facts]
+    values = [int(value) for _, value in facts]
+    table = Table(16)
+    assert solve_many(positions, table=table, cold=True).values.tolist() == values
+    weak = solve_many(positions, table=table, cold=True, weak=True)
+    assert weak.values.tolist() == [(value > 0) - (value < 0) for value in values]
+    table.forget()
+    solve_many(positions, table=table)
+    again = solve_many(positions, table=table)
+    reflected = solve_many(mirrored, table=table)
+    assert reflected.values.tolist() == values
+    assert reflected.nodes.sum() < 1.1 * again.nodes.sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["L3_R1", "L2_R1", "L2_R2", "L1_R1"])
+def test_whole_public_sets(name):
+    facts = rows(SETS / f"connect4_{name}.txt")
+    batch = solve_many([parse_position(text) for text, _ in facts], cold=True)
+    assert batch.values.tolist() == [int(value) for _, value in facts]
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+def test_another_board():
+    facts = rows(FOLDER / "values" / "connect4.txt")
+    assert {variant for variant, _, _ in facts} == {"9x5"}
+    batch = solve_many([parse_position(text, "9x5") for _, text, _ in facts], cold=True)
+    assert batch.values.tolist() == [int(value) for _, _, value in facts]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variant", "winner"), [row for row in rows(FOLDER / "connect4_boards.txt") if row[0] != "7x6"]
+)
+def test_empty_boards(variant, winner):
+    table = Table(256)
+    result = solve(start(variant), table=table, weak=True)
+    assert result.value == int(winner)
+    exact = solve(start(variant), table=table)
+    assert (exact.value > 0) - (exact.value < 0) == int(winner)
+    assert len(exact.pv) == plies_to_the_end(start(variant), exact.value)
+
+
+def plies_to_the_end(empty, value):
+    """How many moves the game takes, by the value of the empty board."""
+    if value == 0:
+        return empty.CELLS
+    own = [ply for ply in range(1, empty.CELLS + 1) if (ply % 2 == 1) == (value > 0)]
+    return own[-abs(value)]
+
+
+@pytest.mark.slow
+def test_first_moves():
+    """Scores of the seven columns for the first player (P. Pons, blog.gamesolver.org)."""
+    table = Table(512)
+    second = [parse_position(str(column)) for column in range(1, 8)]
+    values = [-solve(position, table=table).value for position in second]
+    assert values == [-2, -1, 0, 1, 0, -1, -2]
+
+
+# Rules
+
+
+@given(reached())
+def test_lines_of_four(position):
+    """The end of the game, by looking at every line of four cells."""
+    cells = drawn(position)
+    height, width = len(cells), len(cells[0])
+    lines = {"x": False, "o": False}
+    for row in range(height):
+        for column in range(width):
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                far = row + 3 * down, column + 3 * right
+                if far[0] < height and 0 <= far[1] < width:
+                    line = {cells[row + n * down][column + n * right] for n in range(4)}
+                    if len(line) == 1 and line != {"."}:
+                        lines[line.pop()] = True
+    full = not any("." in row for row in cells)
+    assert outcome(position)[0] == (lines["x"] or lines["o"] or full)
+    assert (outcome(position)[1] < 0) == (lines["x"] or lines["o"])
+
+
+@given(reached())
+def test_evaluation_counts_windows(position):
+    cells = drawn(position)
+    height, width = len(cells), len(cells[0])
+    mover = "xo"[sum(row.count("x") + row.count("o") for row in cells) % 2]
+    total = 0
+    for row in range(height):
+        for column in range(width):
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                far = row + 3 * down, column + 3 * right
+                if far[0] < height and 0 <= far[1] < width:
+                    line = [cells[row + n * down][column + n * right] for n in range(4)]
+                    mine = line.count(mover)
+                    theirs = 4 - mine - line.count(".")
+                    if not (mine and theirs) and mine + theirs < 4:
+                        weight = {0: 0, 1: 1, 2: 10, 3: 100}[mine + theirs]
+                        total += weight if mine else -weight
+    if not outcome(position)[0]:
+        assert evaluate(position) == total
+
+
+@given(reached())
+def test_reflection_keeps_the_class(position):
+    mirrored = parse_position(
+        "/".join(row[::-1] for row in drawn(position)), f"{position.WIDTH}x{position.HEIGHT}"
+    )
+    assert canonical(mirrored)[0] == canonical(position)[0]
+    assert (key(mirrored) == key(position)) == (mirrored == position)
+    assert bounds(mirrored, -1, 1) == bounds(position, -1, 1)
+
+
+# Notation
+
+
+@given(reached())
+def test_texts_are_read_back(position):
+    variant = f"{position.WIDTH}x{position.HEIGHT}"
+    assert parse_position(position_text(position), variant) == position
+    assert parse_position(str(position), variant) == position
+
+
+def test_large_letters_and_separate_columns():
+    assert parse_position("\n".join(drawn(parse_position("4455"))).upper()) == parse_position(
+        "4455"
+    )
+    assert parse_position("10 1 10", "10x5") == parse_position("10,1,10", "10x5")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "draw"),
+        ("44444326555535", "first player (x) wins in 13 moves, with stone 39"),
+        ("121212", "first player (x) wins in 1 move, with stone 7"),
+        ("1212121", "first player (x) has won"),
+    ],
+)
+def test_values_in_words(text, words):
+    position = parse_position(text)
+    value = 0 if text == "" else solve(position).value
+    assert describe(position, value) == words
+
+
+def test_values_in_words_agree_with_the_line():
+    """Whoever wins by the line, wins with the stone and after the moves that are said."""
+    facts = rows(SETS / "connect4_L3_R1.txt")[::50]
+    for text, _ in facts:
+        result = solve(parse_position(text))
+        if result.value != 0:
+            own_moves = (len(result.pv) + 1) // 2
+            stone = len(text) + len(result.pv)
+            moves = "1 move" if own_moves == 1 else f"{own_moves} moves"
+            assert result.meaning().endswith(f" wins in {moves}, with stone {stone}")
+
+
+@pytest.mark.parametrize("size", ["9x7", "64x1", "0x6", "7x0", "7x64", "999999999x999999999"])
+def test_boards_that_do_not_fit(size):
+    with pytest.raises(PositionError, match="does not fit"):
+        start(size)
+
+
+@pytest.mark.parametrize("size", ["7", "7x", "x6", "-7x6", "7x6x5", "seven", "7 x 6"])
+def test_sizes_that_are_none(size):
+    with pytest.raises(PositionError, match="is not a board size"):
+        start(size)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 63), (32, 1), (3, 3), (12, 4), (4, 15)])
+def test_odd_boards_play(size):
+    position = start("{}x{}".format(*size))
+    while not outcome(position)[0]:
+        position = play(position, legal_moves(position)[0])
+    assert Bits(position.mine & position.theirs) == 0
+
+
+def test_a_class_for_each_size():
+    assert board(7, 6) is type(start()) is type(start("7x6"))
+    assert type(start("8x7")).VARIANT == "8x7"
+    assert solve(load_game("connect4").parse("1212121")).to_dict()["game"] == "connect4"

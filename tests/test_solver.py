@@ -1,0 +1,240 @@
+"""The exact solver: values, best lines, limits, and the same nodes every time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from data import SETS, rows
+from toys import boxes, isola
+
+from engine import Table, analyse, legal_moves, load_game, minimax, solve, solve_many
+from engine.contract import moves_again, outcome, play
+from engine.jit import jit_enabled
+from engine.solver import question, rank, ranked_again, ranked_move, ranked_number, sort_down
+
+GAME = load_game("connect4")
+EASY, HARD = (
+    [GAME.parse(text) for text, _ in rows(SETS / f"connect4_{name}.txt")[::100]]
+    for name in ("L3_R1", "L2_R1")
+)
+SEARCHED = GAME.parse("52677675164321472411331752454")  # 13 cells are free
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+
+def end_of(position, line):
+    """The value for the mover of *position* of the end of a line of play."""
+    same = True
+    for move in line:
+        assert move in legal_moves(position)
+        child = play(position, move)
+        same = same == moves_again(position, child)
+        position = child
+    over, value = outcome(position)
+    assert over
+    return value if same else -value
+
+
+# The parts
+
+
+@pytest.mark.parametrize("score", [-1_000_000, -1, 0, 1, 1_000_000, (1 << 23) - 1])
+@pytest.mark.parametrize("move", [0, 65534])
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("number", [0, 65535])
+def test_ranked_words(score, move, again, number):
+    ranked = rank(score, move, again, number)
+    assert 0 <= ranked < 1 << 63
+    assert (ranked_move(ranked), ranked_again(ranked), ranked_number(ranked)) == (
+        move,
+        again,
+        number,
+    )
+    assert rank(score - 1, 65534, True, 65535) < ranked
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 30])
+def test_sorted_part(count):
+    words = np.random.default_rng(count).integers(0, 1 << 62, count + 4)
+    before = words.copy()
+    sort_down(words, 2, 2 + count)
+    assert words[2:-2].tolist() == sorted(before[2:-2].tolist(), reverse=True)
+    assert words[[0, 1, -2, -1]].tolist() == before[[0, 1, -2, -1]].tolist()
+
+
+@pytest.mark.parametrize("near", [0, 1, 5, 64000])
+def test_questions_narrow_every_interval(near):
+    """Whatever is asked, each answer leaves less to ask."""
+    for lower in range(-12, 12):
+        for upper in range(lower + 1, 13):
+            for guess in range(lower, upper + 1):
+                assert lower < question(lower, upper, guess, near) <= upper
+
+
+# Values
+
+
+@compiled_only
+@pytest.mark.parametrize("name", ["", "3"])
+def test_extra_turns(name):
+    """Dots and boxes: who completes a box moves again."""
+    start = boxes.start(name)
+    result = analyse(start)
+    assert result.value == minimax(start).value
+    assert max(result.scores.values()) == result.value
+    assert end_of(start, result.pv) == result.value
+
+
+def test_turns_of_two_actions():
+    start = isola.start()
+    value = analyse(start).value if jit_enabled() else None
+    for move in legal_moves(start)[:2]:
+        child = play(start, move)
+        assert moves_again(start, child)
+        if jit_enabled():
+            assert solve(child).value == minimax(child).value <= value
+
+
+@compiled_only
+def test_lines_lead_to_the_value():
+    for position in EASY + HARD:
+        result = solve(position)
+        assert result.proven and result.lower == result.upper == result.value
+        assert result.best_move == result.pv[0]
+        assert result.depth == len(result.pv)
+        assert end_of(position, result.pv) == result.value
+
+
+@compiled_only
+def test_scores_are_those_of_the_children():
+    for position in EASY[:5] + HARD[:5]:
+        result = analyse(position)
+        assert list(result.scores) == legal_moves(position)
+        for move, score in result.scores.items():
+            assert score == -solve(play(position, move)).value
+        assert max(result.scores.values()) == result.scores[result.best_move] == result.value
+
+
+@compiled_only
+def test_weak_values_are_signs():
+    for position in EASY + HARD:
+        exact, weak = solve(position), solve(position, weak=True)
+        assert weak.value == (exact.value > 0) - (exact.value < 0)
+        assert weak.lower == weak.upper == weak.value
+        assert (end_of(position, weak.pv) > 0) == (weak.value > 0)
+    total = solve_many(HARD, cold=True).nodes.sum()
+    assert solve_many(HARD, cold=True, weak=True).nodes.sum() < total
+
+
+def test_finished_positions():
+    over = GAME.parse("1212121")
+    result = analyse(over)
+    assert (result.value, result.best_move, result.pv, result.scores) == (-18, None, (), {})
+    assert (result.nodes, result.reason) == (0, "proven")
+
+
+def test_positions_that_bounds_decide():
+    result = solve(GAME.parse("121212"))
+    assert (result.value, result.nodes) == (18, 0)
+    assert result.pv == (0,)
+
+
+# The same nodes every time
+
+
+def test_nodes_are_the_same_every_time():
+    first = solve(SEARCHED)
+    assert first.nodes > 50
+    for table in (None, Table(1), Table(64)):
+        assert solve(SEARCHED, table=table).nodes == first.nodes
+    assert analyse(SEARCHED).nodes == first.nodes
+
+
+@compiled_only
+def test_cold_batch_is_many_single_solves():
+    alone = [solve(position, table=Table(1)).nodes for position in EASY + HARD]
+    table = Table(1)
+    for _ in range(2):
+        batch = solve_many(EASY + HARD, table=table, cold=True)
+        assert batch.nodes.tolist() == alone
+    by_two = solve_many(EASY + HARD, table=Table(2), cold=True, threads=2)
+    assert by_two.nodes.tolist() == alone
+    with_lines = solve_many(EASY + HARD, table=table, cold=True, lines=True)
+    assert with_lines.nodes.tolist() == alone
+
+
+@compiled_only
+def test_used_table_saves_work():
+    table = Table(16)
+    first = solve(SEARCHED, table=table)
+    again = solve(SEARCHED, table=table)
+    assert again.value == first.value
+    assert again.nodes < first.nodes / 10
+    table.forget()
+    assert solve(SEARCHED, table=table).nodes == first.nodes
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="is the other half of the comparison")
+def test_plain_python_visits_the_same_nodes():
+    """The same functions, uncompiled, search the same tree."""
+    program = (
+        "from engine import *\n"
+        "from engine.jit import jit_enabled\n"
+        "assert not jit_enabled()\n"
+        "game = load_game('connect4')\n"
+        "print(*(r.nodes for r in map(analyse, map(game.parse, "
+        "('52677675164321472411331752454', '2252576253462244111563365343671351441')))),\n"
+        "    solve(load_game('tictactoe').parse('5')).nodes)"
+    )
+    root = Path(__file__).parent.parent
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
+    plain = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    late = GAME.parse("2252576253462244111563365343671351441")
+    corner = solve(load_game("tictactoe").parse("5"))
+    assert list(map(int, plain.stdout.split())) == [
+        solve(SEARCHED).nodes,
+        solve(late).nodes,
+        corner.nodes,
+    ]
+
+
+@compiled_only
+def test_small_table_is_enough_for_the_truth():
+    position = GAME.parse("12345671")
+    small, large = solve(position, table=Table(1)), solve(position, table=Table(64))
+    assert small.value == large.value == 0
+    assert small.table.overwrites > large.table.overwrites
+    assert small.nodes > large.nodes
+
+
+@compiled_only
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_find_the_same(threads):
+    position = GAME.parse("274552224131661")
+    result = analyse(position, table=Table(16), threads=threads)
+    alone = analyse(position, table=Table(16))
+    assert (result.value, result.scores) == (alone.value, alone.scores)
+    assert end_of(position, result.pv) == 0
+
+
+@compiled_only
+def test_signature_of_the_search():
+    """Nodes over the public sets; a change of the search is seen here first."""
+    root = Path(__file__).parent.parent / "benchmarks"
+    environment = os.environ | {"PYTHONPATH": str(root.parent)}
+    found = subprocess.run(
+        [sys.executable, root / "signature.py"], env=environment, capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert found.stdout == (root / "signature.txt").read_text()

@@ -1,0 +1,106 @@
+"""Tic-tac-toe: published counts of positions, its evaluation, and its notation."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from engine import PositionError, legal_moves, load_game, solve_many
+from engine.contract import outcome, play
+from games import tictactoe
+from games.tictactoe import evaluate, parse_position, position_text, start
+
+
+@functools.cache
+def reachable() -> dict[tictactoe.Position, int]:
+    """All positions that play can reach, with the value by minimax."""
+    values: dict[tictactoe.Position, int] = {}
+
+    def value(position):
+        if position not in values:
+            over, final = outcome(position)
+            children = [play(position, move) for move in legal_moves(position)]
+            values[position] = final if over else max(-value(child) for child in children)
+        return values[position]
+
+    value(start())
+    return values
+
+
+def test_reachable_positions():
+    assert len(reachable()) == 5478
+    assert sum(outcome(position)[0] for position in reachable()) == 958
+
+
+def test_complete_games():
+    """OEIS A061526 (all games) and A061527 (those that the first player wins)."""
+
+    @functools.cache
+    def games(position):
+        """How many games the mover wins, loses, and draws."""
+        over, value = outcome(position)
+        if over:
+            return (0, 1, 0) if value else (0, 0, 1)
+        lost, won, drawn = (
+            sum(counts)
+            for counts in zip(
+                *(games(play(position, move)) for move in legal_moves(position)), strict=True
+            )
+        )
+        return won, lost, drawn
+
+    assert sum(games(start())) == 255_168
+    assert games(start()) == (131_184, 77_904, 46_080)
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_every_position_is_solved(weak):
+    positions = list(reachable())
+    batch = solve_many(positions, weak=weak)
+    assert batch.proven.all()
+    assert batch.values.tolist() == list(reachable().values())
+
+
+def test_every_position_has_a_text():
+    for position in reachable():
+        assert parse_position(position_text(position)) == position
+
+
+def test_evaluation_counts_open_lines():
+    lines = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+    for position in reachable():
+        total = 0
+        for line in lines:
+            mine = sum(position.mine >> cell & 1 for cell in line)
+            theirs = sum(position.theirs >> cell & 1 for cell in line)
+            if max(mine, theirs) < 3 and not (mine and theirs):
+                total += (0, 1, 10)[mine] - (0, 1, 10)[theirs]
+        if not outcome(position)[0]:
+            assert evaluate(position) == total
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0", "move 1 of '0': '0' is not a cell; cells are 1..9"),
+        ("55", "move 2 of '55': cell 5 is marked already"),
+        ("142536", "move 6 of '142536': cell 6 is marked after the game is over"),
+        ("x../.../..", "row 3 from the top has 2 cells; a row has 3"),
+        ("x../...", "the board has 2 rows"),
+        ("xx./.../...", "2 x and 0 o: x begins"),
+        ("ooo/xxx/...", "x is to move but has three in a line already"),
+        ("xox/oxo/xo?", "'?' in row 3 from the top, column 3"),
+        ("?" * 1000, f"move 1 of '{'?' * 57}...'"),
+    ],
+)
+def test_texts_of_no_position(text, message):
+    with pytest.raises(PositionError) as error:
+        parse_position(text)
+    assert message in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+def test_no_variants():
+    with pytest.raises(PositionError, match="no variant '4x4'"):
+        load_game("tictactoe:4x4")
