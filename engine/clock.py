@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -13,7 +14,7 @@ from numba.extending import intrinsic
 
 from engine.native import in_compiled_code
 
-__all__ = ["Clock", "ticks"]
+__all__ = ["Clock", "seconds_per_tick", "ticks"]
 
 
 def ticks() -> int:
@@ -41,6 +42,15 @@ def _ticks(typing: Any) -> Any:
 @in_compiled_code(ticks)
 def _compiled_ticks() -> Any:
     return lambda: _ticks()
+
+
+def seconds_per_tick(read: Callable[[], int]) -> float:
+    """How long a tick of the counter is; *read* reads it now.  Takes a few milliseconds."""
+    read()  # the first time may be slow
+    started, first = time.perf_counter(), read()
+    time.sleep(0.004)
+    ended, last = time.perf_counter(), read()
+    return (ended - started) / (last - first)
 
 
 class Clock:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.clock import Clock
+from engine.clock import Clock, seconds_per_tick
 from engine.contract import MAX_VALUE, game_constant
 from engine.errors import CutnodeError
 from engine.limits import CALLED, RUNNING, TIME
 from engine.native import records
 from engine.positions import as_words, coerce
-from engine.solver import OPENING, result_dtype, search_dtype, solve_batch
+from engine.solver import ALONE, OPENING, result_dtype, search_dtype, solve_batch
 from engine.table import Table
 
 __all__ = ["Limits", "Solver", "run", "watch"]
@@ -46,6 +46,8 @@ class Limits:
 
 class Solver:
     """One thread's part of the work: some positions, a table, and the search's memory."""
+
+    rate = 0.0
 
     def __init__(
         self,
@@ -81,9 +83,17 @@ class Solver:
         """Solve the positions; runs without Python's lock."""
         self.clock = Clock(self.clock.seconds)
         self._call(self.rows, self.sharing)
-        # The rate of the counter is measured on the batch as a whole.
-        rate = self.clock.elapsed() / max(int(self.search[0]["ticks"]), 1)
-        self.seconds = self.rows["ticks"] * rate
+        self.seconds = self.rows["ticks"] * self.seconds_per_tick()
+
+    def seconds_per_tick(self) -> float:
+        """The rate of the counter, measured once in a process."""
+        if not Solver.rate:
+            Solver.rate = seconds_per_tick(self._read_counter)
+        return Solver.rate
+
+    def _read_counter(self) -> int:
+        self._call(self.rows[:0], ALONE)
+        return int(self.search[0]["ticks"])
 
     def open_table(self) -> None:
         """Make the table ready for several threads; before any of them starts."""

@@ -82,7 +82,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("cutoffs", np.int64),
         ("stores", np.int64),
         ("overwrites", np.int64),
-        ("ticks", np.int64),  # what the whole batch took
+        ("ticks", np.int64),  # the counter when the batch was done
         ("shared", np.int64),  # whether other threads search the same with the same table
         ("plies", np.int64),  # longest line that the stacks have room for
         ("moves", np.int64, (room,)),
@@ -504,7 +504,6 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
     *cold*: each position starts a generation of the table.  Threads that share a table
     are told so by *sharing*: one call, of no positions, opens it before they start.
     """
-    batch_started = ticks()
     if sharing == OPENING:
         begin(table, cold)
         open_whole(table)
@@ -540,4 +539,4 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
                 search.stop = stopped
         if search.stop != RUNNING and search.stop_at < 0:
             break
-    search.ticks = ticks() - batch_started
+    search.ticks = ticks()

@@ -28,10 +28,9 @@ def test_rules_of_variants(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", VARIANTS)
-def test_variants(name, seed):
-    assert check(load_game(name), games=50, seed=seed) == []
+def test_variants(name):
+    assert check(load_game(name), games=50, seed=1) == []
 
 
 def test_random_games_depend_on_the_seed_alone(monkeypatch):
