@@ -27,6 +27,7 @@ from engine.contract import (
     play,
 )
 from engine.errors import CutnodeError, GameError
+from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
 from engine.limits import NODES, PLIES, RUNNING, TIME
 from engine.native import records
@@ -34,6 +35,7 @@ from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
 from engine.runner import Limits, Solver, run, watch
+from engine.scores import WIN, is_decisive
 from engine.solver import ALONE, SHARED, solve_batch
 from engine.table import Table
 
@@ -238,29 +240,48 @@ def perft(position: Any, depth: int) -> int:
     return int(_plain(perft_node, position, _depth(depth), 0)[0])
 
 
-def minimax(position: Any, depth: int | None = None) -> PlainResult:
+def minimax(
+    position: Any,
+    depth: int | None = None,
+    *,
+    evaluation: str | Evaluation | None = None,
+    soonest: bool = True,
+) -> PlainResult:
     """The value by minimax without any pruning, to the end of the game or *depth* plies.
 
-    Where the depth ends a line, the game's ``evaluate`` stands for the value.
+    Where the depth ends a line, an estimate stands for the value: the game's ``evaluate``,
+    or another *evaluation*; what is counted then are scores (see ``engine.scores``).
     """
-    return _plain_result(minimax_node, position, _depth(depth), 0, 0, 0)
+    return _plain_result(minimax_node, position, depth, evaluation, soonest)
 
 
-def alphabeta(position: Any, depth: int | None = None) -> PlainResult:
+def alphabeta(
+    position: Any,
+    depth: int | None = None,
+    *,
+    evaluation: str | Evaluation | None = None,
+    soonest: bool = True,
+) -> PlainResult:
     """The same value by textbook alpha-beta, in the game's order of moves, without a table."""
     if defines(type(position), "chance"):
         raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
-    return _plain_result(alphabeta_node, position, -INFINITE, INFINITE, _depth(depth), 0, 0, 0)
+    window = (-INFINITE, INFINITE)
+    return _plain_result(alphabeta_node, position, depth, evaluation, soonest, *window)
 
 
-def _plain(kernel: Kernel, position: Any, *args: int) -> tuple[Any, Any, float]:
+def _plain(
+    kernel: Kernel, position: Any, *args: Any, evaluation: Any = None, win: int = 0, step: int = 0
+) -> tuple[Any, Any, float]:
     """Run a plain kernel; return its answer, its memory, and the seconds it took."""
     cls: Any = type(position)
-    kernel.specialise(cls)
+    run = kernel.specialise(cls, evaluation)
     memory = records(1, plain_dtype(cls))
     memory["plies"] = plies = game_constant(cls, "MAX_PLIES", 512)
+    memory["win"], memory["step"] = win, step
+    if evaluation is not None:
+        args = (evaluation, *args)
     clock = Clock(None)
-    answer = watch(functools.partial(kernel, coerce(position), *args, memory[0]), memory)
+    answer = watch(functools.partial(run, coerce(position), *args, memory[0]), memory)
     if memory[0]["stop"] == PLIES:
         raise GameError(f"a line of play is longer than MAX_PLIES = {plies}")
     if memory[0]["stop"] != RUNNING:
@@ -268,8 +289,25 @@ def _plain(kernel: Kernel, position: Any, *args: int) -> tuple[Any, Any, float]:
     return answer, memory[0], clock.elapsed()
 
 
-def _plain_result(kernel: Kernel, position: Any, *args: int) -> PlainResult:
-    value, memory, seconds = _plain(kernel, position, *args)
+def _plain_result(
+    kernel: Kernel,
+    position: Any,
+    depth: int | None,
+    evaluation: str | Evaluation | None,
+    soonest: bool,
+    *window: int,
+) -> PlainResult:
+    cls = type(position)
+    value, memory, seconds = _plain(
+        kernel,
+        position,
+        *window,
+        _depth(depth),
+        *(0, 0, 0),
+        evaluation=evaluation_of(cls, evaluation),
+        win=WIN if depth is not None and is_decisive(cls) else 0,
+        step=int(soonest),
+    )
     if not defines(type(position), "chance"):
         value = int(value)
     return PlainResult(value, int(memory["nodes"]), int(memory["leaves"]), seconds)

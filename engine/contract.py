@@ -27,9 +27,9 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 
 Verbs that a game may define, compiled; each has a default, and a verb that is not
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`candidates`,
-:func:`forced`, :func:`order`, :func:`canonical`, :func:`canonical_move`,
-:func:`original_move`, :func:`turn`, :func:`chance`, :func:`chance_outcome`,
-:func:`reversible`.
+:func:`forced`, :func:`order`, :func:`noisy`, :func:`extension`, :func:`skip`,
+:func:`canonical`, :func:`canonical_move`, :func:`original_move`, :func:`turn`,
+:func:`chance`, :func:`chance_outcome`, :func:`reversible`.
 
 Functions of plain Python that every game defines, for people:
 
@@ -45,9 +45,22 @@ Functions of plain Python that every game defines, for people:
 ``__str__`` of the position class
     The board, as a person wants to see it.
 
-and, where they apply: ``describe(position, value) -> str``, a value in words ("first
-player wins in 3 moves"), and the numbers ``MAX_MOVES`` (most moves of any position,
-default 256) and ``MAX_PLIES`` (longest possible line of play, default 512).
+and, where they apply:
+
+``describe(position, value) -> str``
+    A value in words ("first player wins in 3 moves").
+``evaluate_material`` and the like
+    Compiled estimates other than ``evaluate``, known as ``material``.
+``MAX_MOVES``, ``MAX_PLIES``
+    Most moves of any position, default 256, and the longest possible line of play,
+    default 512.
+``DECISIVE = True``
+    Only who wins, and how soon, matters.  Then ``evaluate`` has a scale of its own, and a
+    search that stops before the end of the game counts a win above every estimate (see
+    ``engine.scores``).  Otherwise ``evaluate`` estimates the value.
+``UNIT``
+    An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
+    search does not prune by margins.
 """
 
 from __future__ import annotations
@@ -79,6 +92,7 @@ __all__ = [
     "chance_outcome",
     "defines",
     "evaluate",
+    "extension",
     "forced",
     "game_constant",
     "game_function",
@@ -88,13 +102,17 @@ __all__ = [
     "module_of",
     "moves",
     "moves_again",
+    "noisy",
     "order",
     "original_move",
     "outcome",
     "play",
     "plies_left",
+    "recurs",
     "reversible",
     "same_after_chance",
+    "side",
+    "skip",
     "turn",
 ]
 
@@ -282,6 +300,40 @@ def plies_left(position: Any) -> int:
     return 1000
 
 
+# Optional: what helps a search that has to stop before the end of the game ---------------
+
+
+@_verb
+def noisy(position: Any, buffer: Any, at: int) -> int:
+    """Like :func:`moves`, but only those that change estimates much; default: none.
+
+    Captures, promotions, threats: where a search would stop, it goes on with these until
+    the position is quiet (quiescence).  Not moving on is always another choice.
+    """
+    return at
+
+
+@_verb
+def extension(position: Any, move: int, child: Any) -> int:
+    """The plies by which a search goes deeper after a move; default 0.
+
+    1 after moves that leave little choice (a check, a threat to win at once), so that
+    they do not push what matters out of sight.
+    """
+    return 0
+
+
+@_verb
+def skip(position: Any) -> tuple[bool, Any]:
+    """Whether a turn may be passed to test a position, and the position after that.
+
+    The test (a null move) assumes that having to move is no handicap: if even a pass is
+    good enough, so is the best move.  Default: it may not.  In positions where it is
+    wrong (zugzwang) a game says no.
+    """
+    return False, position
+
+
 # Optional: equivalent positions -------------------------------------------------------
 
 
@@ -364,6 +416,31 @@ def _compiled_moves_again(position: Any, child: Any) -> Any:
     if defines(position.instance_class, "turn"):
         return lambda position, child: turn(position) == turn(child)
     return lambda position, child: False
+
+
+def side(position: Any, ply: int) -> int:
+    """A number, 0 or 1, for the player to move: ``turn``, or else by the ply."""
+    if defines(type(position), "turn"):
+        return turn(position)  # type: ignore[no-any-return]
+    return ply & 1
+
+
+@in_compiled_code(side)
+def _compiled_side(position: Any, ply: Any) -> Any:
+    if defines(position.instance_class, "turn"):
+        return lambda position, ply: turn(position)
+    return lambda position, ply: ply & 1
+
+
+def recurs(position: Any) -> bool:
+    """Whether positions of this game can occur again."""
+    return defines(type(position), "reversible")
+
+
+@in_compiled_code(recurs)
+def _compiled_recurs(position: Any) -> Any:
+    answer = defines(position.instance_class, "reversible")
+    return lambda position: answer
 
 
 def same_after_chance(position: Any, child: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import pkgutil
@@ -14,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from engine.errors import GameError
-from engine.text import quoted
+from engine.text import nearest, quoted
 
 __all__ = ["Game", "game_names", "load_game"]
 
@@ -81,11 +80,9 @@ def _module(source: str) -> ModuleType:
             raise GameError(f"cannot load {source!r}: {error}") from None
         except Exception as error:
             raise _not_loaded(source, error) from error
-    near = difflib.get_close_matches(source, names, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]!r}? " if near else ""
     raise GameError(
-        f"there is no game {quoted(source)}; {hint}games are {', '.join(names)}, "
-        f"or a file such as my_game.py"
+        f"there is no game {quoted(source)}{nearest(source, names)}; games are "
+        f"{', '.join(names)}, or a file such as my_game.py"
     )
 
 

@@ -26,3 +26,63 @@ SHARED_PLIES = 16
 """Of threads that share a search, one puts off a child that another searches if its parent
 has at least this many plies left.  Two threads so take 0.7 of the time of one (and 1.2 of
 its nodes); without it 1.2, and 2.4.  12 to 23: the same within the noise."""
+
+# The search of limited depth.  Depths are plies left.
+
+MOST_DEPTH = 63
+"""The deepest that a search can be asked to go: what a table entry has room for."""
+
+MOST_PLIES = 126
+"""The longest line of a search: extensions and quiescence go on beyond its depth."""
+
+ORDER_DEPTH = 1
+"""A node with at least this depth asks the game how promising moves look."""
+
+ENHANCED_DEPTH = 2
+"""A node with at least this depth looks its children up before it searches one."""
+
+HISTORY_SIZE = 4096
+"""Moves share a history entry with those that are equal modulo this."""
+
+HISTORY_LIMIT = 16384
+"""History scores stay between plus and minus this (gravity)."""
+
+KILLER_BONUS = 8192
+COUNTER_BONUS = 4096
+"""What a killer or countermove is worth beside history scores."""
+
+ORDER_WEIGHT = 64
+"""What a point of the game's own order is worth beside history scores."""
+
+ASPIRATION_DEPTH = 4
+ASPIRATION_WINDOW = 16
+"""From this depth on a search starts with a window of this width on either side of the last
+score, four times wider each time that the score lies outside."""
+
+REDUCTION_DEPTH = 3
+REDUCTION_MOVES = 3
+REDUCTION_DIVISOR = 2.0
+"""Late moves: at nodes of at least this depth, moves after so many are searched
+``log(depth) * log(number) / divisor`` plies less deep."""
+
+INTERNAL_DEPTH = 4
+"""A node of at least this depth without a known move is searched a ply less deep."""
+
+NULL_DEPTH = 3
+NULL_REDUCTION = 2
+"""A pass is tried at nodes of at least this depth, and searched so many plies less deep, and
+a quarter of the depth less than that."""
+
+REVERSE_DEPTH = 4
+FUTILITY_DEPTH = 3
+RAZORING_DEPTH = 2
+"""The depths up to which margins prune.  Each margin is in ``UNIT`` of the game, for each
+ply of depth."""
+
+REVERSE_MARGIN = 1.0
+FUTILITY_MARGIN = 1.5
+RAZORING_MARGIN = 2.5
+
+LATE_DEPTH = 3
+LATE_MOVES = 4
+"""At nodes of up to this depth, moves after ``moves + depth * depth`` are skipped."""

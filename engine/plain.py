@@ -19,7 +19,6 @@ from engine.contract import (
     INFINITE,
     chance,
     chance_outcome,
-    evaluate,
     game_constant,
     key,
     moves,
@@ -29,8 +28,10 @@ from engine.contract import (
     reversible,
     same_after_chance,
 )
+from engine.evaluation import estimate
 from engine.jit import compiled
 from engine.limits import PLIES, RUNNING
+from engine.scores import final_score, limited
 
 __all__ = ["alphabeta_node", "minimax_node", "perft_node", "plain_dtype"]
 
@@ -44,6 +45,8 @@ def plain_dtype(cls: Any) -> np.dtype[Any]:
         ("nodes", np.int64),
         ("leaves", np.int64),
         ("plies", np.int64),
+        ("win", np.int64),  # of final_score: 0 for values as they are
+        ("step", np.int64),
         ("path", np.uint64, (plies + 1,)),
         ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256),)),
     ]
@@ -76,11 +79,11 @@ def must_stop(ply, plain):
 
 
 @compiled(
-    signature=lambda position: types.float64(
-        position, types.int64, types.int64, types.int64, types.int64, _plain(position)
+    signature=lambda position, evaluation: types.float64(
+        position, evaluation, types.int64, types.int64, types.int64, types.int64, _plain(position)
     )
 )
-def minimax_node(position, depth, ply, steps, top, plain):
+def minimax_node(position, evaluation, depth, ply, steps, top, plain):
     """The value for the mover, *depth* plies deep: exact if no line is longer.
 
     Chance takes the expectation and no depth.  A repetition is a draw.  *steps* counts
@@ -90,7 +93,7 @@ def minimax_node(position, depth, ply, steps, top, plain):
     over, value = outcome(position)
     if over:
         plain.leaves += 1
-        return float(value)
+        return float(final_score(value, ply, plain.win, plain.step))
     if repeats(position, ply, steps, plain):
         plain.leaves += 1
         return 0.0
@@ -98,25 +101,26 @@ def minimax_node(position, depth, ply, steps, top, plain):
         expectation = 0.0
         for index in range(chance(position)):
             probability, child = chance_outcome(position, index)
-            value = minimax_node(child, depth, ply + 1, np.int64(0), top, plain)
+            value = minimax_node(child, evaluation, depth, ply + 1, np.int64(0), top, plain)
             expectation += probability * (value if same_after_chance(position, child) else -value)
         return expectation
     if depth == 0 or must_stop(ply, plain):
         plain.leaves += 1
-        return float(evaluate(position))
+        return float(limited(estimate(evaluation, position), plain.win))
     best = -float(INFINITE)
     end = moves(position, plain.moves, top)
     for at in range(top, end):
         child = play(position, plain.moves[at])
         run = steps + 1 if reversible(position, child) else 0
-        value = minimax_node(child, depth - 1, ply + 1, np.int64(run), end, plain)
+        value = minimax_node(child, evaluation, depth - 1, ply + 1, np.int64(run), end, plain)
         best = max(best, value if moves_again(position, child) else -value)
     return best
 
 
 @compiled(
-    signature=lambda position: types.int64(
+    signature=lambda position, evaluation: types.int64(
         position,
+        evaluation,
         types.int64,
         types.int64,
         types.int64,
@@ -126,19 +130,19 @@ def minimax_node(position, depth, ply, steps, top, plain):
         _plain(position),
     )
 )
-def alphabeta_node(position, alpha, beta, depth, ply, steps, top, plain):
+def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, top, plain):
     """Textbook alpha-beta (fail-soft negamax); the value as for :func:`minimax_node`."""
     plain.nodes += 1
     over, value = outcome(position)
     if over:
         plain.leaves += 1
-        return value
+        return final_score(value, ply, plain.win, plain.step)
     if repeats(position, ply, steps, plain):
         plain.leaves += 1
         return 0
     if depth == 0 or must_stop(ply, plain):
         plain.leaves += 1
-        return evaluate(position)
+        return limited(estimate(evaluation, position), plain.win)
     best = -INFINITE
     end = moves(position, plain.moves, top)
     for at in range(top, end):
@@ -146,9 +150,10 @@ def alphabeta_node(position, alpha, beta, depth, ply, steps, top, plain):
         run = np.int64(steps + 1 if reversible(position, child) else 0)
         deeper = depth - 1
         if moves_again(position, child):
-            value = alphabeta_node(child, alpha, beta, deeper, ply + 1, run, end, plain)
+            value = alphabeta_node(child, evaluation, alpha, beta, deeper, ply + 1, run, end, plain)
         else:
-            value = -alphabeta_node(child, -beta, -alpha, deeper, ply + 1, run, end, plain)
+            low, high = -beta, -alpha
+            value = -alphabeta_node(child, evaluation, low, high, deeper, ply + 1, run, end, plain)
         best = max(best, value)
         alpha = max(alpha, best)
         if alpha >= beta:

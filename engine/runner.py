@@ -67,7 +67,7 @@ class Solver:
         self.options = (weak, line, cold)
         self.sharing = sharing
         cls: Any = type(self.like)
-        solve_batch.specialise(cls)
+        self.run = solve_batch.specialise(cls)
         self.rows = records(len(positions), result_dtype(cls))
         self.rows["lower"], self.rows["upper"] = known
         self.rows["reason"] = CALLED
@@ -101,7 +101,7 @@ class Solver:
 
     def _call(self, rows: np.ndarray, sharing: int) -> None:
         search, table = self.search[0], self.table.words
-        solve_batch(self.like, self.words, rows, *self.options, sharing, search, table)
+        self.run(self.like, self.words, rows, *self.options, sharing, search, table)
 
     def check_time(self) -> None:
         """End the search of the current position if its time is over."""

@@ -45,6 +45,14 @@ from engine.contract import (
 )
 from engine.jit import compiled
 from engine.limits import NODES, PLIES, RUNNING
+from engine.ordering import (
+    FIRST,
+    rank,
+    ranked_again,
+    ranked_move,
+    ranked_number,
+    sort_down,
+)
 from engine.parameters import ENHANCED_PLIES, FAR_FRACTION, SHARED_PLIES, TABLE_PLIES
 from engine.positions import load, park, width
 from engine.table import (
@@ -122,47 +130,8 @@ def _results(position: Any) -> Any:
 
 TABLE = types.uint64[::1]
 
-# How a child waits in the stacks.  ``ranked`` holds, from the highest bits down: the order
-# score (plus 2**23, 24 bits), the move (16 bits), whether the mover of the parent is to
-# move in it (1 bit), and its number (16 bits), so sorting the words sorts the children.
-# ``children`` holds the child's position and then its scattered key.
-
-
-@compiled
-def rank(score, move, again, number):
-    return (
-        ((np.int64(score) + (1 << 23)) << 33)
-        | (np.int64(move) << 17)
-        | (np.int64(again) << 16)
-        | np.int64(number)
-    )
-
-
-@compiled
-def ranked_move(ranked):
-    return (ranked >> 17) & 0xFFFF
-
-
-@compiled
-def ranked_again(ranked):
-    return (ranked >> 16) & 1 != 0
-
-
-@compiled
-def ranked_number(ranked):
-    return ranked & 0xFFFF
-
-
-@compiled
-def sort_down(ranked, start, end):
-    """Sort ``ranked[start:end]`` so that the highest come first (few: by insertion)."""
-    for i in range(start + 1, end):
-        item = ranked[i]
-        j = i
-        while j > start and ranked[j - 1] < item:
-            ranked[j] = ranked[j - 1]
-            j -= 1
-        ranked[j] = item
+# How a child waits in the stacks: ``ranked`` has its word (see ``engine.ordering``), and
+# ``children`` its position and then its scattered key.
 
 
 @compiled
@@ -288,7 +257,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             prepare(table, reached_word)
         score = order(position, move, child)
         if move == best_known:
-            score = (1 << 23) - 1
+            score = FIRST
         search.ranked[top + count] = rank(score, move, again, count)
         park(search.children, (top + count) * stride, reached)
         search.children[(top + count) * stride + stride - 1] = reached_word
@@ -440,7 +409,7 @@ def best_move_of(position, value, weak, search, table):
     for at in range(end):
         move = search.moves[at]
         score = order(position, move, play(position, move))
-        search.ranked[at] = rank((1 << 23) - 1 if move == known else score, move, False, 0)
+        search.ranked[at] = rank(FIRST if move == known else score, move, False, 0)
     sort_down(search.ranked, 0, end)
     for at in range(end):
         move = ranked_move(search.ranked[at])

@@ -7,14 +7,18 @@ by two threads that write at once matches no key (R. Hyatt's lockless table).
     data   bits  0..15   lower bound of the value, plus 32768
            bits 16..31   upper bound of the value, plus 32768
            bits 32..47   best move in the canonical frame, 65535 if none is known
-           bits 48..53   work: the binary logarithm of the nodes spent
-           bits 54..63   age: the search that wrote it, 1..1023 (0 marks a free entry)
+           bits 48..54   work: for the solver, the binary logarithm of the nodes spent;
+                         for a search of limited depth, the plies (6 bits), and one bit
+                         if the bounds do not depend on estimates
+           bits 55..63   age: the search that wrote it, 1..511 (0 marks a free entry)
 
 Both bounds live in one entry, so a sequence of null windows sharpens it from both sides.
-Scores enter and leave as they are: a value belongs to its position, however reached.
+The solver's values enter and leave as they are: a value belongs to its position, however
+reached.  How scores of wins do is said in ``engine.scores``.
 
-Replacement.  An entry gives way in this order: one for the same position (bounds are
-merged), a free one, one of an earlier search, the one with the least work.
+Replacement.  An entry gives way in this order: one for the same position, a free one, one
+of an earlier search, the one with the least work (the fewest plies).  Bounds for the same
+position are merged; of bounds by different depths the deeper ones of this search stay.
 
 Region.  A search starts with a small region at the front of the array and enlarges it
 when it is half full, so that easy positions stay in the processor's cache and touch
@@ -60,7 +64,8 @@ BUCKET_WORDS = 8
 BUCKET_BYTES = 8 * BUCKET_WORDS
 MARKS = 1024
 HEADER_WORDS = BUCKET_WORDS + MARKS
-AGES = 1023
+AGES = 511
+WORK_AT, AGE_AT = 48, 55
 SAME, FREE, EARLIER = -3, -2, -1
 """What an entry is worth to keep, below every amount of work."""
 
@@ -141,7 +146,7 @@ def sweep(table):
     for at in range(HEADER_WORDS, end, ENTRY_WORDS):
         data = Bits(table[at + 1])
         if data != Bits(0) and age_of(data) >= np.int64(table[FIRST_AGE]):
-            renewed = (data & Bits((1 << 54) - 1)) | (Bits(1) << Bits(54))
+            renewed = (data & Bits((1 << AGE_AT) - 1)) | (Bits(1) << Bits(AGE_AT))
             table[at] = Bits(table[at]) ^ data ^ renewed
             table[at + 1] = renewed
         else:
@@ -205,28 +210,66 @@ def move_of(data):
 
 @compiled
 def work_of(data):
-    return np.int64((data >> Bits(48)) & Bits(0x3F))
+    return np.int64((data >> Bits(WORK_AT)) & Bits(0x7F))
 
 
 @compiled
 def age_of(data):
-    return np.int64(data >> Bits(54))
+    return np.int64(data >> Bits(AGE_AT))
 
 
 @compiled
 def store(table, word, lower, upper, move, work):
     """Remember proven bounds; return whether another position of this search gave way."""
     worth = write(table, word, lower, upper, move, work)
-    if worth == FREE and np.int64(table[BUCKETS]) < most_buckets(table):
-        table[FILLED] = Bits(table[FILLED]) + Bits(1)
-        if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
-            grow(table)
+    make_room(table, worth)
     return worth >= 0
 
 
 @compiled
-def write(table, word, lower, upper, move, work):
-    """Put an entry into its bucket; return the worth of what was there."""
+def store_depth(table, word, lower, upper, move, depth, proven):
+    """Remember bounds by a search of some depth, as :func:`store` does.
+
+    *proven* says that they do not depend on estimates.
+    """
+    victim, worth = place(table, word)
+    work = 2 * depth + (1 if proven else 0)
+    if worth == SAME:
+        data = Bits(table[victim + 1])
+        if work_of(data) == work:
+            low, high = max(lower, lower_of(data)), min(upper, upper_of(data))
+            if low <= high:
+                lower, upper = low, high
+        elif age_of(data) == np.int64(table[AGE]) and work_of(data) > work:
+            return False
+        move = move_of(data) if move == NO_MOVE else move
+    put(table, victim, word, lower, upper, move, work)
+    make_room(table, worth)
+    return worth >= 0
+
+
+@compiled
+def depth_of(data):
+    return work_of(data) // 2
+
+
+@compiled
+def is_proven(data):
+    return work_of(data) % 2 != 0
+
+
+@compiled
+def make_room(table, worth):
+    """Enlarge the region if enough entries have come into free places."""
+    if worth == FREE and np.int64(table[BUCKETS]) < most_buckets(table):
+        table[FILLED] = Bits(table[FILLED]) + Bits(1)
+        if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
+            grow(table)
+
+
+@compiled
+def place(table, word):
+    """Where the entry of a scattered key goes, and the worth of what is there."""
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
     now, first = np.int64(table[AGE]), np.int64(table[FIRST_AGE])
@@ -234,25 +277,39 @@ def write(table, word, lower, upper, move, work):
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
         data = Bits(table[entry + 1])
         if Bits(table[entry]) ^ data == salted and data != Bits(0):
-            lower = max(lower, lower_of(data))
-            upper = min(upper, upper_of(data))
-            move = move_of(data) if move == NO_MOVE else move
-            victim, least = entry, SAME
-            break
+            return entry, SAME
         age = age_of(data)
         worth = work_of(data) if age == now else EARLIER if age >= first else FREE
         if worth < least:
             victim, least = entry, worth
+    return victim, least
+
+
+@compiled
+def put(table, entry, word, lower, upper, move, work):
+    """Write an entry, of the current age."""
     packed = (
         Bits(lower + 32768)
         | (Bits(upper + 32768) << Bits(16))
         | (Bits(move) << Bits(32))
-        | (Bits(work) << Bits(48))
-        | (Bits(now) << Bits(54))
+        | (Bits(work) << Bits(WORK_AT))
+        | (Bits(table[AGE]) << Bits(AGE_AT))
     )
-    table[victim + 1] = packed
-    table[victim] = salted ^ packed
-    return least
+    table[entry + 1] = packed
+    table[entry] = Bits(word) ^ Bits(table[SALT]) ^ packed
+
+
+@compiled
+def write(table, word, lower, upper, move, work):
+    """Put an entry into its bucket, merge bounds; return the worth of what was there."""
+    entry, worth = place(table, word)
+    if worth == SAME:
+        data = Bits(table[entry + 1])
+        lower = max(lower, lower_of(data))
+        upper = min(upper, upper_of(data))
+        move = move_of(data) if move == NO_MOVE else move
+    put(table, entry, word, lower, upper, move, work)
+    return worth
 
 
 @compiled(inline=False)

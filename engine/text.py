@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 from engine.errors import PositionError
 
-__all__ = ["draw_board", "is_board", "parse_board", "quoted"]
+__all__ = ["draw_board", "is_board", "nearest", "parse_board", "quoted"]
 
 LONGEST_QUOTE = 60
 
@@ -40,6 +43,12 @@ def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
                 f"row {number} from the top has {len(row)} cells; a row has {width}"
             )
     return rows
+
+
+def nearest(text: str, names: Iterable[str]) -> str:
+    """What to ask a person who wrote *text* for one of *names*, or nothing."""
+    near = difflib.get_close_matches(text, list(names), n=1, cutoff=0.4)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def quoted(text: str) -> str:

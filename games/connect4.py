@@ -49,6 +49,8 @@ from engine import (
     without_lowest,
 )
 
+DECISIVE = True
+
 
 class Stones(NamedTuple):
     """A position: what both players have, and where each would complete a line.
@@ -342,6 +344,15 @@ def windows(position, own, other):
     return total
 
 
+@compiled
+def evaluate_cells(position):
+    """Each stone counts the lines of four through its cell, own minus the opponent's."""
+    total = 0
+    for power, cells in enumerate(position.PLANES):
+        total += (popcount(position.mine & cells) - popcount(position.theirs & cells)) << power
+    return total
+
+
 # Boards of all sizes
 
 
@@ -375,6 +386,16 @@ def board(width: int = 7, height: int = 6) -> type[Stones]:
         "MAX_MOVES": width,
         "MAX_PLIES": width * height,
     }
+    lines = [0] * 64
+    for right, up in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        for left in range(width - 3 * right):
+            for low in range(max(0, -3 * up), height - 3 * max(0, up)):
+                for at in range(4):
+                    lines[(left + at * right) * stride + low + at * up] += 1
+    constants["PLANES"] = tuple(
+        Bits(sum(1 << cell for cell, count in enumerate(lines) if count >> power & 1))
+        for power in range(5)
+    )
     name = f"Position{width}x{height}"
     return type(name, (Stones,), {"__slots__": (), "__module__": __name__, **constants})
 

@@ -33,6 +33,7 @@ from engine import (
 LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "444", "421", "124"))
 FULL = Bits(0o777)
 MAX_MOVES = MAX_PLIES = 9
+DECISIVE = True
 
 
 class Position(NamedTuple):

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from data import SETS, rows
 from toys import boxes, isola
@@ -15,7 +14,7 @@ from toys import boxes, isola
 from engine import Table, analyse, legal_moves, load_game, minimax, solve, solve_many
 from engine.contract import moves_again, outcome, play
 from engine.jit import jit_enabled
-from engine.solver import question, rank, ranked_again, ranked_move, ranked_number, sort_down
+from engine.solver import question
 
 GAME = load_game("connect4")
 EASY, HARD = (
@@ -41,30 +40,6 @@ def end_of(position, line):
 
 
 # The parts
-
-
-@pytest.mark.parametrize("score", [-1_000_000, -1, 0, 1, 1_000_000, (1 << 23) - 1])
-@pytest.mark.parametrize("move", [0, 65534])
-@pytest.mark.parametrize("again", [False, True])
-@pytest.mark.parametrize("number", [0, 65535])
-def test_ranked_words(score, move, again, number):
-    ranked = rank(score, move, again, number)
-    assert 0 <= ranked < 1 << 63
-    assert (ranked_move(ranked), ranked_again(ranked), ranked_number(ranked)) == (
-        move,
-        again,
-        number,
-    )
-    assert rank(score - 1, 65534, True, 65535) < ranked
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 30])
-def test_sorted_part(count):
-    words = np.random.default_rng(count).integers(0, 1 << 62, count + 4)
-    before = words.copy()
-    sort_down(words, 2, 2 + count)
-    assert words[2:-2].tolist() == sorted(before[2:-2].tolist(), reverse=True)
-    assert words[[0, 1, -2, -1]].tolist() == before[[0, 1, -2, -1]].tolist()
 
 
 @pytest.mark.parametrize("near", [0, 1, 5, 64000])

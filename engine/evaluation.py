@@ -1,0 +1,110 @@
+"""Static evaluations as values: what a search is told to estimate positions with.
+
+A search calls ``estimate(evaluation, position)``.  The evaluation's type names its
+function, so compiled code is made for that function, as it is for a position's class, and
+nothing is looked up while the search runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.core.datamodel import models, register_default
+from numba.extending import NativeValue, typeof_impl, unbox
+
+from engine import contract
+from engine.contract import game_name, module_of
+from engine.errors import GameError
+from engine.native import in_compiled_code, is_compiled
+from engine.text import nearest
+
+__all__ = ["Evaluation", "estimate", "evaluation_names", "evaluation_of"]
+
+PREFIX = "evaluate_"
+
+
+class Evaluation:
+    """A compiled function that estimates the value of a position for the mover.
+
+    The function is one of a module (so that other processes find what was compiled for
+    it), decorated with ``@compiled``; :class:`GameError` if it is not.
+    """
+
+    def __init__(self, function: Callable[[Any], int]):
+        if function is not contract.evaluate and not is_compiled(function):
+            raise GameError(f"{function!r} is not compiled: put @compiled before it")
+        self.function = function
+        self.type = EvaluationType(function.__module__, function.__name__)
+
+    def __call__(self, position: Any) -> int:
+        return self.function(position)
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.function.__module__}.{self.function.__name__})"
+
+
+class EvaluationType(types.Opaque):  # type: ignore[misc]
+    """The compiled type of an evaluation: the name of a function."""
+
+    def __init__(self, module: str, function: str):
+        self.module = module
+        self.function = function
+        super().__init__(name=f"evaluation {module}.{function}")
+
+    def resolve(self) -> Any:
+        return getattr(sys.modules[self.module], self.function)
+
+
+register_default(EvaluationType)(models.OpaqueModel)
+
+
+@typeof_impl.register(Evaluation)
+def _typeof_evaluation(evaluation: Evaluation, context: Any) -> types.Type:
+    return evaluation.type
+
+
+@unbox(EvaluationType)
+def _unbox_evaluation(kind: types.Type, evaluation: Any, c: Any) -> NativeValue:
+    return NativeValue(c.context.get_dummy_value())
+
+
+def estimate(evaluation: Any, position: Any) -> int:
+    """What an evaluation says of a position."""
+    return int(evaluation(position))
+
+
+@in_compiled_code(estimate)
+def _compiled_estimate(evaluation: Any, position: Any) -> Any:
+    function = evaluation.resolve()
+    return lambda evaluation, position: function(position)
+
+
+OWN = Evaluation(contract.evaluate)
+"""The game's ``evaluate``, or 0 if it has none."""
+
+
+def evaluation_names(cls: type) -> list[str]:
+    """The names under which the game of a position class has other evaluations."""
+    found = vars(module_of(cls))
+    return [name.removeprefix(PREFIX) for name in found if name.startswith(PREFIX)]
+
+
+def evaluation_of(cls: type, chosen: str | Evaluation | None) -> Evaluation:
+    """An evaluation by name: ``"columns"`` is the game's ``evaluate_columns``.
+
+    None is its ``evaluate``.  :class:`GameError` if the game has none of that name.
+    """
+    if chosen is None:
+        return OWN
+    if isinstance(chosen, Evaluation):
+        return chosen
+    names = evaluation_names(cls)
+    if chosen not in names:
+        raise GameError(
+            f"{game_name(cls)} has no evaluation {chosen!r}{nearest(chosen, names)}; "
+            + (f"it has {', '.join(names)}, and its own" if names else "it has only its own")
+        )
+    return Evaluation(getattr(module_of(cls), PREFIX + chosen))

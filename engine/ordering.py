@@ -1,0 +1,128 @@
+"""Which move next: ranked moves, killers, history.
+
+Moves wait in the stack ``ranked`` as words that sort as they are to be searched.  From the
+highest bits down: the score (plus 2**29, 30 bits), the move (16 bits), whether the mover
+of the parent is to move in the child (1 bit), and the child's number (16 bits).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.contract import NO_MOVE
+from engine.jit import compiled
+from engine.parameters import (
+    COUNTER_BONUS,
+    HISTORY_LIMIT,
+    HISTORY_SIZE,
+    KILLER_BONUS,
+)
+
+__all__ = [
+    "FIRST",
+    "bring_best",
+    "learned_score",
+    "rank",
+    "ranked_again",
+    "ranked_move",
+    "ranked_number",
+    "remember_cutoff",
+    "sort_down",
+]
+
+FIRST = (1 << 29) - 1
+"""The score of the move to search first."""
+
+
+@compiled
+def rank(score, move, again, number):
+    return (
+        ((np.int64(score) + (1 << 29)) << 33)
+        | (np.int64(move) << 17)
+        | (np.int64(again) << 16)
+        | np.int64(number)
+    )
+
+
+@compiled
+def ranked_move(ranked):
+    return (ranked >> 17) & 0xFFFF
+
+
+@compiled
+def ranked_again(ranked):
+    return (ranked >> 16) & 1 != 0
+
+
+@compiled
+def ranked_number(ranked):
+    return ranked & 0xFFFF
+
+
+@compiled
+def sort_down(ranked, start, end):
+    """Sort ``ranked[start:end]`` so that the highest come first (few: by insertion)."""
+    for i in range(start + 1, end):
+        item = ranked[i]
+        j = i
+        while j > start and ranked[j - 1] < item:
+            ranked[j] = ranked[j - 1]
+            j -= 1
+        ranked[j] = item
+
+
+@compiled
+def bring_best(ranked, at, end):
+    """Exchange the highest of ``ranked[at:end]`` with the one at the front, and return it.
+
+    Cheaper than sorting where a cutoff comes early.
+    """
+    best = at
+    for other in range(at + 1, end):
+        if ranked[other] > ranked[best]:
+            best = other
+    item = ranked[best]
+    ranked[best] = ranked[at]
+    ranked[at] = item
+    return item
+
+
+@compiled
+def learned_score(search, move, previous, mover, ply):
+    """What the search so far says for a move: killers, countermoves, history."""
+    score = 0
+    if search.use_history:
+        score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
+    if search.use_killers:
+        if move == search.killers[ply, 0]:
+            score += 2 * KILLER_BONUS
+        elif move == search.killers[ply, 1]:
+            score += KILLER_BONUS
+    if search.use_countermoves and previous != NO_MOVE:
+        if search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] == move:
+            score += COUNTER_BONUS
+    return score
+
+
+@compiled
+def remember_cutoff(search, first, at, previous, mover, ply, depth):
+    """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut."""
+    move = ranked_move(search.ranked[at])
+    if search.use_killers and move != search.killers[ply, 0]:
+        search.killers[ply, 1] = search.killers[ply, 0]
+        search.killers[ply, 0] = move
+    if search.use_countermoves and previous != NO_MOVE:
+        search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
+    if search.use_history:
+        bonus = min(depth * depth, 400)
+        learn(search, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
+        for earlier in range(first, at):
+            tried = ranked_move(search.ranked[earlier])
+            learn(search, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
+
+
+@compiled
+def learn(search, index, bonus):
+    """Move a history score by *bonus*, the less the nearer it is to the limit (gravity)."""
+    score = search.history[index]
+    search.history[index] = score + bonus - score * abs(bonus) // HISTORY_LIMIT

@@ -1,0 +1,569 @@
+"""The search of limited depth: alpha-beta with the field's toolbox, one node function.
+
+:func:`search_node` is that function, in numbered steps; which techniques it uses is data
+(``engine.techniques``).  :func:`quiet_node` goes on with noisy moves where the depth ends.
+:func:`search_root` is what Python calls, once for each depth and window.
+
+What they promise, for a window ``alpha < beta``: the score that they return is fail-soft.
+If ``v <= alpha`` the true score is at most *v*; if ``v >= beta`` it is at least *v*; in
+between it is exact.  With exact techniques only, the true score is that of plain minimax
+at the same depth.  After a stop, returned scores mean nothing and nothing is stored.
+
+Whether a score depends on estimates is known by a counter: every estimate, cutoff by an
+entry with estimates, and unsound pruning raises ``search.estimates``; a node whose score
+turns out not to need them sets it back.
+
+Sources: principal variation search, A. Reinefeld, "An improvement to the scout
+tree-search algorithm" (1983); killers, S. Akl and M. Newborn (1977); history, J. Schaeffer
+(1989); countermoves, J. Uiterwijk (1992); null move, C. Donninger (1993); futility and
+razoring, E. Heinz (1998).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from engine.bits import Bits, mix
+from engine.contract import (
+    INFINITE,
+    NO_MOVE,
+    canonical,
+    canonical_move,
+    extension,
+    game_constant,
+    key,
+    moves,
+    moves_again,
+    noisy,
+    order,
+    original_move,
+    outcome,
+    play,
+    recurs,
+    reversible,
+    side,
+    skip,
+)
+from engine.evaluation import estimate
+from engine.jit import compiled
+from engine.limits import NODES, RUNNING
+from engine.ordering import (
+    FIRST,
+    bring_best,
+    learned_score,
+    rank,
+    ranked_again,
+    ranked_move,
+    ranked_number,
+    remember_cutoff,
+    sort_down,
+)
+from engine.parameters import (
+    ENHANCED_DEPTH,
+    FUTILITY_DEPTH,
+    HISTORY_SIZE,
+    INTERNAL_DEPTH,
+    LATE_DEPTH,
+    LATE_MOVES,
+    MOST_DEPTH,
+    MOST_PLIES,
+    NULL_DEPTH,
+    NULL_REDUCTION,
+    ORDER_DEPTH,
+    ORDER_WEIGHT,
+    RAZORING_DEPTH,
+    REDUCTION_DEPTH,
+    REDUCTION_MOVES,
+    REVERSE_DEPTH,
+)
+from engine.plain import repeats
+from engine.positions import load, park, width
+from engine.scores import MOST_ESTIMATE, final_score, from_table, limited, to_table
+from engine.table import (
+    begin,
+    depth_of,
+    is_proven,
+    lower_of,
+    move_of,
+    probe,
+    store_depth,
+    upper_of,
+)
+from engine.techniques import TECHNIQUES
+
+__all__ = ["COUNTERS", "search_dtype", "search_root"]
+
+COUNTERS = (
+    *("nodes", "quiet_nodes", "leaves", "pv_nodes", "cut_nodes", "all_nodes", "deepest"),
+    *("cutoffs", "first_cutoffs", "table_move_cutoffs", "killer_cutoffs", "branches_cut"),
+    *("probes", "hits", "table_cutoffs", "enhanced_cutoffs", "stores", "overwrites"),
+    *("pvs_researches", "reductions", "reduction_researches", "null_tries", "null_cutoffs"),
+    *("reverse_cutoffs", "razored", "futile", "late", "extended", "distance_cutoffs"),
+)
+"""What is counted, each a field of the search's memory (see ``engine.statistics``)."""
+
+
+@functools.cache
+def search_dtype(cls: Any) -> np.dtype[Any]:
+    """The memory of a search: control, techniques, counters, what it learns, and stacks."""
+    plies = min(game_constant(cls, "MAX_PLIES", 512), MOST_PLIES) + 2
+    moves = game_constant(cls, "MAX_MOVES", 256)
+    fields: list[Any] = [
+        ("stop", np.int64),
+        ("node_limit", np.int64),
+        ("plies", np.int64),  # no line gets longer than this
+        ("win", np.int64),  # see engine.scores
+        ("step", np.int64),
+        ("exact", np.int64),  # entries count only if they are of just the depth asked for
+        ("purpose", np.uint64),  # part of all keys: what the scores depend on
+        *((f"use_{name}", np.int64) for name in TECHNIQUES),
+        *((f"{name}_margin", np.int64) for name in ("reverse", "futility", "razoring")),
+        *((name, np.int64) for name in COUNTERS),
+        ("estimates", np.int64),
+        ("repetitions", np.int64),
+        ("best_move", np.int64),
+        ("excluded", np.int64),  # so many root moves are not searched
+        ("excluded_moves", np.int64, (moves,)),
+        ("killers", np.int64, (plies + 1, 2)),
+        ("history", np.int64, (2 * HISTORY_SIZE,)),
+        ("counters", np.int64, (2 * HISTORY_SIZE,)),
+        ("reduction", np.int64, ((MOST_DEPTH + 1) * 64,)),
+        ("path", np.uint64, (plies + 1,)),
+        ("length", np.int64, (plies + 2,)),
+        ("line", np.uint16, ((plies + 2) * (plies + 2),)),
+        ("moves", np.int64, ((plies + 1) * moves,)),
+        ("ranked", np.int64, ((plies + 1) * moves,)),
+        ("children", np.uint64, ((plies + 1) * moves * (len(cls._fields) + 1),)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+def _search(position: Any) -> Any:
+    return numba.from_dtype(search_dtype(position.instance_class))
+
+
+TABLE = types.uint64[::1]
+
+
+@compiled
+def address(position, search):
+    """The scattered key under which a position is kept in the table."""
+    if search.use_symmetry:
+        word, _ = canonical(position)
+        return mix(Bits(word) ^ Bits(search.purpose))
+    return mix(Bits(key(position)) ^ Bits(search.purpose))
+
+
+@compiled
+def suits(data, depth, exact):
+    """Whether the bounds of an entry hold for a search of some depth.
+
+    An exact search wants the score at just this depth, which is also that of every
+    smaller depth at which nothing depended on estimates.
+    """
+    if exact:
+        return depth_of(data) == depth or (is_proven(data) and depth_of(data) < depth)
+    return depth_of(data) >= depth or is_proven(data)
+
+
+@compiled
+def must_stop(search):
+    if search.stop == RUNNING and search.nodes > search.node_limit:
+        search.stop = NODES
+    return search.stop != RUNNING
+
+
+@compiled
+def is_excluded(search, move):
+    for at in range(search.excluded):
+        if search.excluded_moves[at] == move:
+            return True
+    return False
+
+
+@compiled
+def extend_line(search, ply, move):
+    """The best line from *ply* on is a move and then the best line of the child."""
+    row = len(search.length)
+    at, below = ply * row, (ply + 1) * row
+    count = search.length[ply + 1]
+    search.line[at] = move
+    for plies in range(count):
+        search.line[at + 1 + plies] = search.line[below + plies]
+    search.length[ply] = count + 1
+
+
+@compiled(
+    signature=lambda position, evaluation: types.int64(
+        position, evaluation, types.int64, types.int64, types.int64, types.int64, _search(position)
+    )
+)
+def quiet_node(position, evaluation, alpha, beta, ply, top, search):
+    """The score when only noisy moves are played on, and either player may stop."""
+    search.nodes += 1
+    search.quiet_nodes += 1
+    search.deepest = max(search.deepest, ply)
+    search.length[ply] = 0
+    if must_stop(search):
+        return alpha
+    over, value = outcome(position)
+    if over:
+        search.leaves += 1
+        return final_score(value, ply, search.win, search.step)
+    search.estimates += 1
+    best = limited(estimate(evaluation, position), search.win)
+    end = noisy(position, search.moves, top)
+    if best >= beta or ply >= search.plies or end == top:
+        search.leaves += 1
+        return best
+    floor = max(alpha, best)
+    for at in range(top, end):
+        move = search.moves[at]
+        score = order(position, move, play(position, move)) if search.use_order else 0
+        search.ranked[at] = rank(score, move, False, 0)
+    sort_down(search.ranked, top, end)
+    for at in range(top, end):
+        child = play(position, ranked_move(search.ranked[at]))
+        if moves_again(position, child):
+            value = quiet_node(child, evaluation, floor, beta, ply + 1, end, search)
+        else:
+            value = -quiet_node(child, evaluation, -beta, -floor, ply + 1, end, search)
+        best = max(best, value)
+        floor = max(floor, best)
+        if best >= beta:
+            break
+    return best
+
+
+@compiled(
+    signature=lambda position, evaluation: types.int64(
+        position,
+        evaluation,
+        types.uint64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        _search(position),
+        TABLE,
+    )
+)
+def search_node(
+    position, evaluation, word, alpha, beta, depth, ply, steps, top, previous, search, table
+):
+    """The score of a position within a window, *depth* plies deep (see the module's text).
+
+    *word* is its address in the table; *steps* reversible moves led here, the last move
+    was *previous* (``NO_MOVE``: none, or a pass); the stacks are free from *top* on.
+    """
+    if depth <= 0 and search.use_quiescence:
+        return quiet_node(position, evaluation, alpha, beta, ply, top, search)
+
+    # 1. Count the node, and stop if told to.
+    search.nodes += 1
+    search.length[ply] = 0
+    if search.stop != RUNNING or search.nodes > search.node_limit:
+        if must_stop(search):
+            return alpha
+
+    # 2. See whether the line ends here.
+    over, value = outcome(position)
+    if over:
+        search.leaves += 1
+        return final_score(value, ply, search.win, search.step)
+    if recurs(position) and repeats(position, ply, steps, search):
+        search.leaves += 1
+        search.repetitions += 1
+        return 0
+    if depth <= 0 or ply >= search.plies:
+        search.leaves += 1
+        search.estimates += 1
+        search.deepest = max(search.deepest, ply)
+        return limited(estimate(evaluation, position), search.win)
+
+    # 3. No win from here on is quicker than the next move, no loss quicker than now.
+    if search.use_distance and search.step:
+        alpha = max(alpha, ply - search.win)
+        beta = min(beta, search.win - ply - 1)
+        if alpha >= beta:
+            search.distance_cutoffs += 1
+            return alpha
+
+    # 4. Look the position up.  What a repetition may have touched is not for the table.
+    in_pv = beta - alpha > 1
+    estimates, repetitions = search.estimates, search.repetitions
+    remember = search.use_table != 0 and not (recurs(position) and search.exact and steps > 0)
+    known, symmetry = NO_MOVE, 0
+    if remember:
+        search.probes += 1
+        data = probe(table, word)
+        if data != Bits(0):
+            search.hits += 1
+            if ply > 0 and suits(data, depth, search.exact):
+                lower = from_table(lower_of(data), ply, search.win, search.step)
+                upper = from_table(upper_of(data), ply, search.win, search.step)
+                if lower >= beta or lower == upper or upper <= alpha:
+                    search.table_cutoffs += 1
+                    search.estimates += not is_proven(data)
+                    return lower if lower >= beta or lower == upper else upper
+            known = move_of(data)
+            if search.use_symmetry:
+                _, symmetry = canonical(position)
+                if known != NO_MOVE:
+                    known = original_move(position, known, symmetry)
+
+    # 5. Far outside the window near the leaves, or even after a pass: no need to look.
+    static = 0
+    doubtful = (
+        not search.exact
+        and not in_pv
+        and (search.win == 0 or (alpha > -MOST_ESTIMATE and beta < MOST_ESTIMATE))
+    )
+    if doubtful:
+        static = limited(estimate(evaluation, position), search.win)
+        if search.use_razoring and depth <= RAZORING_DEPTH:
+            if static + search.razoring_margin * depth <= alpha:
+                value = quiet_node(position, evaluation, alpha, beta, ply, top, search)
+                if value <= alpha:
+                    search.razored += 1
+                    return value
+        if search.use_reverse and depth <= REVERSE_DEPTH:
+            if static - search.reverse_margin * depth >= beta:
+                search.reverse_cutoffs += 1
+                search.estimates += 1
+                return static
+        if search.use_null and depth >= NULL_DEPTH and previous != NO_MOVE and static >= beta:
+            allowed, child = skip(position)
+            if allowed and not moves_again(position, child):
+                search.null_tries += 1
+                less = depth - 1 - NULL_REDUCTION - depth // 4
+                value = -search_node(
+                    child,
+                    evaluation,
+                    address(child, search),
+                    -beta,
+                    1 - beta,
+                    less,
+                    ply + 1,
+                    np.int64(0),
+                    top,
+                    np.int64(NO_MOVE),
+                    search,
+                    table,
+                )
+                if search.stop != RUNNING:
+                    return alpha
+                if value >= beta:
+                    search.null_cutoffs += 1
+                    search.estimates += 1
+                    return beta
+
+    # 6. Without a move to begin with, look less deep: there will be one next time.
+    if search.use_internal and known == NO_MOVE and depth >= INTERNAL_DEPTH and ply > 0:
+        depth -= 1
+
+    # 7. Make the moves and say which look promising.
+    mover = side(position, ply)
+    stride = width(position) + 1
+    parked = depth >= ORDER_DEPTH and search.use_order != 0
+    enhanced = search.use_enhanced != 0 and depth >= ENHANCED_DEPTH
+    parked = parked or enhanced
+    end = moves(position, search.moves, top)
+    for at in range(top, end):
+        move = search.moves[at]
+        score = learned_score(search, move, previous, mover, ply)
+        again = False
+        if parked:
+            child = play(position, move)
+            again = moves_again(position, child)
+            park(search.children, at * stride, child)
+            if search.use_order:
+                score += ORDER_WEIGHT * order(position, move, child)
+        if move == known:
+            score = FIRST
+        search.ranked[at] = rank(score, move, again, at - top)
+
+    # 8. Look the children up before one is searched (enhanced transposition cutoffs).
+    if enhanced:
+        for at in range(top, end):
+            child = load(search.children, at * stride, position)
+            child_word = address(child, search)
+            search.children[at * stride + stride - 1] = child_word
+            data = probe(table, child_word)
+            if data != Bits(0) and ply > 0 and suits(data, depth - 1, search.exact):
+                lower = from_table(lower_of(data), ply + 1, search.win, search.step)
+                upper = from_table(upper_of(data), ply + 1, search.win, search.step)
+                bound = lower if ranked_again(search.ranked[at]) else -upper
+                if bound >= beta:
+                    search.enhanced_cutoffs += 1
+                    search.estimates += not is_proven(data)
+                    return bound
+
+    # 9. Search the children, the most promising first.
+    floor, best, best_move = alpha, -INFINITE, NO_MOVE
+    all_proven, best_proven = True, False
+    searched = 0
+    for at in range(top, end):
+        ranked = bring_best(search.ranked, at, end)
+        move = ranked_move(ranked)
+        if ply == 0 and is_excluded(search, move):
+            continue
+        child_word = Bits(0)
+        if parked:
+            slot = (top + ranked_number(ranked)) * stride
+            child = load(search.children, slot, position)
+            again = ranked_again(ranked)
+        else:
+            child = play(position, move)
+            again = moves_again(position, child)
+        run = np.int64(steps + 1 if reversible(position, child) else 0)
+        longer = np.int64(0)
+        if search.use_extensions and ply < 2 * depth:
+            longer = np.int64(extension(position, move, child))
+            search.extended += longer > 0
+        deeper = depth - 1 + longer
+
+        # 9a. Skip late and futile moves near the leaves.
+        if doubtful and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
+            if search.use_late and depth <= LATE_DEPTH and longer == 0:
+                if searched >= LATE_MOVES + depth * depth:
+                    search.late += end - at
+                    search.estimates += 1
+                    all_proven = False
+                    break
+            if search.use_futility and depth <= FUTILITY_DEPTH and longer == 0:
+                hope = limited(estimate(evaluation, child), search.win)
+                hope = (hope if again else -hope) + search.futility_margin * depth
+                if hope <= floor and not outcome(child)[0]:
+                    search.futile += 1
+                    search.estimates += 1
+                    all_proven = False
+                    best = max(best, hope)
+                    continue
+
+        # 9b. Search late moves less deep, and all but the first with a null window.
+        less = np.int64(0)
+        if search.use_reduction and depth >= REDUCTION_DEPTH and searched >= REDUCTION_MOVES:
+            less = search.reduction[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
+            less = min(less - in_pv, deeper - 1) if longer == 0 else np.int64(0)
+            less = max(less, np.int64(0))
+            search.reductions += less > 0
+        before = search.estimates
+        if search.use_table and deeper > 0:
+            if enhanced:
+                child_word = Bits(search.children[slot + stride - 1])
+            else:
+                child_word = address(child, search)
+        narrow = search.use_pvs != 0 and searched > 0
+        low, high = floor, floor + 1 if narrow else beta
+        value = np.int64(0)
+        while True:
+            plies = deeper - less
+            if again:
+                value = search_node(
+                    child, evaluation, child_word, low, high, plies, ply + 1, run, end, move,
+                    search, table,
+                )  # fmt: skip
+            else:
+                value = -search_node(
+                    child, evaluation, child_word, -high, -low, plies, ply + 1, run, end, move,
+                    search, table,
+                )  # fmt: skip
+            if search.stop != RUNNING:
+                return alpha
+            if less > 0 and value > floor:
+                search.reduction_researches += 1
+                less = np.int64(0)
+            elif narrow and floor < value < beta:
+                search.pvs_researches += 1
+                narrow = False
+                high = beta
+            else:
+                break
+        searched += 1
+        proven = search.estimates == before
+        all_proven &= proven
+
+        # 9c. Keep the best.
+        if value > best:
+            best, best_proven = value, proven
+            if value > floor:
+                best_move = move
+                extend_line(search, ply, move)
+                if value >= beta:
+                    search.cutoffs += 1
+                    search.first_cutoffs += searched == 1
+                    search.table_move_cutoffs += move == known
+                    search.killer_cutoffs += (
+                        move == search.killers[ply, 0] or move == search.killers[ply, 1]
+                    )
+                    search.branches_cut += end - at - 1
+                    remember_cutoff(search, top, at, previous, mover, ply, depth)
+                    break
+                floor = value
+    if ply == 0:
+        search.best_move = best_move
+
+    # 10. Say what is proven, and remember it.
+    search.pv_nodes += best > alpha and best < beta
+    search.cut_nodes += best >= beta
+    search.all_nodes += best <= alpha
+    proven = best_proven if best >= beta else all_proven
+    if best_proven and search.exact and search.win and search.step:
+        # A later win can be hidden by the horizon, a quicker one not.
+        proven |= best > MOST_ESTIMATE and best >= search.win - (ply + depth)
+    if proven:
+        search.estimates = estimates
+    elif search.estimates == estimates:
+        search.estimates += 1
+    if remember and search.excluded == 0 and (steps == 0 or repetitions == search.repetitions):
+        lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
+        upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
+        if search.use_symmetry and best_move != NO_MOVE:
+            _, symmetry = canonical(position)
+            best_move = canonical_move(position, best_move, symmetry)
+        search.stores += 1
+        search.overwrites += store_depth(table, word, lower, upper, best_move, depth, proven)
+    return best
+
+
+@compiled(
+    signature=lambda position, evaluation: types.int64(
+        position,
+        evaluation,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        _search(position),
+        TABLE,
+    )
+)
+def search_root(position, evaluation, alpha, beta, depth, first, search, table):
+    """Search a position once; the *first* time for a set of limits begins an age."""
+    if first and search.use_table:
+        begin(table, False)
+    word = address(position, search)
+    nothing = np.int64(0)
+    return search_node(
+        position,
+        evaluation,
+        word,
+        alpha,
+        beta,
+        depth,
+        nothing,
+        nothing,
+        nothing,
+        np.int64(NO_MOVE),
+        search,
+        table,
+    )

@@ -1,0 +1,295 @@
+"""Uniform trees: the values and statistics that their models promise, and their notation."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import PositionError, alphabeta, legal_moves, load_game, minimax, solve_many
+from engine.conformance import check
+from engine.contract import evaluate, outcome, play
+from games import uniform
+from games.uniform import key, parse_position, path, position_text, start
+
+VARIANTS = (
+    *("3x3,incremental", "5x4,ordered=60,noise=30,seed=7", "4x5,ordered", "5x3,random,seed=5"),
+    *("1x5", "1x64,ordered=0", "2x63,incremental", "40x12,ordered=0,noise=1000"),
+)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_rules_of_variants(variant):
+    assert check(load_game(f"uniform:{variant}"), games=4, compile=False) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if v[:2] != "40"])
+def test_variants(variant):
+    assert check(load_game(f"uniform:{variant}"), games=10) == []
+
+
+def below(position, plies):
+    """The descendants of a position after so many plies."""
+    level = [position]
+    for _ in range(plies):
+        level = [play(parent, move) for parent in level for move in legal_moves(parent)]
+    return level
+
+
+def value(position):
+    """The value by minimax."""
+    over, final = outcome(position)
+    return final if over else max(-value(child) for child in below(position, 1))
+
+
+def assert_evenly_in(numbers, least, most):
+    """That numbers are from a range, its ends included, all equally likely as far as one sees.
+
+    Their count in each tenth, their mean, and neighbours' independence, to 4 standard errors.
+    """
+    count, size = len(numbers), most - least + 1
+    assert least <= min(numbers) and max(numbers) <= most
+    unit = [(number - least + 0.5) / size for number in numbers]
+    sigma = (count / 12) ** 0.5
+    assert abs(sum(unit) - count / 2) < 4 * sigma
+    for tenth in range(10):
+        least_of_tenth, end_of_tenth = (-(-part * size // 10) for part in (tenth, tenth + 1))
+        share = (end_of_tenth - least_of_tenth) / size
+        inside = sum(least_of_tenth <= number - least < end_of_tenth for number in numbers)
+        assert abs(inside - count * share) < 4 * (count * share * (1 - share)) ** 0.5
+    products = sum((a - 0.5) * (b - 0.5) for a, b in itertools.pairwise(unit))
+    assert abs(products) < 4 * count**0.5 / 12
+
+
+# Models
+
+
+def test_random_values_are_of_all_sizes():
+    assert_evenly_in([leaf.value for leaf in below(start("8x4,random"), 4)], -32000, 32000)
+    assert_evenly_in([start(f"8x4,seed={seed}").value for seed in range(2000)], -32000, 32000)
+
+
+def test_incremental_values_are_sums():
+    root = start("8x4,incremental")
+    assert root.value == 0
+    steps = [
+        -child.value - parent.value
+        for plies in range(4)
+        for parent in below(root, plies)
+        for child in below(parent, 1)
+    ]
+    assert_evenly_in(steps, -100, 100)
+
+
+@pytest.mark.parametrize("percent", [100, 75, 20, 0])
+def test_quality_is_how_often_the_first_move_is_best(percent):
+    best, losses = [], []
+    for parent in itertools.chain(*(below(start(f"5x6,ordered={percent}"), n) for n in range(6))):
+        lost = [parent.value + child.value for child in below(parent, 1)]
+        assert lost.count(0) == 1
+        best.append(lost.index(0))
+        losses += [loss for loss in lost if loss]
+    assert_evenly_in(losses, 1, 100)
+    count = len(best)
+    share = percent / 100
+    for move in range(5):
+        expected = share if move == 0 else (1 - share) / 4
+        tolerance = 4 * (count * expected * (1 - expected)) ** 0.5
+        assert abs(best.count(move) - count * expected) <= tolerance
+
+
+@pytest.mark.parametrize("variant", ["4x5,ordered", "3x6,ordered=50,noise=7", "1x9,ordered=0"])
+def test_ordered_values_are_known(variant):
+    for plies in range(3):
+        for position in below(start(variant), plies):
+            assert position.value == value(position)
+
+
+def test_ordered_values_are_minimax_values():
+    for seed in range(20):
+        root = start(f"5x4,ordered=60,noise=30,seed={seed}")
+        assert root.value == minimax(root).value == alphabeta(root).value
+        assert {minimax(root, depth).value for depth in range(4)} != {root.value}
+
+
+def test_solver_finds_the_values():
+    roots = [start(f"5x4,ordered=60,noise=30,seed={seed}") for seed in range(20)]
+    assert solve_many(roots).values.tolist() == [root.value for root in roots]
+
+
+def test_values_of_ordered_roots():
+    roots = [start(f"5x4,ordered,seed={seed}").value for seed in range(3000)]
+    assert_evenly_in(roots, -1000, 1000)
+
+
+@pytest.mark.parametrize("model", ["incremental", "ordered"])
+def test_noise_is_of_evaluations_alone(model):
+    noisy, exact = start(f"6x5,{model},noise=40"), start(f"6x5,{model}")
+    inner = below(noisy, 4)
+    assert [tuple(node) for node in inner] == [tuple(node) for node in below(exact, 4)]
+    assert_evenly_in([evaluate(node) - node.value for node in inner], -40, 40)
+    assert all(evaluate(leaf) == leaf.value for leaf in below(inner[0], 1))
+
+
+@pytest.mark.parametrize("model", uniform.MODELS)
+def test_depth_only_cuts_a_tree_off(model):
+    shallow, deep = start(f"3x4,{model},seed=9"), start(f"3x9,{model},seed=9")
+    for plies in range(4):
+        leaves = [node.value for node in below(deep, plies)]
+        assert leaves == [node.value for node in below(shallow, plies)]
+        assert leaves == [evaluate(node) for node in below(deep, plies)]
+
+
+# Trees and their classes
+
+
+def test_seeds_are_trees_of_one_class():
+    roots = [start(f"4x6,seed={seed}") for seed in (*range(1000), 2**64 - 1)]
+    assert len({type(root) for root in roots}) == 1
+    keys = {key(node) for root in roots for node in (root, *below(root, 1))}
+    assert len(keys) == 5 * len(roots)
+    assert start("4x6,seed=0") == start("4x6") == start()
+
+
+@pytest.mark.parametrize(
+    ("variant", "usual"),
+    [
+        ("", ""),
+        ("4x6", ""),
+        ("4x6,random,seed=8", ""),
+        ("04x06", ""),
+        ("8x6,seed=3,ordered=100,noise=0", "8x6,ordered"),
+        ("8x6,noise=5,ordered=75", "8x6,ordered=75,noise=5"),
+        ("8x6,incremental", "8x6,incremental"),
+    ],
+)
+def test_classes_are_found_by_name(variant, usual):
+    root = start(variant)
+    cls = type(root)
+    assert usual == cls.VARIANT
+    assert type(start(usual)) is cls is getattr(uniform, cls.__name__)
+    assert pickle.loads(pickle.dumps(root)) == root
+
+
+@pytest.mark.parametrize("name", ["Position", "Position8x6", "Position8x6__seed_3", "Node8x6"])
+def test_no_other_names(name):
+    assert not hasattr(uniform, name)
+
+
+# Text
+
+
+@pytest.mark.parametrize(
+    ("variant", "message"),
+    [
+        ("8", "'8' is not the size of a tree; write WIDTHxDEPTH, as in 8x6"),
+        ("ordered", "'ordered' is not the size of a tree"),
+        ("8x6x4", "'8x6x4' is not the size"),
+        ("8x²", "'8x²' is not the size"),
+        ("0x6", "its width is 1 to 256, its depth 1 to 64"),
+        ("8x65", "its width is 1 to 256, its depth 1 to 64"),
+        ("257x1", "its width is 1 to 256, its depth 1 to 64"),
+        ("9" * 5000 + "x1", "is not the size"),
+        ("2x64", "a tree of 2x64 has 2**64 nodes or more; of width 2 the deepest is 2x63"),
+        ("256x8", "the deepest is 256x7"),
+        ("8x6,", "'' is neither a model (random, incremental, ordered, ordered=PERCENT)"),
+        ("8x6,orderly", "nor a setting (noise=N, seed=N)"),
+        ("8x6,random=3", "'random=3' is neither"),
+        ("8x6, ordered", "' ordered' is neither"),
+        ("8x6,ordered=101", "'ordered=101': write ordered=N with N from 0 to 100"),
+        ("8x6,ordered=", "'ordered=': write ordered=N"),
+        ("8x6,seed=-1", "write seed=N with N from 0 to 18446744073709551615"),
+        ("8x6,seed=18446744073709551616", "write seed=N"),
+        ("8x6,ordered,noise=1001", "write noise=N with N from 0 to 1000"),
+        ("8x6,noise=5", "noise=5 is for the models incremental and ordered"),
+        ("8x6,ordered,random", "'random': there is a model already"),
+        ("8x6,seed=1,seed=1", "'seed=1': there is a seed already"),
+    ],
+)
+def test_no_variants(variant, message):
+    with pytest.raises(PositionError) as error:
+        start(variant)
+    assert message in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("4", "move 1 of '4': '4' is not a move; moves are 0..3"),
+        ("0.1.x", "move 3 of '0.1.x': 'x' is not a move"),
+        ("0..1", "move 2 of '0..1': '' is not a move"),
+        ("0.0.0.0.0.0.0", "move 7 of '0.0.0.0.0.0.0': 0 is played after the game is over"),
+        ("x/0", "'seed=x': write seed=N with N from 0 to 18446744073709551615"),
+        ("1/2/0", "'seed=1/2': write seed=N"),
+        ("9" * 5000, "is not a move"),
+    ],
+)
+def test_texts_of_no_position(text, message):
+    with pytest.raises(PositionError) as error:
+        parse_position(text)
+    assert message in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+words = st.sampled_from(["8x6", "random", "ordered", "ordered=", "noise=5", "seed=", "7", ",", ""])
+
+
+@given(st.text(max_size=8) | st.lists(words).map(",".join) | st.lists(words).map("".join))
+def test_variant_is_a_tree_or_an_error(variant):
+    try:
+        root = start(variant)
+    except PositionError as error:
+        assert str(error)
+    else:
+        assert parse_position(position_text(root), root.VARIANT) == root
+
+
+@given(st.text(max_size=8) | st.text("0123./ ", max_size=12))
+def test_text_is_a_position_or_an_error(text):
+    try:
+        position = parse_position(text)
+    except PositionError as error:
+        assert str(error)
+    else:
+        assert parse_position(position_text(position)) == position
+        assert str(position)
+
+
+def test_texts():
+    root = start("8x6,seed=3")
+    position = play(play(root, 0), 7)
+    assert position_text(root) == "3/"
+    assert position_text(position) == "3/0.7"
+    assert parse_position(" 0.7\n", "8x6,seed=3") == parse_position("3/0.7", "8x6") == position
+    assert parse_position("", "8x6,seed=3") == parse_position("3/", "8x6") == root
+
+
+@pytest.mark.parametrize("variant", ["2x63", "1x64", "256x7", "40x12"])
+def test_paths_of_the_largest_trees(variant):
+    position = start(variant)
+    last = position.WIDTH - 1
+    while position.left:
+        position = play(position, last)
+    assert position.node < 2**64
+    assert path(position) == [last] * position.DEPTH
+    assert parse_position(position_text(position), variant) == position
+
+
+def test_positions_are_shown():
+    root = start("3x2,ordered=50,seed=4")
+    assert str(root).splitlines()[:2] == [
+        "tree 4 of 3x2,ordered=50",
+        "moves none; 2 more to play",
+    ]
+    child = play(root, 2)
+    assert f"2:{-child.value:+}" in str(root)
+    assert str(play(child, 1)).splitlines()[1:] == [
+        "moves 2 1; 0 more to play",
+        f"final value {play(child, 1).value}",
+    ]
+    assert max(map(len, str(start("256x7")).splitlines())) <= 80
