@@ -10,10 +10,21 @@ from engine.api import alphabeta, analyse, minimax, perft, solve, solve_many
 from engine.bits import Bits, lowest, lowest_index, popcount, without_lowest
 from engine.contract import NO_MOVE, legal_moves
 from engine.errors import CutnodeError, GameError, PositionError, TableError
+from engine.evaluation import Evaluation
 from engine.finding import Game, game_names, load_game
 from engine.jit import compiled
 from engine.positions import rebuild
-from engine.results import Batch, PlainResult, Result, TableUse
+from engine.results import (
+    Batch,
+    Iteration,
+    Line,
+    PlainResult,
+    Result,
+    SearchResult,
+    TableUse,
+)
+from engine.searcher import Engine, search
+from engine.statistics import Statistics
 from engine.table import Table
 from engine.text import draw_board, is_board, parse_board, quoted
 
@@ -22,11 +33,17 @@ __all__ = [
     "Batch",
     "Bits",
     "CutnodeError",
+    "Engine",
+    "Evaluation",
     "Game",
     "GameError",
+    "Iteration",
+    "Line",
     "PlainResult",
     "PositionError",
     "Result",
+    "SearchResult",
+    "Statistics",
     "Table",
     "TableError",
     "TableUse",
@@ -46,6 +63,7 @@ __all__ = [
     "popcount",
     "quoted",
     "rebuild",
+    "search",
     "solve",
     "solve_many",
     "without_lowest",

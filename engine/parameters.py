@@ -35,6 +35,15 @@ MOST_DEPTH = 63
 MOST_PLIES = 126
 """The longest line of a search: extensions and quiescence go on beyond its depth."""
 
+DEEPENING_STEP = 2
+"""A search of given depth deepens in steps of two plies, of the depth's parity: half of the
+nodes of single steps, as scores of odd and even depths differ.  A search that is limited
+otherwise deepens by one."""
+
+INLINE_NODES = 20_000
+"""Searches that should take fewer nodes run in the caller's thread: a thread of their own
+costs as much as a thousand nodes, and nobody presses Ctrl-C in a millisecond."""
+
 ORDER_DEPTH = 1
 """A node with at least this depth asks the game how promising moves look."""
 

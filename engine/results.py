@@ -8,9 +8,19 @@ from typing import Any, overload
 
 import numpy as np
 
-from engine.contract import game_function, game_name, module_of
+from engine.contract import game_function, game_name, module_of, play
+from engine.scores import win_distance
+from engine.statistics import Statistics
 
-__all__ = ["Batch", "PlainResult", "Result", "TableUse"]
+__all__ = [
+    "Batch",
+    "Iteration",
+    "Line",
+    "PlainResult",
+    "Result",
+    "SearchResult",
+    "TableUse",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +89,7 @@ class Result:
 
     def line_text(self) -> list[str]:
         """The best line in the game's own notation."""
-        play = game_function(type(self.position), "play")
-        texts, position = [], self.position
-        for move in self.pv:
-            texts.append(_move_text(position, move))
-            position = play(position, move)
-        return texts
+        return _line_text(self.position, self.pv)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with positions and moves in the game's own notation."""
@@ -125,8 +130,129 @@ class Result:
         return "\n".join(lines)
 
 
+def _line_text(position: Any, line: tuple[int, ...]) -> list[str]:
+    texts = []
+    for move in line:
+        texts.append(_move_text(position, move))
+        position = play(position, move)
+    return texts
+
+
 def _move_text(position: Any, move: int) -> str:
     return str(game_function(type(position), "move_text")(position, move))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A move, its score for the mover, and the best play that begins with it."""
+
+    move: int
+    value: int
+    pv: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """A depth that was completed; *nodes* and *seconds* are all until then."""
+
+    depth: int
+    value: int
+    proven: bool
+    lines: tuple[Line, ...]
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search of limited depth found.
+
+    *value* is a score for the mover: see ``engine.scores``.  It is *proven* if it does not
+    depend on estimates (a win found by selective techniques is one, though perhaps not the
+    quickest); it is *exact* if it is that of plain minimax at this depth.  *reason* is why
+    the search ended: depth limit, proven, node limit, time limit, stopped, or interrupted.
+    """
+
+    position: Any
+    value: int
+    proven: bool
+    exact: bool
+    decisive: bool
+    lines: tuple[Line, ...]
+    """The best moves, as many as were asked for; none if the game is over."""
+    depth: int
+    """Plies, of the last depth that was completed."""
+    iterations: tuple[Iteration, ...]
+    statistics: Statistics
+    seconds: float
+    reason: str
+
+    @property
+    def best_move(self) -> int | None:
+        return self.lines[0].move if self.lines else None
+
+    @property
+    def pv(self) -> tuple[int, ...]:
+        """The best line of play."""
+        return self.lines[0].pv if self.lines else ()
+
+    @property
+    def nodes(self) -> int:
+        return self.statistics.nodes
+
+    def meaning(self) -> str:
+        """The score in words."""
+        distance = win_distance(self.value) if self.decisive else None
+        if distance is None:
+            return "proven" if self.proven else f"estimated {self.depth} plies deep"
+        winner = "the player to move" if self.value > 0 else "the other player"
+        if distance == 0:
+            return f"{winner} has won"
+        return f"{winner} wins in {distance} {'plies' if distance > 1 else 'ply'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with positions and moves in the game's own notation."""
+        best = None if self.best_move is None else _move_text(self.position, self.best_move)
+        return {
+            "game": game_name(type(self.position)),
+            "position": game_function(type(self.position), "position_text")(self.position),
+            "value": self.value,
+            "proven": self.proven,
+            "exact": self.exact,
+            "best_move": best,
+            "lines": [self._line(line) for line in self.lines],
+            "depth": self.depth,
+            "iterations": [
+                {
+                    "depth": iteration.depth,
+                    "value": iteration.value,
+                    "best_move": _move_text(self.position, iteration.lines[0].move),
+                    "nodes": iteration.nodes,
+                    "seconds": iteration.seconds,
+                }
+                for iteration in self.iterations
+            ],
+            "statistics": self.statistics.to_dict(),
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+            "reason": self.reason,
+        }
+
+    def _line(self, line: Line) -> dict[str, Any]:
+        texts = _line_text(self.position, line.pv)
+        return {"move": texts[0], "value": line.value, "pv": texts}
+
+    def __str__(self) -> str:
+        lines = [f"value  {self.value}  ({self.meaning()})"]
+        for line in self.lines:
+            texts = _line_text(self.position, line.pv)
+            label = "best   " if line is self.lines[0] else "then   "
+            score = "" if len(self.lines) == 1 else f"{line.value:6}  "
+            lines.append(f"{label}{score}{' '.join(texts)}")
+        rate = f"{self.statistics.nodes_per_second:,.0f} per second"
+        lines.append(f"depth  {self.depth}  ({self.reason})")
+        lines.append(f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})")
+        return "\n".join(lines)
 
 
 class Batch(Sequence[Result]):

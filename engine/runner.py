@@ -24,7 +24,7 @@ from engine.positions import as_words, coerce
 from engine.solver import ALONE, OPENING, result_dtype, search_dtype, solve_batch
 from engine.table import Table
 
-__all__ = ["Limits", "Solver", "run", "watch"]
+__all__ = ["Limits", "Solver", "run", "run_watched", "watch"]
 
 UNLIMITED = 1 << 62
 
@@ -161,6 +161,22 @@ def watch(task: Callable[[], Any], memory: np.ndarray) -> Any:
 
     _in_threads([lambda: answers.append(task())], lambda: "", end, 0.02)
     return answers[0]
+
+
+def run_watched(
+    task: Callable[[], Any], memory: Any, clock: Clock, stop: threading.Event | None
+) -> str:
+    """Run a kernel in a thread; return why its ``memory.stop`` was set, or ""."""
+
+    def look() -> str:
+        if stop is not None and stop.is_set():
+            return "stopped"
+        return "time limit" if clock.is_over(0) else ""
+
+    def end() -> None:
+        memory["stop"] = CALLED
+
+    return _in_threads([task], look, end, clock.patience())
 
 
 def _in_threads(

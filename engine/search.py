@@ -387,31 +387,47 @@ def search_node(
             park(search.children, at * stride, child)
             if search.use_order:
                 score += ORDER_WEIGHT * order(position, move, child)
+            ended, final = outcome(child)
+            if ended and (final > 0 if again else final < 0):
+                score = FIRST
         if move == known:
             score = FIRST
         search.ranked[at] = rank(score, move, again, at - top)
 
     # 8. Look the children up before one is searched (enhanced transposition cutoffs).
+    # Those that cannot raise alpha need no search.
+    floor, best, best_move = alpha, -INFINITE, NO_MOVE
+    all_proven, best_proven = True, False
+    searched = 0
+    first = top
     if enhanced:
         for at in range(top, end):
-            child = load(search.children, at * stride, position)
+            ranked = search.ranked[at]
+            slot = (top + ranked_number(ranked)) * stride
+            child = load(search.children, slot, position)
             child_word = address(child, search)
-            search.children[at * stride + stride - 1] = child_word
+            search.children[slot + stride - 1] = child_word
             data = probe(table, child_word)
             if data != Bits(0) and ply > 0 and suits(data, depth - 1, search.exact):
                 lower = from_table(lower_of(data), ply + 1, search.win, search.step)
                 upper = from_table(upper_of(data), ply + 1, search.win, search.step)
-                bound = lower if ranked_again(search.ranked[at]) else -upper
-                if bound >= beta:
+                if not ranked_again(ranked):
+                    lower, upper = -upper, -lower
+                if lower >= beta:
                     search.enhanced_cutoffs += 1
                     search.estimates += not is_proven(data)
-                    return bound
+                    return lower
+                if upper <= alpha:
+                    if not is_proven(data):
+                        search.estimates += 1
+                        all_proven = False
+                    best = max(best, upper)
+                    search.ranked[at] = search.ranked[first]
+                    search.ranked[first] = ranked
+                    first += 1
 
     # 9. Search the children, the most promising first.
-    floor, best, best_move = alpha, -INFINITE, NO_MOVE
-    all_proven, best_proven = True, False
-    searched = 0
-    for at in range(top, end):
+    for at in range(first, end):
         ranked = bring_best(search.ranked, at, end)
         move = ranked_move(ranked)
         if ply == 0 and is_excluded(search, move):
@@ -506,7 +522,7 @@ def search_node(
                         move == search.killers[ply, 0] or move == search.killers[ply, 1]
                     )
                     search.branches_cut += end - at - 1
-                    remember_cutoff(search, top, at, previous, mover, ply, depth)
+                    remember_cutoff(search, first, at, previous, mover, ply, depth)
                     break
                 floor = value
     if ply == 0:
@@ -517,9 +533,9 @@ def search_node(
     search.cut_nodes += best >= beta
     search.all_nodes += best <= alpha
     proven = best_proven if best >= beta else all_proven
-    if best_proven and search.exact and search.win and search.step:
-        # A later win can be hidden by the horizon, a quicker one not.
-        proven |= best > MOST_ESTIMATE and best >= search.win - (ply + depth)
+    if best_proven and search.win and best > MOST_ESTIMATE:
+        # No quicker win is hidden by the horizon (by selection, perhaps: it is a win anyway).
+        proven |= not search.exact or best >= search.win - search.step * (ply + depth)
     if proven:
         search.estimates = estimates
     elif search.estimates == estimates:

@@ -103,6 +103,14 @@ class Table:
         """Nothing stored so far will be found by the next search.  Takes no time."""
         self.words[COLD] = 1
 
+    def fill(self, sample: int = 250) -> float:
+        """The part of the entries that hold something of this generation, by a sample."""
+        buckets = min(sample, int(self.words[BUCKETS]))
+        data = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS][1::ENTRY_WORDS]
+        used = (data >> np.uint64(AGE_AT)) >= max(int(self.words[FIRST_AGE]), 1)
+        share = int(self.words[BUCKETS]) / self.buckets
+        return float(np.count_nonzero(used)) / max(used.size, 1) * share
+
     def __repr__(self) -> str:
         return f"Table({self.megabytes})"
 

@@ -26,7 +26,8 @@ Variants: ``WIDTHxDEPTH``, then a model and settings after commas, in any order:
     In the random model it says nothing anyway, and there is no such setting.
 ``seed=N``
     Which tree; default 0.  It is part of the position, so one compiled class has all
-    the trees of its shape.
+    the trees of its shape.  Trees of different shapes are independent only if their
+    seeds differ.
 
 Values: those of the model; the evaluation of an inner node is what it would be worth as a
 leaf, plus noise.  In the ordered model that is its true value; in the random one it is no

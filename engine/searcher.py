@@ -1,0 +1,489 @@
+"""The search that people call: deepening, windows, limits, several lines, ties.
+
+An :class:`Engine` owns a table, what its searches learn, and the choice of techniques, and
+drives the compiled search: one call of a kernel for each depth and window.  Short calls
+run in the caller's thread, longer ones in a thread of their own that is watched.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from random import Random
+from typing import Any
+
+from engine.clock import Clock
+from engine.contract import (
+    INFINITE,
+    MAX_VALUE,
+    NO_MOVE,
+    canonical,
+    defines,
+    game_constant,
+    game_name,
+    legal_moves,
+    original_move,
+    outcome,
+    play,
+)
+from engine.errors import CutnodeError, GameError
+from engine.evaluation import Evaluation, evaluation_of
+from engine.finding import Game
+from engine.limits import NODES, RUNNING
+from engine.native import records
+from engine.parameters import (
+    ASPIRATION_DEPTH,
+    ASPIRATION_WINDOW,
+    DEEPENING_STEP,
+    FUTILITY_MARGIN,
+    INLINE_NODES,
+    MOST_DEPTH,
+    MOST_PLIES,
+    RAZORING_MARGIN,
+    REDUCTION_DIVISOR,
+    REVERSE_MARGIN,
+)
+from engine.positions import coerce
+from engine.results import Iteration, Line, SearchResult
+from engine.runner import Limits, run_watched
+from engine.scores import WIN, final_score, is_decisive
+from engine.search import COUNTERS, address, search_dtype, search_root
+from engine.statistics import Statistics
+from engine.table import Table, move_of, probe
+from engine.techniques import choose
+
+__all__ = ["DRIVERS", "Engine", "search"]
+
+DRIVERS = ("alphabeta", "mtdf")
+"""How a depth is searched: with a window around the last score, or with null windows only,
+from the last score on (MTD(f), A. Plaat et al., 1996)."""
+
+
+class Engine:
+    """A search of limited depth for one game.
+
+    *game* is a game, a position or a position class.  *table* is a :class:`Table` or its
+    size in MiB.  *evaluation* names one of the game's estimates (``"cells"`` is
+    ``evaluate_cells``), or is an :class:`Evaluation`.  *techniques* are names of
+    ``engine.techniques``, by default all that suit the game; *exact* leaves out those
+    that can change scores.  *soonest* counts quicker wins higher.
+
+    One thread at a time may use an engine.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        table: Table | int = 64,
+        evaluation: str | Evaluation | None = None,
+        techniques: Iterable[str] | None = None,
+        exact: bool = False,
+        driver: str = "alphabeta",
+        soonest: bool = True,
+    ):
+        self.cls: Any = _class_of(game)
+        if defines(self.cls, "chance"):
+            raise GameError(f"{game_name(self.cls)} has chance: the search does not take it yet")
+        if driver not in DRIVERS:
+            raise CutnodeError(f"a driver is one of {', '.join(DRIVERS)}, not {driver!r}")
+        self.evaluation = evaluation_of(self.cls, evaluation)
+        self.techniques = choose(self.cls, techniques, exact=exact)
+        self.driver = driver
+        self.exact = not self.techniques - choose(self.cls, None, exact=True)
+        self.win = WIN if is_decisive(self.cls) else 0
+        self.step = int(soonest)
+        self._run = search_root.specialise(self.cls, self.evaluation)
+        self.table = table if isinstance(table, Table) else Table(table)
+        self.memory = self._memory()
+        self._busy = threading.Lock()
+
+    def _memory(self) -> Any:
+        memory = records(1, search_dtype(self.cls))
+        memory["plies"] = min(game_constant(self.cls, "MAX_PLIES", 512), MOST_PLIES)
+        memory["win"], memory["step"], memory["exact"] = self.win, self.step, self.exact
+        memory["purpose"] = _purpose(self.evaluation, self.exact, self.step)
+        for name in self.techniques:
+            memory[f"use_{name}"] = 1
+        unit = game_constant(self.cls, "UNIT", 0)
+        margins = {"reverse": REVERSE_MARGIN, "futility": FUTILITY_MARGIN}
+        for name, margin in (margins | {"razoring": RAZORING_MARGIN}).items():
+            memory[f"{name}_margin"] = int(margin * unit)
+        for depth in range(1, MOST_DEPTH + 1):
+            for number in range(1, 64):
+                less = math.log(depth) * math.log(number) / REDUCTION_DIVISOR
+                memory["reduction"][0, depth * 64 + number] = int(less)
+        return memory
+
+    def clear(self) -> None:
+        """Forget what searches stored and learned: the next is as the first."""
+        self.table.forget()
+        for name in ("killers", "history", "counters"):
+            self.memory[name] = NO_MOVE if name != "history" else 0
+
+    def search(
+        self,
+        position: Any,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        soft_seconds: float | None = None,
+        stop: threading.Event | None = None,
+        lines: int = 1,
+        seed: int | None = None,
+        progress: Callable[[Iteration], None] | None = None,
+    ) -> SearchResult:
+        """The best move and its score, as deep as limits allow.
+
+        *depth* is in plies, to 63; *seconds* ends a search in its middle, *soft_seconds*
+        only between depths; *stop* is an event that ends it.  The result is that of the
+        last depth that was completed, with the reason why none followed.  *lines* asks
+        for the best so many moves.  *seed* picks one among moves of equal score, at the
+        price of looking at all of them; without it the first found is taken.  *progress*
+        is called after each depth.
+        """
+        if type(position) is not self.cls:
+            raise GameError(
+                f"this engine searches {self.cls.__name__}, not {type(position).__name__}"
+            )
+        limits = Limits(nodes, seconds, stop)
+        if depth is not None and not 0 <= depth <= MOST_DEPTH:
+            raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+        if soft_seconds is not None and not soft_seconds > 0:
+            raise CutnodeError(f"a time limit is more than 0 seconds, not {soft_seconds}")
+        if lines < 1:
+            raise CutnodeError(f"a search gives at least 1 line, not {lines}")
+        if depth is None and nodes is None and seconds is None and soft_seconds is None:
+            if stop is None:
+                raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+        if not self._busy.acquire(blocking=False):
+            raise CutnodeError("this engine is searching already: use an engine for each thread")
+        try:
+            task = _Task(self, coerce(position), limits, soft_seconds, depth, lines)
+            return task.run(seed, progress)
+        finally:
+            self._busy.release()
+
+
+class _Task:
+    """One search: what was found so far, and why it ended."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        position: Any,
+        limits: Limits,
+        soft_seconds: float | None,
+        depth: int | None,
+        lines: int,
+    ):
+        self.engine = engine
+        self.position = position
+        self.limits = limits
+        self.soft_seconds = soft_seconds
+        self.depth = depth
+        self.lines = lines
+        self.clock = Clock(limits.seconds)
+        self.reason = ""
+        self.first = 1
+        self.researches = 0
+        self.proven = False
+        self.iterations: list[Iteration] = []
+        memory = engine.memory
+        for name in (*COUNTERS, "stop", "excluded"):
+            memory[name] = 0
+
+    def run(self, seed: int | None, progress: Callable[[Iteration], None] | None) -> SearchResult:
+        try:
+            for depth in self._depths():
+                if not self._iterate(depth):
+                    break
+                if progress is not None:
+                    progress(self.iterations[-1])
+                if self.iterations[-1].proven and depth != self.depth:
+                    self.reason = "proven"
+                    break
+                if self._is_over_softly():
+                    break
+            if seed is not None and self.iterations and not self.reason:
+                self._choose_among_ties(seed)
+        except KeyboardInterrupt:
+            self.reason = "interrupted"
+        return self._result()
+
+    def _depths(self) -> Iterator[int]:
+        """The depths to search: single, in steps of two to a given one, or without end."""
+        over, _ = outcome(self.position)
+        if over or self.depth == 0:
+            return
+        if "deepening" not in self.engine.techniques:
+            yield MOST_DEPTH if self.depth is None else self.depth
+        elif self.depth is None:
+            yield from range(1, MOST_DEPTH + 1)
+        else:
+            yield from range(
+                self.depth % DEEPENING_STEP or DEEPENING_STEP, self.depth + 1, DEEPENING_STEP
+            )
+
+    def _is_over_softly(self) -> bool:
+        soft = self.soft_seconds
+        if soft is not None and self.clock.elapsed() >= soft:
+            self.reason = "time limit"
+        return bool(self.reason)
+
+    def _iterate(self, depth: int) -> bool:
+        """Search one depth; False if the search ended before that was done."""
+        memory = self.engine.memory[0]
+        found: list[Line] = []
+        proven = True
+        memory.excluded = 0
+        choices = len(legal_moves(self.position)) if self.lines > 1 else 1
+        for number in range(min(self.lines, choices)):
+            value = self._score(depth, number)
+            if value is None:
+                memory.excluded = 0
+                return False
+            proven &= self.proven
+            line = tuple(int(move) for move in memory.line[: memory.length[0]])
+            found.append(Line(line[0], value, line))
+            memory.excluded_moves[memory.excluded] = line[0]
+            memory.excluded += 1
+        memory.excluded = 0
+        found.sort(key=lambda line: -line.value)
+        spent = self.clock.elapsed()
+        self.iterations.append(
+            Iteration(depth, found[0].value, proven, tuple(found), int(memory.nodes), spent)
+        )
+        return True
+
+    def _score(self, depth: int, number: int) -> int | None:
+        """The score of the best move that is not excluded; None after a stop."""
+        if self.engine.driver == "mtdf":
+            return self._score_by_null_windows(depth, number)
+        memory = self.engine.memory[0]
+        known = self._last_score(depth, number)
+        window = ASPIRATION_WINDOW
+        low, high = -INFINITE, INFINITE
+        if known is not None and "aspiration" in self.engine.techniques:
+            low, high = known - window, known + window
+        while True:
+            low, high = max(low, -INFINITE), min(high, INFINITE)
+            value = self._call(low, high, depth)
+            if value is None:
+                return None
+            if low < value < high:
+                self.proven = memory.estimates == 0
+                return value
+            window *= 4
+            self.researches += 1
+            if value <= low:
+                low = value - window if window < MAX_VALUE else -INFINITE
+            else:
+                high = value + window if window < MAX_VALUE else INFINITE
+
+    def _score_by_null_windows(self, depth: int, number: int) -> int | None:
+        lower, upper = -MAX_VALUE, MAX_VALUE
+        self.proven = True
+        value = self._last_score(depth, number, at_least=0) or 0
+        line: Any = None
+        length = 0
+        memory = self.engine.memory[0]
+        while lower < upper:
+            beta = max(value, lower + 1)
+            found = self._call(beta - 1, beta, depth)
+            if found is None:
+                return None
+            value = found
+            self.proven &= memory.estimates == 0
+            if value >= beta:
+                lower = value
+                length = int(memory.length[0])
+                line = memory.line[:length].copy()
+            else:
+                upper = value
+        if line is None:
+            # Every answer was "less": ask once more, for the move.
+            if self._call(lower - 1, lower, depth) is None:
+                return None
+        else:
+            memory.length[0] = length
+            memory.line[:length] = line
+        return value
+
+    def _last_score(self, depth: int, number: int, at_least: int = ASPIRATION_DEPTH) -> int | None:
+        """The score of the same line at the last depth of the same parity."""
+        if depth < at_least:
+            return None
+        for iteration in reversed(self.iterations):
+            if (depth - iteration.depth) % 2 == 0 and number < len(iteration.lines):
+                return iteration.lines[number].value
+        return None
+
+    def _call(self, low: int, high: int, depth: int) -> int | None:
+        """One call of the compiled search; None after a stop."""
+        memory = self.engine.memory[0]
+        limit = self.limits.nodes if self.limits.nodes is not None else 1 << 62
+        spent = int(memory.nodes)
+        task = functools.partial(self._search, low, high, depth)
+        if self.limits.stop is not None and self.limits.stop.is_set():
+            self.reason = "stopped"
+            return None
+        if self._is_short(depth):
+            memory.node_limit = min(limit, spent + INLINE_NODES)
+            value = task()
+            if memory.stop == RUNNING:
+                return value
+            memory.stop = RUNNING
+        if int(memory.nodes) < limit or limit <= spent:
+            memory.node_limit = limit
+            answers: list[int] = []
+            self.reason = run_watched(
+                lambda: answers.append(task()), memory, self.clock, self.limits.stop
+            )
+            if memory.stop == RUNNING:
+                return answers[0]
+        else:
+            memory.stop = NODES
+        if memory.stop == NODES:
+            self.reason = "node limit"
+        memory.stop = RUNNING
+        return None
+
+    def _is_short(self, depth: int) -> bool:
+        """Whether a search of some depth will surely be done in a moment."""
+        if self.clock.is_over(0):
+            return False
+        if not self.iterations:
+            return depth <= 2
+        last = self.iterations[-1]
+        before = self.iterations[-2].nodes if len(self.iterations) > 1 else 0
+        return (last.nodes - before) * 10 < INLINE_NODES
+
+    def _search(self, low: int, high: int, depth: int) -> int:
+        engine = self.engine
+        memory = engine.memory[0]
+        memory.estimates = 0
+        first, self.first = self.first, 0
+        words = engine.table.words
+        return engine._run(  # type: ignore[no-any-return]
+            self.position, engine.evaluation, low, high, depth, first, memory, words
+        )
+
+    def _choose_among_ties(self, seed: int) -> None:
+        """Put a move of the best score in front, chosen by *seed* among all that have it."""
+        last = self.iterations[-1]
+        memory = self.engine.memory[0]
+        ties = [last.lines[0]]
+        moves = legal_moves(self.position)
+        for move in moves:
+            if move == ties[0].move:
+                continue
+            others = [other for other in moves if other != move]
+            memory.excluded_moves[: len(others)] = others
+            memory.excluded = len(others)
+            value = self._call(last.value - 1, last.value, last.depth)
+            line = tuple(int(m) for m in memory.line[: memory.length[0]])
+            memory.excluded = 0
+            if value is None:
+                return
+            if value >= last.value:
+                ties.append(Line(move, last.value, line))
+        ties.sort(key=lambda line: line.move)
+        chosen = Random(seed).choice(ties)
+        rest = [line for line in last.lines if line.move != chosen.move]
+        lines = (chosen, *rest)[: len(last.lines)]
+        spent = self.clock.elapsed()
+        self.iterations[-1] = Iteration(
+            last.depth, last.value, last.proven, lines, int(memory.nodes), spent
+        )
+
+    def _result(self) -> SearchResult:
+        engine = self.engine
+        seconds = self.clock.elapsed()
+        over, value = outcome(self.position)
+        depth, proven = 0, bool(over)
+        lines: tuple[Line, ...] = ()
+        if self.iterations:
+            last = self.iterations[-1]
+            depth, value, proven = last.depth, last.value, last.proven
+            lines = tuple(self._complete(line, depth) for line in last.lines)
+        elif over:
+            value = final_score(value, 0, engine.win, engine.step)
+        else:
+            value = engine.evaluation(self.position)
+        counts = {name: int(engine.memory[0][name]) for name in COUNTERS}
+        return SearchResult(
+            position=self.position,
+            value=int(value),
+            proven=proven,
+            exact=engine.exact,
+            decisive=engine.win > 0,
+            lines=lines,
+            depth=depth,
+            iterations=tuple(self.iterations),
+            statistics=Statistics(
+                **counts,
+                aspiration_researches=self.researches,
+                depth=depth,
+                seconds=seconds,
+                fill=engine.table.fill(),
+            ),
+            seconds=seconds,
+            reason=self.reason or ("proven" if proven else "depth limit"),
+        )
+
+    def _complete(self, line: Line, depth: int) -> Line:
+        """A line that the table cut short, continued from the table."""
+        engine = self.engine
+        if len(line.pv) >= depth or "table" not in engine.techniques:
+            return line
+        moves, position = list(line.pv), self.position
+        for move in moves:
+            position = play(position, move)
+        while len(moves) < depth and not outcome(position)[0]:
+            data = probe(engine.table.words, address(position, engine.memory[0]))
+            move = move_of(data) if data != 0 else NO_MOVE
+            if move == NO_MOVE:
+                break
+            if "symmetry" in engine.techniques:
+                move = original_move(position, int(move), canonical(position)[1])
+            if move not in legal_moves(position):
+                break
+            moves.append(int(move))
+            position = play(position, move)
+        return Line(line.move, line.value, tuple(moves))
+
+
+def search(
+    position: Any,
+    *,
+    depth: int | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    table: Table | int = 64,
+    **options: Any,
+) -> SearchResult:
+    """:meth:`Engine.search` with an engine of its own.
+
+    *options* are those of :class:`Engine` and of its ``search``.
+    """
+    limits = ("soft_seconds", "stop", "lines", "seed", "progress")
+    more = {name: options.pop(name) for name in limits if name in options}
+    engine = Engine(position, table=table, **options)
+    return engine.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)
+
+
+def _class_of(game: Any) -> Any:
+    if isinstance(game, type):
+        return game
+    return type(game.start()) if isinstance(game, Game) else type(game)
+
+
+def _purpose(evaluation: Evaluation, exact: bool, step: int) -> int:
+    """Part of the keys of the table: scores of different meaning must not be mixed."""
+    name = f"{evaluation.type.name} {exact} {step}"
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")

@@ -1,0 +1,94 @@
+"""What a search counted, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Statistics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts of a search, over all iterations.  A node is a position visited.
+
+    Interior nodes are of three types, by how they turned out: *pv* with a score inside
+    the window, *cut* at or above it, *all* at or below.
+    """
+
+    nodes: int
+    quiet_nodes: int
+    """Those of quiescence."""
+    leaves: int
+    """Positions where a line ended: finished, repeated, or estimated."""
+    pv_nodes: int
+    cut_nodes: int
+    all_nodes: int
+    deepest: int
+    """Plies of the longest line (selective depth)."""
+    cutoffs: int
+    first_cutoffs: int
+    """By the first move searched."""
+    table_move_cutoffs: int
+    """By the move that the table knew."""
+    killer_cutoffs: int
+    branches_cut: int
+    """Moves that no longer had to be searched after a cutoff."""
+    probes: int
+    hits: int
+    table_cutoffs: int
+    enhanced_cutoffs: int
+    """By an entry of a child, before one was searched."""
+    stores: int
+    overwrites: int
+    pvs_researches: int
+    reductions: int
+    reduction_researches: int
+    null_tries: int
+    null_cutoffs: int
+    reverse_cutoffs: int
+    razored: int
+    futile: int
+    """Moves skipped because they could not raise alpha."""
+    late: int
+    """Moves skipped because they came last."""
+    extended: int
+    distance_cutoffs: int
+    aspiration_researches: int
+    depth: int
+    seconds: float
+    fill: float
+    """The part of the table's entries that this table has in use."""
+
+    @property
+    def interior(self) -> int:
+        return self.pv_nodes + self.cut_nodes + self.all_nodes
+
+    @property
+    def pruned(self) -> int:
+        """Branches not searched: after cutoffs, and skipped."""
+        return self.branches_cut + self.futile + self.late
+
+    @property
+    def first_cutoff_rate(self) -> float:
+        """The share of cutoffs that the first move gave: how good the order is."""
+        return self.first_cutoffs / self.cutoffs if self.cutoffs else 0.0
+
+    @property
+    def effective_branching(self) -> float:
+        """The width of the uniform tree of this depth with as many nodes: nodes ** (1 / depth)."""
+        return float(self.nodes ** (1 / self.depth)) if self.depth > 0 else 0.0
+
+    @property
+    def mean_branching(self) -> float:
+        """Children visited by an interior node, on average."""
+        return (self.nodes - 1) / self.interior if self.interior else 0.0
+
+    @property
+    def nodes_per_second(self) -> float:
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        derived = ("interior", "pruned", "first_cutoff_rate", "effective_branching")
+        more = ("mean_branching", "nodes_per_second")
+        return asdict(self) | {name: getattr(self, name) for name in (*derived, *more)}

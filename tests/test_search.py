@@ -1,0 +1,147 @@
+"""The search of limited depth: every exact set of techniques scores as plain minimax does."""
+
+from __future__ import annotations
+
+import itertools
+from random import Random
+
+import pytest
+from toys import boxes, duel, isola
+
+from engine import Engine, Evaluation, Table, compiled, legal_moves, load_game, minimax
+from engine.bits import Bits, mix
+from engine.contract import canonical, moves_again, outcome, play
+from engine.jit import jit_enabled
+from engine.techniques import EXACT, TECHNIQUES, choose, fits
+
+
+@compiled
+def hashed(position):
+    """A pseudo-random estimate, the same for equivalent positions."""
+    word, _ = canonical(position)
+    return int(mix(Bits(word)) % Bits(201)) - 100
+
+
+HASHED = Evaluation(hashed)
+DEPTHS = {"tictactoe": 5, "connect4": 4, "uniform": 5, "boxes": 4, "isola": 5, "duel": 6}
+GAMES = {
+    **{name: load_game(name).start() for name in ("tictactoe", "connect4", "uniform")},
+    "boxes": boxes.start(),
+    "isola": isola.start(),
+    "duel": duel.start(),
+}
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+
+def positions_of(name, count=4):
+    """The start and positions after random moves, some near the end."""
+    random = Random(name)
+    found = [GAMES[name]]
+    while len(found) < count:
+        position = GAMES[name]
+        for _ in range(random.randrange(12)):
+            moves = legal_moves(position)
+            if not moves:
+                break
+            position = play(position, random.choice(moves))
+        found.append(position)
+    return found
+
+
+def sets_of(cls):
+    """Each exact technique alone and left out, and random sets."""
+    suited = {name for name in EXACT if fits(cls, TECHNIQUES[name])}
+    needs = {"symmetry": {"table"}, "enhanced": {"table"}, "aspiration": {"deepening"}}
+    sets = [set(), suited]
+    for name in suited:
+        sets.append({name} | needs.get(name, set()))
+        sets.append({other for other in suited if name not in {other, *needs.get(other, ())}})
+    random = Random(1)
+    for _ in range(10):
+        chosen = {name for name in suited if random.random() < 0.6}
+        sets.append({name for name in chosen if needs.get(name, set()) <= chosen})
+    return [frozenset(techniques) for techniques in sets]
+
+
+def value_of_line(engine, position, line, depth):
+    """The score at the end of a line, for the mover of its start."""
+    same, ply = True, 0
+    for move in line:
+        assert move in legal_moves(position)
+        child = play(position, move)
+        same = same == moves_again(position, child)
+        position = child
+        ply += 1
+    over, value = outcome(position)
+    if over:
+        if engine.win and value:
+            value = (1 if value > 0 else -1) * (engine.win - engine.step * ply)
+    else:
+        assert ply == depth
+        value = engine.evaluation(position)
+    return value if same else -value
+
+
+@compiled_only
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("evaluation", [None, HASHED], ids=["own", "hashed"])
+def test_exact_techniques_score_as_minimax(name, evaluation):
+    depth = DEPTHS[name]
+    cls = type(GAMES[name])
+    table = Table(1)
+    for number, techniques in enumerate(sets_of(cls)):
+        for soonest, driver in itertools.product((True, False), ("alphabeta", "mtdf")):
+            engine = Engine(
+                cls,
+                table=table,
+                evaluation=evaluation,
+                techniques=techniques,
+                exact=True,
+                driver=driver,
+                soonest=soonest,
+            )
+            for position in positions_of(name):
+                if number % 3 == 0:
+                    engine.clear()
+                wanted = minimax(position, depth, evaluation=evaluation, soonest=soonest)
+                result = engine.search(position, depth=depth)
+                assert result.exact
+                context = (sorted(techniques), driver, soonest, position)
+                assert result.value == wanted.value, context
+                if outcome(position)[0]:
+                    assert result.best_move is None
+                    continue
+                child = play(position, result.best_move)
+                reached = minimax(child, depth - 1, evaluation=evaluation, soonest=soonest).value
+                if not (engine.win and soonest and abs(reached) > 25000) and name != "duel":
+                    again = moves_again(position, child)
+                    assert (reached if again else -reached) == wanted.value, context
+                    if "table" not in techniques and driver == "alphabeta":
+                        end = value_of_line(engine, position, result.pv, depth)
+                        assert end == wanted.value, context
+
+
+@compiled_only
+def test_plain_alphabeta_counts():
+    """Nodes of textbook alpha-beta on 7x6, columns from the left; wins at any ply alike."""
+    start = load_game("connect4").start()
+    engine = Engine(start, techniques=(), evaluation="cells", soonest=False)
+    for depth, nodes, value in ((6, 11_767, 0), (8, 204_037, -1), (10, 2_666_528, 0)):
+        result = engine.search(start, depth=depth)
+        assert (result.nodes, result.value) == (nodes, value)
+
+
+@compiled_only
+def test_everything_on_needs_few_nodes():
+    """Half of the best public library measured: 11,474 nodes at 8, 97,012 at 12."""
+    start = load_game("connect4").start()
+    engine = Engine(start, evaluation="cells", soonest=False, exact=True)
+    for depth, nodes in ((8, 11_474), (10, 33_839), (12, 97_012)):
+        engine.clear()
+        assert engine.search(start, depth=depth).nodes < nodes / 2
+
+
+def test_choice_suits_the_game():
+    assert "order" not in choose(type(GAMES["tictactoe"]), None)
+    assert choose(type(GAMES["connect4"]), None, exact=True) <= EXACT
