@@ -30,7 +30,7 @@ from engine.errors import CutnodeError, GameError
 from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
 from engine.limits import NODES, PLIES, RUNNING, TIME
-from engine.native import records
+from engine.native import for_kernel, records
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
@@ -281,7 +281,8 @@ def _plain(
     if evaluation is not None:
         args = (evaluation, *args)
     clock = Clock(None)
-    answer = watch(functools.partial(run, coerce(position), *args, memory[0]), memory)
+    call = functools.partial(run, coerce(position), *args, for_kernel(memory))
+    answer = watch(call, memory)
     if memory[0]["stop"] == PLIES:
         raise GameError(f"a line of play is longer than MAX_PLIES = {plies}")
     if memory[0]["stop"] != RUNNING:

@@ -171,21 +171,25 @@ def bind(cls: type, name: str) -> Callable[..., Any]:
     if name not in REQUIRED and not defines(cls, name):
         return default
     rule = game_function(cls, name)
-    parameters = inspect.signature(default).parameters
-    given = len(inspect.signature(rule).parameters)
-    if given != len(parameters):
+    parameters, given = _parameters(default), _parameters(rule)
+    if len(given) != len(parameters):
         raise GameError(
-            f"{cls.__module__}.{name} takes {given} parameters; "
+            f"{cls.__module__}.{name} takes {len(given)} parameters; "
             f"the contract is {name}({', '.join(parameters)})"
         )
     return rule
+
+
+@functools.lru_cache(1000)
+def _parameters(rule: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(rule).parameters)
 
 
 def _verb(default: Callable[..., Any]) -> Any:
     """Make a verb: dispatch on the position's class, with *default* where it is optional."""
     name = default.__name__
     VERBS[name] = default
-    call = ", ".join(inspect.signature(default).parameters)
+    call = ", ".join(_parameters(default))
 
     @functools.wraps(default)
     def verb(position: Any, *args: Any) -> Any:

@@ -19,7 +19,7 @@ from engine.clock import Clock, seconds_per_tick
 from engine.contract import MAX_VALUE, game_constant
 from engine.errors import CutnodeError
 from engine.limits import CALLED, RUNNING, TIME
-from engine.native import records
+from engine.native import for_kernel, records
 from engine.positions import as_words, coerce
 from engine.solver import ALONE, OPENING, result_dtype, search_dtype, solve_batch
 from engine.table import Table
@@ -100,7 +100,7 @@ class Solver:
         self._call(self.rows[:0], OPENING)
 
     def _call(self, rows: np.ndarray, sharing: int) -> None:
-        search, table = self.search[0], self.table.words
+        search, table = for_kernel(self.search), self.table.words
         self.run(self.like, self.words, rows, *self.options, sharing, search, table)
 
     def check_time(self) -> None:

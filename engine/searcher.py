@@ -15,6 +15,8 @@ from hashlib import blake2b
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from engine.clock import Clock
 from engine.contract import (
     INFINITE,
@@ -33,7 +35,7 @@ from engine.errors import CutnodeError, GameError
 from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
 from engine.limits import NODES, RUNNING
-from engine.native import records
+from engine.native import for_kernel, records
 from engine.parameters import (
     ASPIRATION_DEPTH,
     ASPIRATION_WINDOW,
@@ -99,13 +101,19 @@ class Engine:
         self._run = search_root.specialise(self.cls, self.evaluation)
         self.table = table if isinstance(table, Table) else Table(table)
         self.memory = self._memory()
+        raw = self.memory.view(np.ndarray)
+        self.words = {name: raw[name].reshape(-1) for name in raw.dtype.names or ()}
+        """Each field of the memory as an array: what Python reads and writes."""
+        counters = [raw.dtype.fields[name][1] // 8 for name in COUNTERS]
+        self.counts = raw.view(np.int64)[counters[0] : counters[-1] + 1]
+        self.record = for_kernel(self.memory)
         self._busy = threading.Lock()
 
     def _memory(self) -> Any:
         memory = records(1, search_dtype(self.cls))
         memory["plies"] = min(game_constant(self.cls, "MAX_PLIES", 512), MOST_PLIES)
         memory["win"], memory["step"], memory["exact"] = self.win, self.step, self.exact
-        memory["purpose"] = _purpose(self.evaluation, self.exact, self.step)
+        memory["purpose"] = self._purpose()
         for name in self.techniques:
             memory[f"use_{name}"] = 1
         unit = game_constant(self.cls, "UNIT", 0)
@@ -117,6 +125,12 @@ class Engine:
                 less = math.log(depth) * math.log(number) / REDUCTION_DIVISOR
                 memory["reduction"][0, depth * 64 + number] = int(less)
         return memory
+
+    def _purpose(self) -> int:
+        """Part of the keys of the table: scores of different meaning must not be mixed."""
+        selective = () if self.exact else sorted(self.techniques)
+        name = f"{self.evaluation.type.name} {self.step} {selective}"
+        return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
 
     def clear(self) -> None:
         """Forget what searches stored and learned: the next is as the first."""
@@ -193,9 +207,9 @@ class _Task:
         self.researches = 0
         self.proven = False
         self.iterations: list[Iteration] = []
-        memory = engine.memory
-        for name in (*COUNTERS, "stop", "excluded"):
-            memory[name] = 0
+        self.words = engine.words
+        engine.counts[:] = 0
+        self.words["stop"][0] = self.words["excluded"][0] = 0
 
     def run(self, seed: int | None, progress: Callable[[Iteration], None] | None) -> SearchResult:
         try:
@@ -237,26 +251,26 @@ class _Task:
 
     def _iterate(self, depth: int) -> bool:
         """Search one depth; False if the search ended before that was done."""
-        memory = self.engine.memory[0]
+        words = self.words
         found: list[Line] = []
         proven = True
-        memory.excluded = 0
+        words["excluded"][0] = 0
         choices = len(legal_moves(self.position)) if self.lines > 1 else 1
         for number in range(min(self.lines, choices)):
             value = self._score(depth, number)
             if value is None:
-                memory.excluded = 0
+                words["excluded"][0] = 0
                 return False
             proven &= self.proven
-            line = tuple(int(move) for move in memory.line[: memory.length[0]])
+            line = tuple(int(move) for move in words["line"][: words["length"][0]])
             found.append(Line(line[0], value, line))
-            memory.excluded_moves[memory.excluded] = line[0]
-            memory.excluded += 1
-        memory.excluded = 0
+            words["excluded_moves"][number] = line[0]
+            words["excluded"][0] += 1
+        words["excluded"][0] = 0
         found.sort(key=lambda line: -line.value)
         spent = self.clock.elapsed()
         self.iterations.append(
-            Iteration(depth, found[0].value, proven, tuple(found), int(memory.nodes), spent)
+            Iteration(depth, found[0].value, proven, tuple(found), int(words["nodes"][0]), spent)
         )
         return True
 
@@ -264,7 +278,7 @@ class _Task:
         """The score of the best move that is not excluded; None after a stop."""
         if self.engine.driver == "mtdf":
             return self._score_by_null_windows(depth, number)
-        memory = self.engine.memory[0]
+        words = self.words
         known = self._last_score(depth, number)
         window = ASPIRATION_WINDOW
         low, high = -INFINITE, INFINITE
@@ -276,7 +290,7 @@ class _Task:
             if value is None:
                 return None
             if low < value < high:
-                self.proven = memory.estimates == 0
+                self.proven = words["estimates"][0] == 0
                 return value
             window *= 4
             self.researches += 1
@@ -291,18 +305,18 @@ class _Task:
         value = self._last_score(depth, number, at_least=0) or 0
         line: Any = None
         length = 0
-        memory = self.engine.memory[0]
+        words = self.words
         while lower < upper:
             beta = max(value, lower + 1)
             found = self._call(beta - 1, beta, depth)
             if found is None:
                 return None
             value = found
-            self.proven &= memory.estimates == 0
+            self.proven &= words["estimates"][0] == 0
             if value >= beta:
                 lower = value
-                length = int(memory.length[0])
-                line = memory.line[:length].copy()
+                length = int(words["length"][0])
+                line = words["line"][:length].copy()
             else:
                 upper = value
         if line is None:
@@ -310,8 +324,8 @@ class _Task:
             if self._call(lower - 1, lower, depth) is None:
                 return None
         else:
-            memory.length[0] = length
-            memory.line[:length] = line
+            words["length"][0] = length
+            words["line"][:length] = line
         return value
 
     def _last_score(self, depth: int, number: int, at_least: int = ASPIRATION_DEPTH) -> int | None:
@@ -325,32 +339,32 @@ class _Task:
 
     def _call(self, low: int, high: int, depth: int) -> int | None:
         """One call of the compiled search; None after a stop."""
-        memory = self.engine.memory[0]
+        words = self.words
         limit = self.limits.nodes if self.limits.nodes is not None else 1 << 62
-        spent = int(memory.nodes)
+        spent = int(words["nodes"][0])
         task = functools.partial(self._search, low, high, depth)
         if self.limits.stop is not None and self.limits.stop.is_set():
             self.reason = "stopped"
             return None
         if self._is_short(depth):
-            memory.node_limit = min(limit, spent + INLINE_NODES)
+            words["node_limit"][0] = min(limit, spent + INLINE_NODES)
             value = task()
-            if memory.stop == RUNNING:
+            if words["stop"][0] == RUNNING:
                 return value
-            memory.stop = RUNNING
-        if int(memory.nodes) < limit or limit <= spent:
-            memory.node_limit = limit
+            words["stop"][0] = RUNNING
+        if int(words["nodes"][0]) < limit or limit <= spent:
+            words["node_limit"][0] = limit
             answers: list[int] = []
             self.reason = run_watched(
-                lambda: answers.append(task()), memory, self.clock, self.limits.stop
+                lambda: answers.append(task()), words, self.clock, self.limits.stop
             )
-            if memory.stop == RUNNING:
+            if words["stop"][0] == RUNNING:
                 return answers[0]
         else:
-            memory.stop = NODES
-        if memory.stop == NODES:
+            words["stop"][0] = NODES
+        if words["stop"][0] == NODES:
             self.reason = "node limit"
-        memory.stop = RUNNING
+        words["stop"][0] = RUNNING
         return None
 
     def _is_short(self, depth: int) -> bool:
@@ -365,29 +379,28 @@ class _Task:
 
     def _search(self, low: int, high: int, depth: int) -> int:
         engine = self.engine
-        memory = engine.memory[0]
-        memory.estimates = 0
+        self.words["estimates"][0] = 0
         first, self.first = self.first, 0
-        words = engine.table.words
+        memory, table = engine.record, engine.table.words
         return engine._run(  # type: ignore[no-any-return]
-            self.position, engine.evaluation, low, high, depth, first, memory, words
+            self.position, engine.evaluation, low, high, depth, first, memory, table
         )
 
     def _choose_among_ties(self, seed: int) -> None:
         """Put a move of the best score in front, chosen by *seed* among all that have it."""
         last = self.iterations[-1]
-        memory = self.engine.memory[0]
+        words = self.words
         ties = [last.lines[0]]
         moves = legal_moves(self.position)
         for move in moves:
             if move == ties[0].move:
                 continue
             others = [other for other in moves if other != move]
-            memory.excluded_moves[: len(others)] = others
-            memory.excluded = len(others)
+            words["excluded_moves"][: len(others)] = others
+            words["excluded"][0] = len(others)
             value = self._call(last.value - 1, last.value, last.depth)
-            line = tuple(int(m) for m in memory.line[: memory.length[0]])
-            memory.excluded = 0
+            line = tuple(int(m) for m in words["line"][: words["length"][0]])
+            words["excluded"][0] = 0
             if value is None:
                 return
             if value >= last.value:
@@ -398,7 +411,7 @@ class _Task:
         lines = (chosen, *rest)[: len(last.lines)]
         spent = self.clock.elapsed()
         self.iterations[-1] = Iteration(
-            last.depth, last.value, last.proven, lines, int(memory.nodes), spent
+            last.depth, last.value, last.proven, lines, int(words["nodes"][0]), spent
         )
 
     def _result(self) -> SearchResult:
@@ -415,7 +428,7 @@ class _Task:
             value = final_score(value, 0, engine.win, engine.step)
         else:
             value = engine.evaluation(self.position)
-        counts = {name: int(engine.memory[0][name]) for name in COUNTERS}
+        counts = dict(zip(COUNTERS, engine.counts.tolist(), strict=True))
         return SearchResult(
             position=self.position,
             value=int(value),
@@ -481,9 +494,3 @@ def _class_of(game: Any) -> Any:
     if isinstance(game, type):
         return game
     return type(game.start()) if isinstance(game, Game) else type(game)
-
-
-def _purpose(evaluation: Evaluation, exact: bool, step: int) -> int:
-    """Part of the keys of the table: scores of different meaning must not be mixed."""
-    name = f"{evaluation.type.name} {exact} {step}"
-    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
