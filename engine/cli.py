@@ -24,7 +24,9 @@ from engine.contract import play
 from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.results import Result
+from engine.searcher import DRIVERS
 from engine.table import Table
+from engine.techniques import choose, leave_out
 
 __all__ = ["main"]
 
@@ -218,6 +220,106 @@ def one_line(result: Result) -> str:
     for move, score in (data["scores"] or {}).items():
         line += f"  {move}:{'?' if score is None else score}"
     return line
+
+
+@main.command(epilog=EPILOG)
+@positions_of_game
+@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="At most N plies deep.")
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="At most N nodes.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="At most S seconds; 1 if no limit is given.",
+)
+@click.option("--lines", type=click.IntRange(min=1), default=1, metavar="N", help="N best moves.")
+@click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
+@click.option("--techniques", metavar="A,B", help="Only these techniques; '' for none.")
+@click.option("--without", metavar="A,B", help="Not these techniques.")
+@click.option("--driver", type=click.Choice(DRIVERS), default="alphabeta", show_default=True)
+@click.option("--evaluation", metavar="NAME", help="Another of the game's estimates.")
+@click.option("--seed", type=int, metavar="N", help="Choose among equal moves by N.")
+@click.option(
+    "--table-mb",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    metavar="N",
+    help="Size of the transposition table in MiB.",
+)
+@click.option("--statistics", is_flag=True, help="Print what the search counted.")
+def search(
+    game: str,
+    position: str | None,
+    file: str | None,
+    as_json: bool,
+    depth: int | None,
+    nodes: int | None,
+    seconds: float | None,
+    lines: int,
+    exact: bool,
+    techniques: str | None,
+    without: str | None,
+    driver: str,
+    evaluation: str | None,
+    seed: int | None,
+    table_mb: int,
+    statistics: bool,
+) -> None:
+    """Find the best move as deep as limits allow, with the game's estimates.
+
+    Scores are for the player to move. Each position starts from an empty table.
+    """
+    _, entries = read_positions(game, position, file)
+    if depth is None and nodes is None and seconds is None:
+        seconds = 1.0
+    engine_of_game = engine.Engine(
+        entries[0][1],
+        table=table_mb,
+        evaluation=evaluation,
+        techniques=chosen_techniques(type(entries[0][1]), techniques, without, exact),
+        exact=exact,
+        driver=driver,
+    )
+    width = max(len(text) for text, _ in entries)
+    for text, start in entries:
+        engine_of_game.clear()
+        if file is None and not as_json:
+            click.echo(f"{start}\n")
+        result = engine_of_game.search(
+            start, depth=depth, nodes=nodes, seconds=seconds, lines=lines, seed=seed
+        )
+        data = result.to_dict()
+        if as_json:
+            click.echo(json.dumps(data | {"position": text}))
+        elif file is None:
+            click.echo(result)
+        else:
+            best = data["best_move"] or "-"
+            click.echo(
+                f"{text:{width}}  {result.value:>8}  {best:>4}  {result.depth:>3}  "
+                f"{result.nodes:>12}  {result.seconds:>10.6f}"
+            )
+        if statistics and not as_json:
+            for name, value in data["statistics"].items():
+                number = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+                click.echo(f"  {name.replace('_', ' '):24}{number:>16}")
+        if result.reason == "interrupted":
+            sys.exit(INTERRUPTED)
+
+
+def chosen_techniques(
+    cls: Any, techniques: str | None, without: str | None, exact: bool
+) -> list[str] | None:
+    """The techniques that options name; None for all that suit the game."""
+    if techniques is None and without is None:
+        return None
+    chosen = choose(cls, None if techniques is None else names_in(techniques), exact=exact)
+    return sorted(leave_out(chosen, names_in(without or "")))
+
+
+def names_in(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 @main.command(epilog=EPILOG)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,9 +164,12 @@ def watch(task: Callable[[], Any], memory: np.ndarray) -> Any:
 
 
 def run_watched(
-    task: Callable[[], Any], memory: Any, clock: Clock, stop: threading.Event | None
+    task: Callable[[], Any],
+    memory: Mapping[str, np.ndarray],
+    clock: Clock,
+    stop: threading.Event | None,
 ) -> str:
-    """Run a kernel in a thread; return why its ``memory.stop`` was set, or ""."""
+    """Run a kernel in a thread; return why its ``memory["stop"]`` was set, or ""."""
 
     def look() -> str:
         if stop is not None and stop.is_set():
@@ -174,7 +177,7 @@ def run_watched(
         return "time limit" if clock.is_over(0) else ""
 
     def end() -> None:
-        memory["stop"] = CALLED
+        memory["stop"][:] = CALLED
 
     return _in_threads([task], look, end, clock.patience())
 

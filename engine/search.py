@@ -79,7 +79,9 @@ from engine.parameters import (
     RAZORING_DEPTH,
     REDUCTION_DEPTH,
     REDUCTION_MOVES,
+    REDUCTION_STEP,
     REVERSE_DEPTH,
+    TABLE_DEPTH,
 )
 from engine.plain import repeats
 from engine.positions import load, park, width
@@ -300,7 +302,8 @@ def search_node(
     # 4. Look the position up.  What a repetition may have touched is not for the table.
     in_pv = beta - alpha > 1
     estimates, repetitions = search.estimates, search.repetitions
-    remember = search.use_table != 0 and not (recurs(position) and search.exact and steps > 0)
+    remember = search.use_table != 0 and depth >= TABLE_DEPTH
+    remember = remember and not (recurs(position) and search.exact and steps > 0)
     known, symmetry = NO_MOVE, 0
     if remember:
         search.probes += 1
@@ -368,7 +371,7 @@ def search_node(
 
     # 6. Without a move to begin with, look less deep: there will be one next time.
     if search.use_internal and known == NO_MOVE and depth >= INTERNAL_DEPTH and ply > 0:
-        depth -= 1
+        depth -= REDUCTION_STEP
 
     # 7. Make the moves and say which look promising.
     mover = side(position, ply)
@@ -469,11 +472,11 @@ def search_node(
         less = np.int64(0)
         if search.use_reduction and depth >= REDUCTION_DEPTH and searched >= REDUCTION_MOVES:
             less = search.reduction[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
-            less = min(less - in_pv, deeper - 1) if longer == 0 else np.int64(0)
-            less = max(less, np.int64(0))
+            less = min(less, deeper - 1) if longer == 0 and not in_pv else np.int64(0)
+            less = max(less - less % REDUCTION_STEP, np.int64(0))
             search.reductions += less > 0
         before = search.estimates
-        if search.use_table and deeper > 0:
+        if search.use_table and deeper >= TABLE_DEPTH:
             if enhanced:
                 child_word = Bits(search.children[slot + stride - 1])
             else:

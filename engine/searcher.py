@@ -107,6 +107,7 @@ class Engine:
         counters = [raw.dtype.fields[name][1] // 8 for name in COUNTERS]
         self.counts = raw.view(np.int64)[counters[0] : counters[-1] + 1]
         self.record = for_kernel(self.memory)
+        self._unlearn()
         self._busy = threading.Lock()
 
     def _memory(self) -> Any:
@@ -135,8 +136,11 @@ class Engine:
     def clear(self) -> None:
         """Forget what searches stored and learned: the next is as the first."""
         self.table.forget()
-        for name in ("killers", "history", "counters"):
-            self.memory[name] = NO_MOVE if name != "history" else 0
+        self._unlearn()
+
+    def _unlearn(self) -> None:
+        self.words["history"][:] = 0
+        self.words["killers"][:] = self.words["counters"][:] = NO_MOVE
 
     def search(
         self,
@@ -290,7 +294,7 @@ class _Task:
             if value is None:
                 return None
             if low < value < high:
-                self.proven = words["estimates"][0] == 0
+                self.proven = not words["estimates"][0]
                 return value
             window *= 4
             self.researches += 1
@@ -312,7 +316,7 @@ class _Task:
             if found is None:
                 return None
             value = found
-            self.proven &= words["estimates"][0] == 0
+            self.proven &= not words["estimates"][0]
             if value >= beta:
                 lower = value
                 length = int(words["length"][0])

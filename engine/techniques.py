@@ -16,7 +16,7 @@ from engine.contract import defines, game_constant, game_name
 from engine.errors import CutnodeError, GameError
 from engine.text import nearest, quoted
 
-__all__ = ["EXACT", "TECHNIQUES", "Technique", "choose"]
+__all__ = ["EXACT", "TECHNIQUES", "Technique", "choose", "leave_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,9 @@ TECHNIQUES = {
     )
 }
 
+REQUIRED = {"symmetry": "table", "enhanced": "table", "aspiration": "deepening"}
+"""Techniques that make no sense without another."""
+
 EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.exact)
 
 
@@ -63,6 +66,22 @@ def fits(cls: Any, technique: Technique) -> bool:
     """Whether the game of a position class defines what a technique needs."""
     needs = technique.needs
     return not needs or defines(cls, needs) or bool(game_constant(cls, needs, 0))
+
+
+def technique_of(name: str) -> Technique:
+    """A technique by its name; :class:`CutnodeError` if there is none."""
+    if name not in TECHNIQUES:
+        raise CutnodeError(
+            f"there is no technique {quoted(name)}{nearest(name, TECHNIQUES)}; "
+            f"techniques are {', '.join(TECHNIQUES)}"
+        )
+    return TECHNIQUES[name]
+
+
+def leave_out(chosen: Iterable[str], names: Iterable[str]) -> frozenset[str]:
+    """Techniques without those called *names*, and without what makes no sense then."""
+    out = {technique_of(name).name for name in names}
+    return frozenset(name for name in chosen if not {name, REQUIRED.get(name)} & out)
 
 
 def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> frozenset[str]:
@@ -79,19 +98,14 @@ def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> fro
         )
     chosen = frozenset(names)
     for name in sorted(chosen):
-        technique = TECHNIQUES.get(name)
-        if technique is None:
-            raise CutnodeError(
-                f"there is no technique {quoted(name)}{nearest(name, TECHNIQUES)}; "
-                f"techniques are {', '.join(TECHNIQUES)}"
-            )
+        technique = technique_of(name)
         if exact and not technique.exact:
             raise CutnodeError(f"{name} is selective: an exact search does not use it")
         if not fits(cls, technique):
             raise GameError(
                 f"{game_name(cls)} does not allow {name}: it does not define {technique.needs}"
             )
-    for name, other in (("symmetry", "table"), ("enhanced", "table"), ("aspiration", "deepening")):
+    for name, other in REQUIRED.items():
         if name in chosen and other not in chosen:
             raise CutnodeError(f"{name} makes no sense without {other}")
     return chosen

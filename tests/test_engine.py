@@ -1,0 +1,315 @@
+"""Engines: limits, several lines, ties, statistics, and errors."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import signal
+import threading
+import time
+
+import pytest
+from toys import duel, race
+
+from engine import (
+    CutnodeError,
+    Engine,
+    Evaluation,
+    GameError,
+    Table,
+    legal_moves,
+    load_game,
+    minimax,
+    search,
+)
+from engine.contract import play
+from engine.jit import jit_enabled
+from engine.scores import MOST_ESTIMATE, WIN
+from engine.techniques import EXACT, TECHNIQUES, choose, leave_out
+
+GAME = load_game("connect4")
+EMPTY = GAME.start()
+SMALL = load_game("tictactoe")
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+
+@pytest.fixture(scope="module")
+def shared():
+    return Engine(EMPTY, table=16)
+
+
+@pytest.fixture
+def engine(shared):
+    shared.clear()
+    return shared
+
+
+@pytest.fixture(scope="module")
+def exact():
+    return Engine(SMALL, table=1, exact=True)
+
+
+# Results
+
+
+def test_wins_are_counted_from_the_root(exact):
+    exact.clear()
+    result = exact.search(SMALL.parse("1425"), depth=5)  # 3 completes the row at once
+    assert (result.value, result.best_move, result.pv) == (WIN - 1, 2, (2,))
+    assert result.proven
+    assert result.meaning() == "the player to move wins in 1 ply"
+    result = exact.search(SMALL.parse("14253"), depth=5)
+    assert (result.value, result.lines, result.depth) == (-WIN, (), 0)
+    assert result.meaning() == "the other player has won"
+    assert (result.reason, result.best_move, result.pv) == ("proven", None, ())
+
+
+def test_losses_are_put_off(exact):
+    exact.clear()
+    result = exact.search(SMALL.parse("1593"), depth=9)  # two ways to lose
+    wanted = minimax(SMALL.parse("1593"), 9)
+    assert result.value == wanted.value
+    assert MOST_ESTIMATE < abs(result.value) <= WIN or result.value == 0
+
+
+def test_draw_is_proven_to_the_end(exact):
+    exact.clear()
+    result = exact.search(SMALL.start(), depth=9)
+    assert (result.value, result.proven, result.exact) == (0, True, True)
+    assert result.meaning() == "proven"
+    assert len(result.pv) == 9
+
+
+def test_proof_ends_a_search_early(exact):
+    exact.clear()
+    result = exact.search(SMALL.parse("1425"), depth=30)
+    assert (result.reason, result.depth < 30) == ("proven", True)
+
+
+def test_result_as_plain_data(exact):
+    exact.clear()
+    result = exact.search(SMALL.parse("5"), depth=4, lines=2)
+    data = json.loads(json.dumps(result.to_dict()))
+    assert data["best_move"] == data["lines"][0]["move"] == data["lines"][0]["pv"][0]
+    assert [line["value"] for line in data["lines"]] == [line.value for line in result.lines]
+    assert data["statistics"]["nodes"] == data["nodes"] == result.nodes
+    assert [step["depth"] for step in data["iterations"]] == [2, 4]
+    assert pickle.loads(pickle.dumps(result)) == result
+    text = str(result)
+    assert text.startswith(f"value  {result.value}  (estimated 4 plies deep)\nbest ")
+    assert "depth  4  (depth limit)" in text
+
+
+def test_statistics_add_up(engine):
+    count = engine.search(EMPTY, depth=7).statistics
+    assert count.nodes == count.leaves + count.interior + count.table_cutoffs + (
+        count.enhanced_cutoffs + count.distance_cutoffs
+    )
+    assert count.first_cutoffs <= count.cutoffs == count.cut_nodes
+    assert count.hits <= count.probes
+    assert count.deepest >= count.depth == 7
+    assert 1 < count.effective_branching < 7
+    assert 0 < count.first_cutoff_rate <= 1
+    assert 0 < count.fill < 1
+
+
+# Limits
+
+
+def test_same_limits_same_nodes(engine):
+    first = engine.search(EMPTY, depth=6)
+    engine.clear()
+    again = engine.search(EMPTY, depth=6)
+    assert (first.nodes, first.value, first.pv) == (again.nodes, again.value, again.pv)
+    other = search(EMPTY, depth=6, table=Table(16))
+    assert (other.nodes, other.value, other.pv) == (first.nodes, first.value, first.pv)
+
+
+@compiled_only
+def test_node_limit_twice(engine):
+    found = []
+    for _ in range(2):
+        engine.clear()
+        found.append(engine.search(EMPTY, nodes=100_000))
+    assert found[0].reason == "node limit"
+    assert 100_000 <= found[0].nodes <= 100_001
+    assert [f.pv for f in found] == [found[0].pv] * 2
+    assert [f.depth for f in found] == [found[0].depth] * 2
+
+
+def test_one_node_is_not_enough(engine):
+    result = engine.search(EMPTY, nodes=1)
+    assert (result.depth, result.reason) == (0, "node limit")
+    assert result.lines == () and not result.proven
+
+
+def test_depth_zero_is_an_estimate(engine):
+    result = engine.search(GAME.parse("4"), depth=0)
+    assert (result.depth, result.value) == (0, GAME.module.evaluate(GAME.parse("4")))
+
+
+@compiled_only
+@pytest.mark.parametrize("limit", ["seconds", "soft_seconds"])
+def test_time_limit(engine, limit):
+    started = time.perf_counter()
+    result = engine.search(EMPTY, **{limit: 0.1})
+    assert 0.1 <= time.perf_counter() - started < 20
+    assert (result.reason, result.depth > 3) == ("time limit", True)
+    assert result.best_move in legal_moves(EMPTY)
+
+
+@compiled_only
+def test_stop(engine):
+    stop = threading.Event()
+    threading.Timer(0.1, stop.set).start()
+    result = engine.search(EMPTY, stop=stop)
+    assert (result.reason, result.depth > 3) == ("stopped", True)
+    assert engine.search(EMPTY, depth=5, stop=stop).reason == "stopped"
+    assert engine.search(EMPTY, depth=5).reason == "depth limit"
+
+
+@compiled_only
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
+def test_interrupt_keeps_the_best(engine):
+    main = threading.main_thread().ident
+    threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    result = engine.search(EMPTY, depth=60)
+    assert (result.reason, result.depth > 3) == ("interrupted", True)
+
+
+def test_progress(engine):
+    seen = []
+    result = engine.search(EMPTY, depth=5, progress=seen.append)
+    assert tuple(seen) == result.iterations
+    assert [step.depth for step in seen] == [1, 3, 5]
+    assert [step.nodes for step in seen] == sorted(step.nodes for step in seen)
+
+
+# Lines and ties
+
+
+def test_lines_are_the_best_moves():
+    engine = Engine(SMALL, table=1, exact=True)
+    position = SMALL.parse("15")
+    scores = {move: -minimax(play(position, move), 4).value for move in legal_moves(position)}
+    result = engine.search(position, depth=5, lines=3)
+    assert [line.value for line in result.lines] == sorted(scores.values(), reverse=True)[:3]
+    assert all(scores[line.move] == line.value for line in result.lines)
+    assert len({line.move for line in result.lines}) == 3
+    everything = engine.search(position, depth=5, lines=100)
+    assert {line.move: line.value for line in everything.lines} == scores
+
+
+def test_ties_are_broken_by_a_seed():
+    engine = Engine(SMALL, table=1, exact=True)
+    start = SMALL.start()
+    wanted = minimax(start, 2).value
+    ties = {m for m in legal_moves(start) if -minimax(play(start, m), 1).value == wanted}
+    chosen = {seed: engine.search(start, depth=2, seed=seed).best_move for seed in range(30)}
+    assert set(chosen.values()) == ties
+    engine.clear()
+    assert engine.search(start, depth=2, seed=7).best_move == chosen[7]
+    assert engine.search(start, depth=2).value == wanted
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"techniques": ["tabel"]}, "there is no technique 'tabel'; did you mean 'table'?"),
+        ({"techniques": ["null"]}, "connect4 does not allow null: it does not define skip"),
+        ({"techniques": ["futility"]}, "does not allow futility: it does not define UNIT"),
+        ({"techniques": ["symmetry"]}, "symmetry makes no sense without table"),
+        ({"techniques": ["late"], "exact": True}, "late is selective"),
+        ({"evaluation": "cell"}, "no evaluation 'cell'; did you mean 'cells'?"),
+        ({"driver": "negascout"}, "a driver is one of alphabeta, mtdf, not 'negascout'"),
+        ({"table": 0}, "at least 1 MiB"),
+    ],
+)
+def test_engines_that_are_none(options, message):
+    with pytest.raises(CutnodeError) as error:
+        Engine(EMPTY, **options)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({}, "a search needs a limit"),
+        ({"depth": -1}, "a depth is 0..63 plies, not -1"),
+        ({"depth": 64}, "a depth is 0..63 plies, not 64"),
+        ({"nodes": 0}, "at least 1"),
+        ({"seconds": 0.0}, "more than 0"),
+        ({"seconds": float("nan")}, "more than 0"),
+        ({"soft_seconds": -1.0}, "more than 0"),
+        ({"depth": 1, "lines": 0}, "at least 1 line"),
+    ],
+)
+def test_limits_that_are_none(engine, limits, message):
+    with pytest.raises(CutnodeError) as error:
+        engine.search(EMPTY, **limits)
+    assert message in str(error.value)
+
+
+def test_positions_of_another_game(engine):
+    with pytest.raises(GameError, match="this engine searches Position7x6, not Position5x4"):
+        engine.search(load_game("connect4:5x4").start(), depth=1)
+    with pytest.raises(GameError, match="has chance"):
+        Engine(race.start())
+
+
+@compiled_only
+def test_two_threads_cannot_use_an_engine(engine):
+    stop = threading.Event()
+    thread = threading.Thread(target=lambda: engine.search(EMPTY, depth=60, stop=stop))
+    thread.start()
+    try:
+        time.sleep(0.2)
+        with pytest.raises(CutnodeError, match="searching already"):
+            engine.search(EMPTY, depth=1)
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_evaluation_that_is_not_compiled():
+    with pytest.raises(GameError, match="is not compiled: put @compiled before it"):
+        Evaluation(lambda position: 0)
+
+
+# Techniques
+
+
+def test_techniques_of_a_game():
+    cls = type(EMPTY)
+    assert {"order", "symmetry", "distance"} <= choose(cls, None)
+    assert not {"null", "futility", "quiescence"} & choose(cls, None)
+    assert choose(cls, None, exact=True) == choose(cls, None) & EXACT
+    assert choose(cls, []) == frozenset()
+    assert all(technique.about for technique in TECHNIQUES.values())
+
+
+def test_leaving_out_takes_what_depends():
+    chosen = choose(type(EMPTY), None)
+    assert chosen - leave_out(chosen, ["table"]) == {"table", "symmetry", "enhanced"}
+    with pytest.raises(CutnodeError, match="did you mean 'killers'"):
+        leave_out(chosen, ["killer"])
+
+
+@compiled_only
+def test_selective_search_finds_the_win():
+    """Deeper than an exact search of as many nodes, and right where it matters."""
+    engine = Engine(EMPTY, table=16)
+    position = GAME.parse("44455554221")
+    assert engine.search(position, depth=12).best_move in legal_moves(position)
+    exact = Engine(EMPTY, table=16, exact=True)
+    assert engine.search(EMPTY, depth=12).nodes < exact.search(EMPTY, depth=12).nodes
+
+
+@compiled_only
+def test_repetition_is_a_draw():
+    engine = Engine(duel.start(), table=1)
+    assert engine.search(duel.Position(0, 2, False), depth=20).value == 0
