@@ -23,6 +23,7 @@ import engine
 from engine.contract import play
 from engine.errors import CutnodeError
 from engine.finding import Game
+from engine.lab.cli import lab
 from engine.results import Result
 from engine.searcher import DRIVERS
 from engine.table import Table

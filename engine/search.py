@@ -200,6 +200,25 @@ def extend_line(search, ply, move):
     search.length[ply] = count + 1
 
 
+@compiled
+def leaf_score(position, evaluation, ply, steps, search):
+    """The score of a position from which the search does not go on."""
+    search.nodes += 1
+    search.leaves += 1
+    search.length[ply] = 0
+    if must_stop(search):
+        return 0
+    over, value = outcome(position)
+    if over:
+        return final_score(value, ply, search.win, search.step)
+    if recurs(position) and repeats(position, ply, steps, search):
+        search.repetitions += 1
+        return 0
+    search.estimates += 1
+    search.deepest = max(search.deepest, ply)
+    return limited(estimate(evaluation, position), search.win)
+
+
 @compiled(
     signature=lambda position, evaluation: types.int64(
         position, evaluation, types.int64, types.int64, types.int64, types.int64, _search(position)
@@ -266,7 +285,10 @@ def search_node(
     *word* is its address in the table; *steps* reversible moves led here, the last move
     was *previous* (``NO_MOVE``: none, or a pass); the stacks are free from *top* on.
     """
-    if depth <= 0 and search.use_quiescence:
+    # 0. Where the depth ends, estimate, or play on noisily.
+    if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
+        return leaf_score(position, evaluation, ply, steps, search)
+    if depth <= 0:
         return quiet_node(position, evaluation, alpha, beta, ply, top, search)
 
     # 1. Count the node, and stop if told to.
@@ -285,11 +307,6 @@ def search_node(
         search.leaves += 1
         search.repetitions += 1
         return 0
-    if depth <= 0 or ply >= search.plies:
-        search.leaves += 1
-        search.estimates += 1
-        search.deepest = max(search.deepest, ply)
-        return limited(estimate(evaluation, position), search.win)
 
     # 3. No win from here on is quicker than the next move, no loss quicker than now.
     if search.use_distance and search.step:
@@ -486,7 +503,10 @@ def search_node(
         value = np.int64(0)
         while True:
             plies = deeper - less
-            if again:
+            if plies <= 0 and not search.use_quiescence:
+                value = leaf_score(child, evaluation, ply + 1, run, search)
+                value = value if again else -value
+            elif again:
                 value = search_node(
                     child, evaluation, child_word, low, high, plies, ply + 1, run, end, move,
                     search, table,
