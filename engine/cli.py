@@ -79,6 +79,9 @@ def main() -> None:
     sys.path.append(os.getcwd())  # where modules named by a person may be
 
 
+main.add_command(lab)
+
+
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
     """What all verbs take: a game, and a position of it or a file of positions."""
     for parameter in (

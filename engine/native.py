@@ -19,7 +19,8 @@ _usable: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
 def usable_in_compiled_code(function: Callable[..., Any], inline: bool) -> Any:
     """Let compiled code call a function, which stays what it is in plain Python."""
     _usable.add(function)
-    return register_jitable(forceinline=inline, error_model="numpy")(function)
+    options = {"forceinline": inline, "error_model": "numpy", "no_cfunc_wrapper": True}
+    return register_jitable(**options)(function)
 
 
 def is_compiled(function: Any) -> bool:
@@ -32,7 +33,7 @@ def in_compiled_code(function: Callable[..., Any]) -> Any:
 
     ``numba.extending.overload``, always inlined, and with annotations allowed.
     """
-    options = {"forceinline": True, "error_model": "numpy"}
+    options = {"forceinline": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     return overload(function, jit_options=options, strict=False)
 
 
