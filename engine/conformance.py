@@ -59,6 +59,7 @@ from engine.errors import PositionError
 from engine.finding import Game
 from engine.jit import compiled
 from engine.positions import coerce, park, width
+from engine.scores import WIN, final_score, is_decisive, limited
 from engine.table import Table
 
 __all__ = ["Finding", "check"]
@@ -179,8 +180,16 @@ class Minimax:
 
     nodes_left: int = AFFORDABLE
     known: dict[Any, float] | None = None
+    win: int = 0
+    """See ``engine.scores``: 0 for values as they are."""
 
-    def value(self, position: Any, depth: int = TO_THE_END, line: tuple[Any, ...] = ()) -> float:
+    def value(
+        self,
+        position: Any,
+        depth: int = TO_THE_END,
+        line: tuple[Any, ...] = (),
+        ply: int = 0,
+    ) -> float:
         """The value for the mover; *line* is what play could still come back to."""
         if self.known is not None and position in self.known:
             return self.known[position]
@@ -189,33 +198,39 @@ class Minimax:
             raise UnaffordableError
         over, value = outcome(position)
         if over:
-            best = float(value)
+            best = float(final_score(value, ply, self.win, 1))
         elif position in line:
             best = 0.0
         elif chance(position):
             best = sum(
-                probability * self._of_event(position, child, depth)
+                probability * self._of_event(position, child, depth, ply)
                 for probability, child in _events(position)
             )
         elif depth == 0:
-            best = float(evaluate(position))
+            best = float(limited(evaluate(position), self.win))
         else:
-            best = max(self.of_move(position, move, depth, line) for move in legal_moves(position))
+            moves = legal_moves(position)
+            best = max(self.of_move(position, move, depth, line, ply) for move in moves)
         if self.known is not None:
             self.known[position] = best
         return best
 
     def of_move(
-        self, position: Any, move: int, depth: int = TO_THE_END, line: tuple[Any, ...] = ()
+        self,
+        position: Any,
+        move: int,
+        depth: int = TO_THE_END,
+        line: tuple[Any, ...] = (),
+        ply: int = 0,
     ) -> float:
         """The value of a move for the player who makes it."""
         child = play(position, move)
         line = (*line, position) if reversible(position, child) else ()
-        value = self.value(child, depth - 1, line)
+        value = self.value(child, depth - 1, line, ply + 1)
         return value if moves_again(position, child) else -value
 
-    def _of_event(self, position: Any, child: Any, depth: int) -> float:
-        value = self.value(child, depth)
+    def _of_event(self, position: Any, child: Any, depth: int, ply: int) -> float:
+        value = self.value(child, depth, (), ply + 1)
         return value if same_after_chance(position, child) else -value
 
 
@@ -746,7 +761,7 @@ def compiled_verbs_say_the_same(position: Any, study: Study) -> Iterator[str]:
 def kernels_see_the_same_tree(position: Any, study: Study) -> Iterator[str]:
     with contextlib.suppress(UnaffordableError):
         for depth in range(4):
-            plain = Minimax()
+            plain = Minimax(win=WIN if is_decisive(type(position)) else 0)
             wanted = plain.value(position, depth)
             result = minimax(position, depth)
             if not _same(result.value, wanted):

@@ -455,6 +455,8 @@ import pkgutil
 import engine
 from engine import jit
 from engine.api import alphabeta, perft, solve
+from engine.evaluation import OWN
+from engine.searcher import search
 from games.connect4 import Position, parse_position
 
 announced = []
@@ -464,11 +466,12 @@ modules = [importlib.import_module(f"engine.{name}") for name in names]
 values = [value for module in modules for value in vars(module).values()]
 kernels = {value for value in values if isinstance(value, jit.Kernel)}
 for kernel in kernels:
-    kernel.specialise(Position)
+    kernel.specialise(Position, OWN)
 position = parse_position("444444113355")
 solve(position)
 alphabeta(position, 3)
 perft(position, 2)
+search(position, depth=2)
 signatures = {kernel.name: list(map(str, kernel.dispatcher.signatures)) for kernel in kernels}
 print(json.dumps([announced, signatures]))
 """

@@ -8,6 +8,7 @@ from toys import boxes, duel, race
 
 from engine import CutnodeError, GameError, alphabeta, load_game, minimax, perft
 from engine.jit import jit_enabled
+from engine.scores import WIN
 
 AFFORDABLE = 10_000_000 if jit_enabled() else 20_000
 """The lines that a test may count."""
@@ -74,9 +75,16 @@ def test_evaluation_stands_for_the_value_where_depth_ends():
     assert alphabeta(game.start(), 1).value == 4
 
 
+def test_quicker_wins_score_higher():
+    game = load_game("tictactoe")
+    assert minimax(game.parse("1425"), 1).value == WIN - 1
+    assert alphabeta(game.parse("142"), 3).value in range(WIN - 3, WIN)
+    assert minimax(game.parse("142"), 3, soonest=False).value == WIN
+
+
 def test_end_of_the_game_comes_before_the_depth():
     over = load_game("tictactoe").parse("14253")
-    assert [minimax(over, depth).value for depth in (0, 1, None)] == [-1, -1, -1]
+    assert [minimax(over, depth).value for depth in (0, 1, None)] == [-WIN, -WIN, -1]
     assert minimax(over).nodes == alphabeta(over).nodes == 1
 
 

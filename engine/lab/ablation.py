@@ -1,0 +1,378 @@
+"""What each technique of the search saves: added in turn, and taken from all of them.
+
+The first rows are the plain references, minimax and textbook alpha-beta.  ``search`` is the
+compiled search with no technique on: alpha-beta as well, with the machinery for the others
+and an order of its own among equal moves.  Each ``+`` row has one technique more than the
+row above it; the last of them has all.  Each ``-`` row has all but one (and those that
+need it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.contract import legal_moves
+from engine.errors import CutnodeError
+from engine.evaluation import Evaluation
+from engine.lab.measuring import (
+    INTERRUPTED,
+    SHORT_NODES,
+    Measured,
+    Progress,
+    Task,
+    measure,
+    measure_alphabeta,
+    measure_minimax,
+    no_progress,
+    task_of,
+)
+from engine.lab.study import Column, Study
+from engine.results import SearchResult
+from engine.searcher import Engine
+from engine.table import Table
+from engine.techniques import EXACT, leave_out
+
+__all__ = ["ablation", "draw"]
+
+COLUMNS = (
+    Column("step", "what is on: + adds a technique to the row above, - takes one from all"),
+    Column("nodes", "positions visited, all positions together", ",d"),
+    Column("seconds", "CPU time, median of the runs", ".5f"),
+    Column("gain", "times fewer nodes than without this technique", ",.2f"),
+    Column("fewer", "times fewer nodes than alpha-beta", ",.2f"),
+    Column("faster", "times less CPU time than alpha-beta", ",.2f"),
+    Column("value", "share of positions with the exact value at this depth", ".0%"),
+    Column("move", "share of positions with a move that is best at this depth", ".0%"),
+    Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
+    Column("first", "share of cutoffs by the first move searched", ".1%"),
+    Column("rate", "million nodes per second of CPU time", ".2f"),
+    Column("runs", "how often it was timed", "d"),
+)
+
+COLOURS = {
+    "reference": "#888888",
+    "exact technique": "#3b6ea5",
+    "selective technique": "#d1792c",
+}
+
+Row = dict[str, Any]
+
+
+def ablation(
+    positions: Sequence[Any],
+    depth: int,
+    *,
+    techniques: Iterable[str] | None = None,
+    exact: bool = False,
+    evaluation: str | Evaluation | None = None,
+    runs: int = 3,
+    most_nodes: int = 100_000_000,
+    table_mb: int = 64,
+    progress: Progress = no_progress,
+) -> Study:
+    """Search positions with more and more *techniques*, and with all but one.
+
+    *techniques* are names of ``engine.techniques``, by default all that suit the game;
+    *exact* leaves out those that can change scores.  A row that would take more than
+    *most_nodes* nodes is left empty, except that minimax goes as deep as that allows.
+    """
+    task = task_of(
+        positions,
+        depth,
+        techniques=techniques,
+        exact=exact,
+        evaluation=evaluation,
+        runs=runs,
+        most_nodes=most_nodes,
+        table_mb=table_mb,
+    )
+    if not task.techniques:
+        raise CutnodeError("an ablation needs at least one technique")
+    work = _Ablation(task, progress)
+    try:
+        work.run()
+    except KeyboardInterrupt:
+        work.notes.append(INTERRUPTED)
+    return Study(
+        "ablation",
+        "What each technique of the search saves",
+        task.settings(),
+        COLUMNS,
+        work.rows,
+        tuple(work.notes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A row of the table, and the techniques that are on in its searches."""
+
+    name: str
+    techniques: frozenset[str]
+
+
+def _steps(task: Task) -> Iterator[_Step]:
+    """From no technique to all of them, and then all but one."""
+    chosen: frozenset[str] = frozenset()
+    yield _Step("search", chosen)
+    for name in task.techniques:
+        chosen |= {name}
+        yield _Step(f"+ {name}", chosen)
+    if len(chosen) > 1:
+        for name in task.techniques:
+            yield _Step(f"- {name}", leave_out(chosen, [name]))
+
+
+class _Ablation:
+    """An ablation under way: rows and notes so far."""
+
+    def __init__(self, task: Task, progress: Progress):
+        self.task = task
+        self.rows: list[Row] = []
+        self.notes: list[str] = []
+        self.progress = progress
+        self.table = Table(task.table_mb)
+        self.steps = list(_steps(task))
+        self.exact: tuple[SearchResult, ...] | None = None
+        self.best_moves: dict[int, frozenset[int] | None] = {}
+        self.baseline: Row = {}
+
+    def run(self) -> None:
+        self._report("compiling", 0)
+        first, *steps = self.steps
+        engine = self._engine(first.techniques)
+        self._report("exact values", 0)
+        self._find_exact_results()
+        self._add_minimax()
+        self._report("search", 2)
+        search = self._measure(engine)
+        self._report("alpha-beta", 3)
+        self._add_alphabeta(search)
+        self.rows.append(self._row("search", search))
+        last = search
+        everything: Measured | None = None
+        for number, step in enumerate(steps, 4):
+            self._report(step.name, number)
+            measured = self._measure(self._engine(step.techniques))
+            if step.name.startswith("+"):
+                row = self._row(step.name, measured, beside=last)
+                last = everything = measured
+            else:
+                row = self._row(step.name, measured)
+                if measured is not None and everything is not None:
+                    row["gain"] = measured.nodes / everything.nodes
+                self._note_what_went_along(step)
+            self.rows.append(row)
+            if measured is None:
+                self._note_too_many(step.name)
+        self._note_short_searches()
+
+    def _report(self, now: str, done: int) -> None:
+        self.progress(now, done, len(self.steps) + 3)
+
+    def _engine(self, techniques: Iterable[str] | None, exact: bool = False) -> Engine:
+        return Engine(
+            type(self.task.positions[0]),
+            table=self.table,
+            evaluation=self.task.evaluation,
+            techniques=techniques,
+            exact=exact,
+        )
+
+    def _measure(self, engine: Engine) -> Measured | None:
+        task = self.task
+        return measure(engine, task.positions, task.depth, task.runs, task.most_nodes)
+
+    def _find_exact_results(self) -> None:
+        task = self.task
+        engine = self._engine(None, exact=True)
+        found = measure(engine, task.positions, task.depth, 1, task.most_nodes)
+        if found is not None:
+            self.exact = found.results
+        else:
+            self.notes.append(
+                f"The exact values at depth {task.depth} take more than --most-nodes "
+                f"{task.most_nodes:,}: nothing is compared with them."
+            )
+
+    def _add_minimax(self) -> None:
+        task = self.task
+        self._report("minimax", 1)
+        found = measure_minimax(
+            task.positions, task.depth, task.runs, task.most_nodes, task.evaluation
+        )
+        name = "minimax"
+        row = self._figures(found.nodes, found.seconds, found.runs, found.depth)
+        if found.depth < task.depth:
+            name = f"minimax {found.depth} deep"
+            self.notes.append(
+                f"Minimax was counted {found.depth} plies deep; growing on like that it would "
+                f"visit some {found.expected:.1g} nodes at depth {task.depth}, more than "
+                f"--most-nodes {task.most_nodes:,}."
+            )
+        elif self.exact is not None:
+            pairs = zip(found.results, self.exact, strict=True)
+            row["value"] = _share([plain.value == exact.value for plain, exact in pairs])
+        self.rows.append({"step": name} | row)
+
+    def _add_alphabeta(self, search: Measured | None) -> None:
+        """Textbook alpha-beta, which is about as affordable as the search with nothing on."""
+        task = self.task
+        if search is None:
+            self.rows.append({"step": "alpha-beta"})
+            self._note_too_many("search", " and alpha-beta was not tried")
+            return
+        found = measure_alphabeta(task.positions, task.depth, task.runs, task.evaluation)
+        row = self._figures(found.nodes, found.seconds, found.runs, task.depth)
+        self.baseline = row
+        row |= {"step": "alpha-beta", "fewer": 1.0, "faster": 1.0}
+        if self.exact is not None:
+            pairs = zip(found.results, self.exact, strict=True)
+            row["value"] = _share([plain.value == exact.value for plain, exact in pairs])
+        if self.rows[0]["step"] == "minimax":
+            row["gain"] = self.rows[0]["nodes"] / row["nodes"]
+        self.rows.append(row)
+
+    def _row(self, name: str, found: Measured | None, beside: Measured | None = None) -> Row:
+        """What was found, *beside* the search that lacks a technique; empty if nothing was."""
+        if found is None:
+            return {"step": name}
+        row = self._figures(found.nodes, found.seconds, found.runs, self.task.depth)
+        row |= {"step": name, "first": found.first_cutoff_rate}
+        if beside is not None:
+            row["gain"] = beside.nodes / found.nodes
+        if self.baseline:
+            row["fewer"] = self.baseline["nodes"] / found.nodes
+            row["faster"] = self.baseline["seconds"] / found.seconds
+        if self.exact is not None:
+            pairs = list(enumerate(zip(found.results, self.exact, strict=True)))
+            row["value"] = _share([mine.value == exact.value for _, (mine, exact) in pairs])
+            row["move"] = _share([self._is_best(number, mine) for number, (mine, _) in pairs])
+        return row
+
+    def _figures(self, nodes: int, seconds: float, runs: int, depth: int) -> Row:
+        return {
+            "nodes": nodes,
+            "seconds": seconds,
+            "ebf": (nodes / len(self.task.positions)) ** (1 / depth),
+            "rate": nodes / seconds / 1e6,
+            "runs": runs,
+        }
+
+    def _is_best(self, number: int, result: SearchResult) -> bool | None:
+        """Whether a search found one of the moves with the best exact value.
+
+        None if that takes too many nodes to know.
+        """
+        assert self.exact is not None
+        exact = self.exact[number]
+        if result.best_move == exact.best_move:
+            return True
+        if number not in self.best_moves:
+            self.best_moves[number] = self._find_best_moves(exact)
+        best = self.best_moves[number]
+        return None if best is None else result.best_move in best
+
+    def _find_best_moves(self, exact: SearchResult) -> frozenset[int] | None:
+        task = self.task
+        engine = self._engine(None, exact=True)
+        engine.clear()
+        every = engine.search(
+            exact.position,
+            depth=task.depth,
+            nodes=task.most_nodes,
+            lines=len(legal_moves(exact.position)),
+        )
+        if every.reason == "interrupted":
+            raise KeyboardInterrupt
+        if every.reason == "node limit":
+            self._note_once(
+                f"To know all moves that are best takes more than --most-nodes "
+                f"{task.most_nodes:,}: where a row found another move than the exact "
+                f"search, its share of best moves is left empty."
+            )
+            return None
+        return frozenset(line.move for line in every.lines if line.value == exact.value)
+
+    def _note_once(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def _note_what_went_along(self, step: _Step) -> None:
+        name = step.name.removeprefix("- ")
+        along = [
+            other
+            for other in self.task.techniques
+            if other != name and other not in step.techniques
+        ]
+        if along:
+            need = "needs" if len(along) == 1 else "need"
+            self.notes.append(
+                f"{step.name} is also without {' and '.join(along)}, which {need} it."
+            )
+
+    def _note_too_many(self, name: str, so: str = "") -> None:
+        most = self.task.most_nodes
+        self.notes.append(f"{name} takes more than --most-nodes {most:,}: it was given up{so}.")
+
+    def _note_short_searches(self) -> None:
+        nodes = min((row["nodes"] for row in self.rows if "nodes" in row), default=0)
+        if nodes < SHORT_NODES * len(self.task.positions):
+            self.notes.append(
+                f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that "
+                f"starts them: compare their nodes, not their times."
+            )
+
+
+def _share(agree: Sequence[bool | None]) -> float | None:
+    """The share of those that agree; None if it is not known of all."""
+    known = [one for one in agree if one is not None]
+    return sum(known) / len(known) if len(known) == len(agree) else None
+
+
+def draw(study: Study, figure: Any) -> None:
+    """Nodes as bars, one panel for techniques added and one for those taken away."""
+    panels = {
+        "Added in turn": [row for row in study.rows if not row["step"].startswith("- ")],
+        "All but one": [row for row in study.rows if row["step"].startswith("- ")],
+    }
+    panels = {title: rows for title, rows in panels.items() if rows}
+    heights = [len(rows) for rows in panels.values()]
+    figure.set_size_inches(7, 1.4 + 0.22 * sum(heights) + 0.4 * len(panels))
+    grid = figure.subplots(
+        len(panels), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights}
+    )
+    for (title, rows), axes in zip(panels.items(), grid[:, 0], strict=True):
+        _draw_bars(axes, title, rows)
+    most = max([10, *(row.get("nodes", 0) for row in study.rows)])
+    grid[0, 0].set_xscale("log")
+    grid[0, 0].set_xlim(1, most**1.25)  # room for the numbers
+    grid[-1, 0].set_xlabel("nodes (logarithmic)")
+    used = {_kind(row["step"]) for row in study.rows}
+    bars = [axes.barh([0], [0], color=colour) for colour in COLOURS.values()]
+    legend = [(bar, kind) for bar, kind in zip(bars, COLOURS, strict=True) if kind in used]
+    figure.legend(*zip(*legend, strict=True), loc="outside lower center", ncols=3, frameon=False)
+
+
+def _draw_bars(axes: Any, title: str, rows: list[Row]) -> None:
+    nodes = [row.get("nodes", 0) for row in rows]
+    bars = axes.barh(
+        [row["step"] for row in rows],
+        [max(count, 1) for count in nodes],
+        color=[COLOURS[_kind(row["step"])] for row in rows],
+        height=0.7,
+    )
+    labels = [f" {count:,}" if count else " given up" for count in nodes]
+    axes.bar_label(bars, labels, fontsize=7)
+    axes.set_ylim(len(rows) - 0.4, -0.6)  # from the top
+    axes.set_title(title, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _kind(step: str) -> str:
+    if step[:2] not in ("+ ", "- "):
+        return "reference"
+    return "exact technique" if step[2:] in EXACT else "selective technique"

@@ -1,0 +1,188 @@
+"""The commands ``cutnode lab ...``: experiments from a shell.
+
+A study is a table on standard output, or JSON or CSV; plots and reports go to files.
+Exit codes: 0 measured, 2 bad input, 130 interrupted (what was measured is printed).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from engine.errors import CutnodeError
+
+if TYPE_CHECKING:
+    from engine.lab.report import Draw
+    from engine.lab.study import Study
+
+__all__ = ["deliver", "lab", "outputs", "searched"]
+
+INTERRUPTED_CODE = 130
+
+EPILOG = """\
+\b
+GAME and POSITION are those of `cutnode solve --help`.
+
+\b
+Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted
+(what was measured until then is printed).
+"""
+
+
+@click.group(epilog=EPILOG)
+def lab() -> None:
+    """Measure what the techniques of the search save."""
+
+
+def searched(command: Callable[..., None]) -> Callable[..., None]:
+    """What experiments with a game take: positions, a depth, techniques, limits."""
+    from engine.parameters import MOST_DEPTH
+
+    for parameter in (
+        click.option(
+            "--table-mb",
+            type=click.IntRange(min=1),
+            default=64,
+            show_default=True,
+            metavar="N",
+            help="Size of the transposition table in MiB.",
+        ),
+        click.option(
+            "--most-nodes",
+            type=click.IntRange(min=1),
+            default=100_000_000,
+            show_default=True,
+            metavar="N",
+            help="Give up a row of the table that takes more nodes than N.",
+        ),
+        click.option(
+            "--runs",
+            type=click.IntRange(1, 99),
+            default=3,
+            show_default=True,
+            metavar="N",
+            help="Take the median of N times: of more for short searches, of fewer for long ones.",
+        ),
+        click.option("--evaluation", metavar="NAME", help="Another of the game's estimates."),
+        click.option("--exact", is_flag=True, help="Only techniques that cannot change the score."),
+        click.option("--without", metavar="A,B", help="Not these techniques."),
+        click.option("--techniques", metavar="A,B", help="Only these techniques."),
+        click.option(
+            "--depth",
+            type=click.IntRange(1, MOST_DEPTH),
+            required=True,
+            metavar="N",
+            help="Search N plies deep.",
+        ),
+        click.option(
+            "--file",
+            metavar="FILE",
+            help="Read positions from FILE ('-' is standard input), one per line.",
+        ),
+        click.argument("position", required=False),
+        click.argument("game"),
+    ):
+        command = parameter(command)
+    return command
+
+
+def outputs(command: Callable[..., None]) -> Callable[..., None]:
+    """Where the outcome of an experiment goes; for :func:`deliver`."""
+    for parameter in (
+        click.option(
+            "--report", metavar="FILE", help="Also write a page of HTML: table, plot, settings."
+        ),
+        click.option("--plot", metavar="FILE", help="Also draw it: a .png, .svg or .pdf file."),
+        click.option("--csv", "as_csv", is_flag=True, help="Print CSV, settings as # comments."),
+        click.option("--json", "as_json", is_flag=True, help="Print a JSON object."),
+    ):
+        command = parameter(command)
+    return command
+
+
+def deliver(
+    measure: Callable[[Any], Study],
+    draw: Draw | None,
+    *,
+    as_json: bool,
+    as_csv: bool,
+    plot: str | None,
+    report: str | None,
+) -> None:
+    """Run an experiment, which is told how to report progress, and print, draw and write it.
+
+    That all can be written is seen before.
+    """
+    from engine.lab import report as reporting
+    from engine.lab.measuring import INTERRUPTED
+
+    if as_json and as_csv:
+        raise CutnodeError("--json and --csv exclude each other")
+    if plot is not None:
+        reporting.check_plot(plot)
+    if report is not None:
+        reporting.check_file(report)
+    with reporting.progress_bar() as progress:
+        study = measure(progress)
+    if plot is not None and draw is not None and study.rows:
+        reporting.write_plot(study, draw, plot)
+    if report is not None and study.rows:
+        page = reporting.page("cutnode lab", [(study, draw)])
+        reporting.write_whole(report, page.encode())
+    if as_json:
+        click.echo(json.dumps(study.to_dict()))
+    elif as_csv:
+        click.echo(study.to_csv(), nl=False)
+    else:
+        reporting.print_study(study)
+    if INTERRUPTED in study.notes:
+        sys.exit(INTERRUPTED_CODE)
+
+
+@lab.command(epilog=EPILOG)
+@searched
+@outputs
+def ablation(**options: Any) -> None:
+    """Add techniques in turn, and take each from all of them.
+
+    The rows: minimax and textbook alpha-beta, the search without any technique, with each
+    technique more, and with all but one. Node counts are exact and can be had again; with
+    a FILE they are totals. Selective techniques are compared with the exact result at the
+    same depth.
+    """
+    from engine.lab import ablation as experiment
+
+    _search_and_deliver(experiment.ablation, experiment.draw, options)
+
+
+@lab.command(epilog=EPILOG)
+@searched
+@outputs
+def depths(**options: Any) -> None:
+    """Search each depth up to N: nodes, time, best move and score.
+
+    Every depth is searched from nothing. With a FILE, nodes and times are totals.
+    """
+    from engine.lab import depths as experiment
+
+    _search_and_deliver(experiment.depths, experiment.draw, options)
+
+
+def _search_and_deliver(
+    experiment: Callable[..., Study], draw: Draw | None, options: dict[str, Any]
+) -> None:
+    from engine.cli import chosen_techniques, read_positions
+
+    where = {name: options.pop(name) for name in ("as_json", "as_csv", "plot", "report")}
+    asked = (options.pop(name) for name in ("game", "position", "file"))
+    _, entries = read_positions(*asked)
+    positions = [position for _, position in entries]
+    techniques, without = options.pop("techniques"), options.pop("without")
+    options["techniques"] = chosen_techniques(
+        type(positions[0]), techniques, without, options["exact"]
+    )
+    deliver(lambda progress: experiment(positions, progress=progress, **options), draw, **where)

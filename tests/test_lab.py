@@ -1,0 +1,450 @@
+"""The laboratory: that its counts are those of the searches, and what its commands print."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from io import StringIO
+from pathlib import Path
+from xml.etree import ElementTree
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from engine import Engine, alphabeta, legal_moves, load_game, minimax
+from engine.cli import main
+from engine.contract import play
+from engine.errors import CutnodeError
+from engine.jit import jit_enabled
+from engine.lab import report as reporting
+from engine.lab.ablation import ablation, draw
+from engine.lab.cli import lab
+from engine.lab.depths import depths
+from engine.lab.measuring import INTERRUPTED, measure_minimax
+from engine.techniques import EXACT
+
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+ROOT = Path(__file__).parent.parent
+TICTACTOE = load_game("tictactoe")
+CONNECT4 = load_game("connect4")
+SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
+FEW = ("table", "deepening", "enhanced", "killers", "reduction")
+
+
+def cutnode(*args: object, stdin: str = "") -> Result:
+    result = CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+def steps(study):
+    return {row["step"]: row for row in study.rows}
+
+
+# Ablation
+
+
+@pytest.fixture(scope="module")
+def study():
+    """Tic-tac-toe to the end, with a few techniques."""
+    return ablation([TICTACTOE.start()], 9, techniques=FEW, runs=1)
+
+
+def test_rows_add_techniques_in_turn_and_take_each_away(study):
+    assert [row["step"] for row in study.rows] == [
+        *("minimax", "alpha-beta", "search"),
+        *(f"+ {name}" for name in FEW),
+        *(f"- {name}" for name in FEW),
+    ]
+    assert set(study.notes) >= {"- table is also without enhanced, which needs it."}
+
+
+def test_rows_have_no_figures_but_those_of_the_columns(study):
+    names = {column.name for column in study.columns}
+    for row in study.rows:
+        assert row.keys() <= names
+    assert "549,946" in [study.text(study.rows[0], column) for column in study.columns]
+
+
+def test_counts_are_those_of_the_searches(study):
+    start = TICTACTOE.start()
+    rows = steps(study)
+    assert rows["minimax"]["nodes"] == minimax(start, 9).nodes == 549_946
+    assert rows["alpha-beta"]["nodes"] == alphabeta(start, 9).nodes
+    sets = {
+        "search": (),
+        "+ deepening": ("table", "deepening"),
+        "+ reduction": FEW,
+        "- table": ("deepening", "killers", "reduction"),
+        "- killers": ("table", "deepening", "enhanced", "reduction"),
+    }
+    for step, techniques in sets.items():
+        engine = Engine(start, techniques=techniques)
+        assert rows[step]["nodes"] == engine.search(start, depth=9).nodes
+
+
+def test_gains_follow_from_the_counts(study):
+    rows = steps(study)
+    nodes = {step: row["nodes"] for step, row in rows.items()}
+    assert rows["alpha-beta"]["gain"] == nodes["minimax"] / nodes["alpha-beta"]
+    assert rows["+ table"]["gain"] == nodes["search"] / nodes["+ table"]
+    assert rows["- killers"]["gain"] == nodes["- killers"] / nodes["+ reduction"]
+    assert rows["+ reduction"]["fewer"] == nodes["alpha-beta"] / nodes["+ reduction"]
+    assert rows["+ table"]["ebf"] == nodes["+ table"] ** (1 / 9)
+    for row in study.rows:
+        assert row["seconds"] > 0 and row["rate"] > 0
+        assert 0 <= row.get("first", 0) <= 1
+
+
+def test_exact_sets_always_agree_with_the_exact_result(study):
+    for step, row in steps(study).items():
+        if not step.startswith("- ") and step != "+ reduction":
+            assert row["value"] == 1
+            assert row.get("move", 1) == 1
+
+
+def test_agreement_of_selective_techniques():
+    techniques = ("table", "reduction", "internal", "late")
+    study = ablation(SOME, 5, techniques=techniques, runs=1)
+    engine = Engine(SOME[0], techniques=techniques)
+    values = moves = 0
+    for position in SOME:
+        engine.clear()
+        result = engine.search(position, depth=5)
+        exact = {move: -minimax(play(position, move), 4).value for move in legal_moves(position)}
+        values += result.value == minimax(position, 5).value
+        moves += exact[result.best_move] == max(exact.values())
+    row = steps(study)["+ late"]
+    assert (row["value"], row["move"]) == (values / len(SOME), moves / len(SOME))
+    assert values < len(SOME)
+
+
+def test_positions_are_added_up():
+    options = {"techniques": ("table", "killers"), "runs": 1}
+    together = ablation(SOME, 4, **options)
+    alone = [ablation([position], 4, **options) for position in SOME]
+    for number, row in enumerate(together.rows):
+        assert row["nodes"] == sum(study.rows[number]["nodes"] for study in alone)
+    assert len(together.settings["positions"]) == len(SOME)
+
+
+def test_the_same_settings_count_the_same():
+    first = ablation([TICTACTOE.parse("5")], 6, runs=2)
+    settings = {**first.settings}
+    game = load_game(settings.pop("game"))
+    positions = [game.parse(text) for text in settings.pop("positions")]
+    again = ablation(positions, settings.pop("depth"), **settings)
+    assert [row["nodes"] for row in first.rows] == [row["nodes"] for row in again.rows]
+    assert first.settings == again.settings
+
+
+def test_exact_leaves_selective_techniques_out():
+    study = ablation([TICTACTOE.start()], 3, exact=True, runs=1)
+    assert set(study.settings["techniques"]) <= EXACT
+    assert len(study.settings["techniques"]) > 5
+
+
+def test_what_takes_too_many_nodes_is_given_up():
+    study = ablation([TICTACTOE.start()], 9, techniques=("table",), runs=1, most_nodes=10_000)
+    rows = steps(study)
+    assert rows["minimax 4 deep"]["nodes"] == minimax(TICTACTOE.start(), 4).nodes
+    assert rows["alpha-beta"] == {"step": "alpha-beta"}
+    assert rows["search"] == {"step": "search"}
+    assert rows["+ table"]["nodes"] <= 10_000
+    assert rows["+ table"].get("fewer") is None
+    assert any("4 plies deep" in note for note in study.notes)
+    assert any(note.startswith("search takes more") for note in study.notes)
+
+
+def test_minimax_goes_as_deep_as_is_affordable():
+    start = CONNECT4.start()
+    found = measure_minimax([start], 30, 1, 100_000, None)
+    assert (found.depth, found.nodes) == (5, minimax(start, 5).nodes)
+    assert found.expected > 7**25
+    found = measure_minimax([start], 4, 1, 100_000, None)
+    assert (found.depth, found.expected) == (4, found.nodes)
+
+
+@pytest.mark.parametrize(
+    ("positions", "depth", "options", "message"),
+    [
+        ([], 3, {}, "there are no positions"),
+        ([TICTACTOE.parse("14253")], 3, {}, "the game is over in xxx/oo./..."),
+        ([TICTACTOE.start(), CONNECT4.start()], 3, {}, "of one game"),
+        ([TICTACTOE.start()], 0, {}, "1..63 plies, not 0"),
+        ([TICTACTOE.start()], 64, {}, "1..63 plies, not 64"),
+        ([TICTACTOE.start()], 3, {"runs": 0}, "at least 1 run"),
+        ([TICTACTOE.start()], 3, {"most_nodes": 0}, "a node limit is at least 1"),
+    ],
+)
+def test_tasks_that_make_no_sense(positions, depth, options, message):
+    for experiment in (ablation, depths):
+        with pytest.raises(CutnodeError, match=message):
+            experiment(positions, depth, **options)
+
+
+# Depths
+
+
+def test_depths_are_searched_from_nothing():
+    start = TICTACTOE.start()
+    study = depths([start], 5, exact=True, runs=1)
+    engine = Engine(start, exact=True)
+    for depth, row in enumerate(study.rows, 1):
+        engine.clear()
+        result = engine.search(start, depth=depth)
+        assert (row["depth"], row["nodes"], row["score"]) == (depth, result.nodes, result.value)
+        assert row["move"] == TICTACTOE.module.move_text(start, result.best_move)
+    assert row["growth"] == row["nodes"] / study.rows[-2]["nodes"]
+
+
+def test_depths_of_several_positions_have_no_move():
+    study = depths([TICTACTOE.start(), TICTACTOE.parse("5")], 3, runs=1)
+    assert not {"move", "score"} & {column.name for column in study.columns}
+    assert not {"move", "score"} & study.rows[0].keys()
+
+
+def test_depths_end_where_nodes_do():
+    study = depths([TICTACTOE.start()], 9, runs=1, most_nodes=100)
+    assert 1 <= len(study.rows) < 9
+    assert study.notes == (
+        f"Depth {len(study.rows) + 1} takes more than --most-nodes 100: it was given up.",
+    )
+
+
+# The commands
+
+LAB = ("lab", "ablation", "tictactoe", "--depth", 4, "--techniques", "table,killers", "--runs", 1)
+
+
+def test_table():
+    result = cutnode(*LAB)
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert lines[0] == "What each technique of the search saves: tictactoe, .../.../..., depth 4"
+    rows = [line.split() for line in lines if line.startswith((" + ", " - ", " alpha"))]
+    assert [row[:2] for row in rows[1:]] == [
+        ["+", "table"],
+        ["+", "killers"],
+        ["-", "table"],
+        ["-", "killers"],
+    ]
+    nodes = alphabeta(TICTACTOE.start(), 4).nodes
+    assert rows[0][:2] == ["alpha-beta", f"{nodes:,}"]
+    assert "fewer   times fewer nodes than alpha-beta" in lines
+
+
+def test_json():
+    data = json.loads(cutnode(*LAB, "--json").output)
+    assert data["settings"]["techniques"] == ["table", "killers"]
+    assert data["settings"]["positions"] == [".../.../..."]
+    assert data["rows"][1]["nodes"] == alphabeta(TICTACTOE.start(), 4).nodes
+    assert data["machine"].keys() >= {"processor", "python", "numba"}
+
+
+def test_csv():
+    lines = cutnode(*LAB, "--csv").output.splitlines()
+    assert "# depth: 4" in lines
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert [row["step"] for row in rows][:3] == ["minimax", "alpha-beta", "search"]
+    assert all(int(row["nodes"]) > 0 for row in rows)
+
+
+def test_positions_of_a_file():
+    arguments = ("lab", "depths", "tictactoe", "--depth", 3, "--runs", 1, "--json", "--file", "-")
+    data = json.loads(cutnode(*arguments, stdin="1 ; a corner\n\n5\n").output)
+    assert data["settings"]["positions"] == ["x../.../...", ".../.x./..."]
+
+
+def test_depths_at_the_command_line():
+    output = cutnode("lab", "depths", "tictactoe", "5", "--depth", 8, "--exact").output
+    row = next(line for line in output.splitlines() if line.startswith("     8 ")).split()
+    assert row[4] == "0" and row[5] == "proven"
+
+
+def test_without_leaves_techniques_out():
+    data = json.loads(cutnode(*LAB, "--without", "killers", "--json").output)
+    assert data["settings"]["techniques"] == ["table"]
+
+
+BAD_INPUT = {
+    ("--techniques", "tabel"): "there is no technique 'tabel'; did you mean 'table'?",
+    ("--techniques", "symmetry,table"): "tictactoe does not allow symmetry",
+    ("--techniques", "aspiration"): "aspiration makes no sense without deepening",
+    ("--techniques", ""): "an ablation needs at least one technique",
+    ("--techniques", "late", "--exact"): "late is selective: an exact search does not use it",
+    ("--evaluation", "discs"): "tictactoe has no evaluation 'discs'",
+    ("--json", "--csv"): "--json and --csv exclude each other",
+    ("--report", "no_such_folder/a.html"): "no_such_folder/a.html cannot be written: there is no",
+    ("--report", "."): ". cannot be written: it is a folder",
+    ("--plot", "a.gif"): "a plot is a file that ends in .png, .svg, .pdf, not 'a.gif'",
+    ("--file", "-", "5"): "a position and --file exclude each other",
+    ("14253",): "the game is over in xxx/oo./...: there is nothing to search",
+    ("--table-mb", "999999999"): "a table of 999999999 MiB does not fit",
+}
+BAD_USAGE = {
+    ("--depth", "0"): "0 is not in the range 1<=x<=63",
+    ("--depth", "64"): "64 is not in the range 1<=x<=63",
+    ("--most-nodes", "-1"): "-1 is not in the range x>=1",
+    ("--runs", "nan"): "'nan' is not a valid integer",
+    ("--dept", "3"): "--depth",
+}
+
+
+@pytest.mark.parametrize(("args", "message"), BAD_INPUT.items())
+def test_bad_input(args, message):
+    result = cutnode("lab", "ablation", "tictactoe", "--depth", 3, *args)
+    assert result.exit_code == 2
+    assert result.output.startswith(f"cutnode: {message}")
+    assert result.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(("args", "message"), BAD_USAGE.items())
+def test_bad_usage(args, message):
+    for experiment in ("ablation", "depths"):
+        result = cutnode("lab", experiment, "tictactoe", "--depth", 3, *args)
+        assert result.exit_code == 2
+        assert message in result.output
+
+
+@pytest.mark.parametrize("name", sorted(lab.commands))
+def test_help_tells_every_option(name):
+    result = cutnode("lab", name, "--help")
+    assert result.exit_code == 0
+    for parameter in lab.commands[name].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help
+            assert parameter.opts[0] in result.output
+
+
+def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
+    main_thread = threading.main_thread().ident
+    timer = threading.Timer(0.02, signal.pthread_kill, (main_thread, signal.SIGINT))
+
+    @contextlib.contextmanager
+    def progress_bar():
+        yield lambda now, done, of: timer.start() if now == "+ enhanced" else None
+
+    monkeypatch.setattr(reporting, "progress_bar", progress_bar)
+    result = cutnode("lab", "ablation", "tictactoe", "--depth", 9, "--runs", 99, "--json")
+    timer.cancel()
+    assert result.exit_code == 130
+    data = json.loads(result.output)
+    assert "+ table" in [row["step"] for row in data["rows"]]
+    assert not any(row["step"] == "- table" for row in data["rows"])
+    assert data["notes"][-1] == INTERRUPTED
+
+
+def test_interrupted_ablation_has_the_rows_before():
+    def progress(now: str, done: int, of: int) -> None:
+        assert done < of
+        if now == "+ killers":
+            raise KeyboardInterrupt
+
+    study = ablation([TICTACTOE.start()], 3, techniques=FEW, runs=1, progress=progress)
+    assert [row["step"] for row in study.rows][-2:] == ["+ deepening", "+ enhanced"]
+    assert study.notes[-1] == INTERRUPTED
+
+
+def test_other_commands_do_not_load_the_laboratory():
+    code = (
+        "import sys, engine.cli; print([name for name in sys.modules if name in "
+        "('matplotlib', 'rich', 'engine.lab.ablation', 'engine.lab.report')])"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = (sys.executable, "-c", code)
+    assert subprocess.check_output(command, env=environment, text=True) == "[]\n"
+
+
+# Tables, pages, plots and files
+
+
+class Terminal(StringIO):
+    def isatty(self):
+        return True
+
+
+def test_narrow_terminal_leaves_columns_out(study, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    reporting.print_study(study)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", sys.stdout.getvalue()).splitlines()
+    table = [line for line in lines if line.startswith(" ")]
+    assert max(map(len, table)) <= 60
+    assert any(line.startswith("(no room for") and "runs" in line for line in lines)
+    assert any("549,946" in line for line in table)
+
+
+def test_page_is_self_contained(study, tmp_path):
+    page = reporting.page("A study", [(study, draw)])
+    assert page.count("<tr>") > len(study.rows)
+    assert "549,946" in page and study.machine["processor"] in page
+    for loading in ("<script", "<link", "<img", "src=", "@import", 'href="http', "url(http"):
+        assert loading not in page
+
+
+def test_page_escapes_what_it_shows(study):
+    from dataclasses import replace
+
+    page = reporting.page("<b>", [(replace(study, settings={"game": "<i>&"}), None)])
+    assert "<b>" not in page and "<i>" not in page and "&lt;i&gt;&amp;" in page
+
+
+def test_report_of_the_command(tmp_path):
+    file = tmp_path / "report.html"
+    assert cutnode(*LAB, "--report", file).exit_code == 0
+    page = file.read_text()
+    assert page.startswith("<!DOCTYPE html>") and "+ killers" in page
+
+
+def test_without_matplotlib(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(reporting, "can_plot", lambda: False)
+    page = reporting.page("A study", [(study, draw)])
+    assert "<svg" not in page and "Plots were left out" in page
+    result = cutnode(*LAB, "--plot", tmp_path / "a.png")
+    assert result.exit_code == 2
+    assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
+
+
+@pytest.mark.parametrize("experiment", ["ablation", "depths"])
+@pytest.mark.parametrize("kind", reporting.PLOTS)
+def test_plots(tmp_path, experiment, kind):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / f"plot.{kind}"
+    arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late", "--runs", 1)
+    assert cutnode("lab", experiment, *arguments, "--plot", file).exit_code == 0
+    data = file.read_bytes()
+    assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])
+    if kind == "svg":
+        assert ElementTree.fromstring(data).tag.endswith("svg")
+
+
+def test_plot_of_the_same_study_is_the_same(study):
+    pytest.importorskip("matplotlib")
+    assert reporting.plot(study, draw, "svg") == reporting.plot(study, draw, "svg")
+    page = reporting.page("A study", [(study, draw)])
+    drawn = page[page.index("<svg") : page.index("</svg>") + 6]
+    texts = "".join(ElementTree.fromstring(drawn).itertext())
+    assert "+ killers" in texts and "549,946" in texts
+
+
+def test_files_are_written_whole(tmp_path):
+    file = tmp_path / "a.html"
+    file.write_text("before")
+    reporting.write_whole(str(file), b"after")
+    assert file.read_bytes() == b"after"
+    (tmp_path / "usual").write_text("")
+    assert file.stat().st_mode == (tmp_path / "usual").stat().st_mode
+    with pytest.raises(CutnodeError, match="cannot be written"):
+        reporting.write_whole(str(tmp_path), b"")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.html", "usual"}
