@@ -240,7 +240,13 @@ def one_line(result: Result) -> str:
 @click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
 @click.option("--techniques", metavar="A,B", help="Only these techniques; '' for none.")
 @click.option("--without", metavar="A,B", help="Not these techniques.")
-@click.option("--driver", type=click.Choice(DRIVERS), default="alphabeta", show_default=True)
+@click.option(
+    "--driver",
+    type=click.Choice(DRIVERS),
+    default="alphabeta",
+    show_default=True,
+    help="How a depth is searched: mtdf uses null windows only.",
+)
 @click.option("--evaluation", metavar="NAME", help="Another of the game's estimates.")
 @click.option("--seed", type=int, metavar="N", help="Choose among equal moves by N.")
 @click.option(

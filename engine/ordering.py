@@ -1,8 +1,9 @@
 """Which move next: ranked moves, killers, history.
 
 Moves wait in the stack ``ranked`` as words that sort as they are to be searched.  From the
-highest bits down: the score (plus 2**29, 30 bits), the move (16 bits), whether the mover
-of the parent is to move in the child (1 bit), and the child's number (16 bits).
+highest bits down: the score (plus 2**29, 30 bits), the child's number, counted down from
+65535 (16 bits), so that of equal moves the earlier generated comes first, the move (16
+bits), and whether the mover of the parent is to move in the child (1 bit).
 """
 
 from __future__ import annotations
@@ -38,25 +39,25 @@ FIRST = (1 << 29) - 1
 def rank(score, move, again, number):
     return (
         ((np.int64(score) + (1 << 29)) << 33)
-        | (np.int64(move) << 17)
-        | (np.int64(again) << 16)
-        | np.int64(number)
+        | ((0xFFFF - np.int64(number)) << 17)
+        | (np.int64(move) << 1)
+        | np.int64(again)
     )
 
 
 @compiled
 def ranked_move(ranked):
-    return (ranked >> 17) & 0xFFFF
+    return (ranked >> 1) & 0xFFFF
 
 
 @compiled
 def ranked_again(ranked):
-    return (ranked >> 16) & 1 != 0
+    return ranked & 1 != 0
 
 
 @compiled
 def ranked_number(ranked):
-    return ranked & 0xFFFF
+    return 0xFFFF - ((ranked >> 17) & 0xFFFF)
 
 
 @compiled

@@ -246,7 +246,7 @@ def quiet_node(position, evaluation, alpha, beta, ply, top, search):
     for at in range(top, end):
         move = search.moves[at]
         score = order(position, move, play(position, move)) if search.use_order else 0
-        search.ranked[at] = rank(score, move, False, 0)
+        search.ranked[at] = rank(score, move, False, at - top)
     sort_down(search.ranked, top, end)
     for at in range(top, end):
         child = play(position, ranked_move(search.ranked[at]))

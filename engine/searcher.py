@@ -47,6 +47,7 @@ from engine.parameters import (
     RAZORING_MARGIN,
     REDUCTION_DIVISOR,
     REVERSE_MARGIN,
+    SHORT_NODES,
 )
 from engine.positions import coerce
 from engine.results import Iteration, Line, SearchResult
@@ -375,11 +376,7 @@ class _Task:
         """Whether a search of some depth will surely be done in a moment."""
         if self.clock.is_over(0):
             return False
-        if not self.iterations:
-            return depth <= 2
-        last = self.iterations[-1]
-        before = self.iterations[-2].nodes if len(self.iterations) > 1 else 0
-        return (last.nodes - before) * 10 < INLINE_NODES
+        return depth <= 1 or (bool(self.iterations) and self.iterations[-1].nodes < SHORT_NODES)
 
     def _search(self, low: int, high: int, depth: int) -> int:
         engine = self.engine

@@ -409,7 +409,7 @@ def best_move_of(position, value, weak, search, table):
     for at in range(end):
         move = search.moves[at]
         score = order(position, move, play(position, move))
-        search.ranked[at] = rank(FIRST if move == known else score, move, False, 0)
+        search.ranked[at] = rank(FIRST if move == known else score, move, False, at)
     sort_down(search.ranked, 0, end)
     for at in range(end):
         move = ranked_move(search.ranked[at])

@@ -56,8 +56,13 @@ TECHNIQUES = {
     )
 }
 
-REQUIRED = {"symmetry": "table", "enhanced": "table", "aspiration": "deepening"}
-"""Techniques that make no sense without another."""
+REQUIRED = {
+    "symmetry": {"table"},
+    "enhanced": {"table"},
+    "aspiration": {"deepening"},
+    "internal": {"table", "deepening"},
+}
+"""Techniques that make no sense without others."""
 
 EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.exact)
 
@@ -81,7 +86,7 @@ def technique_of(name: str) -> Technique:
 def leave_out(chosen: Iterable[str], names: Iterable[str]) -> frozenset[str]:
     """Techniques without those called *names*, and without what makes no sense then."""
     out = {technique_of(name).name for name in names}
-    return frozenset(name for name in chosen if not {name, REQUIRED.get(name)} & out)
+    return frozenset(name for name in chosen if not ({name} | REQUIRED.get(name, set())) & out)
 
 
 def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> frozenset[str]:
@@ -105,7 +110,8 @@ def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> fro
             raise GameError(
                 f"{game_name(cls)} does not allow {name}: it does not define {technique.needs}"
             )
-    for name, other in REQUIRED.items():
-        if name in chosen and other not in chosen:
-            raise CutnodeError(f"{name} makes no sense without {other}")
+    for name, others in REQUIRED.items():
+        if name in chosen and not others <= chosen:
+            missing = ", ".join(sorted(others - chosen))
+            raise CutnodeError(f"{name} makes no sense without {missing}")
     return chosen

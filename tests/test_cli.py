@@ -329,7 +329,7 @@ BAD_POSITIONS = {
 SOLVE = "solve", "connect4"
 BAD_INPUT = {
     ("solve", "conect4"): "there is no game 'conect4'; did you mean 'connect4'?",
-    ("solve", ""): "there is no game ''; games are connect4",
+    ("solve", ""): "there is no game ''; games are breakthrough",
     ("solve", ".."): "there is no game '..'",
     ("solve", "no_such.game"): "cannot load 'no_such.game': No module named 'no_such'",
     ("solve", "os.path"): "os.path is not a game: it does not define start",

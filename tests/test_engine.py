@@ -294,7 +294,7 @@ def test_techniques_of_a_game():
 
 def test_leaving_out_takes_what_depends():
     chosen = choose(type(EMPTY), None)
-    assert chosen - leave_out(chosen, ["table"]) == {"table", "symmetry", "enhanced"}
+    assert chosen - leave_out(chosen, ["table"]) == {"table", "symmetry", "enhanced", "internal"}
     with pytest.raises(CutnodeError, match="did you mean 'killers'"):
         leave_out(chosen, ["killer"])
 

@@ -28,7 +28,8 @@ def test_ranked_words(score, move, again, number):
         again,
         number,
     )
-    assert rank(score - 1, 65534, True, 65535) < ranked
+    assert rank(score - 1, 65534, True, 0) < ranked
+    assert number == 65535 or rank(score, 65534, True, number + 1) < ranked
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 30])
