@@ -222,6 +222,60 @@ def test_limit_of_one_position_is_exit_3_for_the_file():
     assert values[0] == "-1" and ".." in values[1] and values[2] == "1"
 
 
+# search
+
+
+def test_search_prints_board_and_result():
+    result = cutnode("search", "tictactoe", "5", "--depth", 4, "--exact")
+    assert result.exit_code == 0
+    board, facts = result.output.split("\n\n")
+    assert board == ". . .\n. x .\n. . ."
+    assert [line.split()[0] for line in facts.splitlines()] == ["value", "best", "depth", "nodes"]
+    assert "depth  4  (depth limit)" in facts
+
+
+def test_search_of_a_second_is_the_default():
+    result = cutnode("search", "tictactoe", "1425")
+    assert "wins in 1 ply" in result.output
+    assert "(proven)" in result.output
+
+
+def test_search_in_json():
+    arguments = "search", "connect4", "44", "--depth", 5, "--json", "--lines", 2, "--seed", 1
+    (data,) = parsed(cutnode(*arguments))
+    assert (data["position"], data["depth"], data["reason"]) == ("44", 5, "depth limit")
+    assert len(data["lines"]) == 2
+    assert data["statistics"]["nodes"] == data["nodes"]
+    (again,) = parsed(cutnode(*arguments))
+    assert again["nodes"] == data["nodes"]
+
+
+def test_search_of_a_file(positions):
+    arguments = "search", "connect4", "--file", positions, "--depth", 3
+    rows = [line.split() for line in cutnode(*arguments).output.splitlines()]
+    assert [row[0] for row in rows] == [LATE, LATE_TOO, SEARCHED]
+    assert {len(row) for row in rows} == {6}
+    alone = cutnode("search", "connect4", SEARCHED, "--depth", 3, "--json")
+    assert int(rows[2][4]) == parsed(alone)[0]["nodes"]
+
+
+def test_search_with_chosen_techniques():
+    def nodes(*options):
+        arguments = "search", "connect4", "--depth", 6, "--evaluation", "cells", "--json"
+        return parsed(cutnode(*arguments, *options))[0]["nodes"]
+
+    assert nodes("--techniques", "") == 11767
+    assert nodes("--exact", "--driver", "mtdf") < 4000
+    assert nodes("--exact", "--without", "table") > nodes("--exact")
+
+
+def test_search_tells_what_it_counted():
+    output = cutnode("search", "tictactoe", "--depth", 5, "--statistics").output
+    counted = dict(line.rsplit(maxsplit=1) for line in output.split("nodes  ")[-1].splitlines()[1:])
+    assert int(counted["  cutoffs"].replace(",", "")) > 0
+    assert float(counted["  effective branching"]) > 1
+
+
 # perft
 
 
@@ -343,6 +397,14 @@ BAD_INPUT = {
     (*SOLVE, "--file", "no_such_file"): "no_such_file cannot be read: No such file or directory",
     (*SOLVE, "--file", "."): ". cannot be read: Is a directory",
     (*SOLVE, "--file", "-"): "standard input holds no positions",
+    ("search", "connect4", "--techniques", "tabel"): "there is no technique 'tabel'; did you",
+    ("search", "connect4", "--without", "killer"): "there is no technique 'killer'; did you",
+    ("search", "connect4", "--techniques", "null"): "connect4 does not allow null: it does not",
+    ("search", "connect4", "--techniques", "enhanced"): "enhanced makes no sense without table",
+    ("search", "connect4", "--exact", "--techniques", "late"): "late is selective",
+    ("search", "connect4", "--depth", "64"): "a depth is 0..63 plies, not 64",
+    ("search", "connect4", "--seconds", "nan"): "a time limit is more than 0 seconds, not nan",
+    ("search", "connect4", "--evaluation", "cell"): "connect4 has no evaluation 'cell'; did you",
     (*SOLVE, "--", "-4"): "move 1 of '-4': '-' is not a column",
 }
 BAD_USAGE = {
