@@ -204,7 +204,8 @@ class SearchResult:
         """The score in words."""
         distance = win_distance(self.value) if self.decisive else None
         if distance is None:
-            return "proven" if self.proven else f"estimated {self.depth} plies deep"
+            plies = "ply" if self.depth == 1 else "plies"
+            return "proven" if self.proven else f"estimated {self.depth} {plies} deep"
         winner = "the player to move" if self.value > 0 else "the other player"
         if distance == 0:
             return f"{winner} has won"
