@@ -138,6 +138,15 @@ def test_exact_techniques_score_as_minimax(name, evaluation):
                         assert end == wanted.value, context
 
 
+@pytest.mark.parametrize("driver", ["alphabeta", "mtdf"])
+def test_all_exact_techniques_in_small(driver):
+    engine = Engine(GAMES["tictactoe"], exact=True, table=1, driver=driver)
+    for position in positions_of("tictactoe", 6):
+        for depth in range(4):
+            wanted = minimax(position, depth).value
+            assert engine.search(position, depth=depth).value == wanted
+
+
 @compiled_only
 def test_plain_alphabeta_counts():
     """Nodes of textbook alpha-beta on 7x6, columns from the left; wins at any ply alike."""

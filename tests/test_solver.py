@@ -11,7 +11,7 @@ import pytest
 from data import SETS, rows
 from toys import boxes, isola
 
-from engine import Table, analyse, legal_moves, load_game, minimax, solve, solve_many
+from engine import Table, analyse, legal_moves, load_game, minimax, search, solve, solve_many
 from engine.contract import moves_again, outcome, play
 from engine.jit import jit_enabled
 from engine.solver import question
@@ -164,7 +164,8 @@ def test_plain_python_visits_the_same_nodes():
         "game = load_game('connect4')\n"
         "print(*(r.nodes for r in map(analyse, map(game.parse, "
         "('52677675164321472411331752454', '2252576253462244111563365343671351441')))),\n"
-        "    solve(load_game('tictactoe').parse('5')).nodes)"
+        "    solve(load_game('tictactoe').parse('5')).nodes,\n"
+        "    search(game.start(), depth=4).nodes, search(game.start(), depth=3, exact=True).nodes)"
     )
     root = Path(__file__).parent.parent
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
@@ -181,6 +182,8 @@ def test_plain_python_visits_the_same_nodes():
         solve(SEARCHED).nodes,
         solve(late).nodes,
         corner.nodes,
+        search(GAME.start(), depth=4).nodes,
+        search(GAME.start(), depth=3, exact=True).nodes,
     ]
 
 
