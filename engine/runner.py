@@ -167,12 +167,12 @@ def run_watched(
     task: Callable[[], Any],
     memory: Mapping[str, np.ndarray],
     clock: Clock,
-    stop: threading.Event | None,
+    stops: Sequence[threading.Event],
 ) -> str:
     """Run a kernel in a thread; return why its ``memory["stop"]`` was set, or ""."""
 
     def look() -> str:
-        if stop is not None and stop.is_set():
+        if any(stop.is_set() for stop in stops):
             return "stopped"
         return "time limit" if clock.is_over(0) else ""
 

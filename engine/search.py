@@ -521,10 +521,11 @@ def search_node(
             if less > 0 and value > floor:
                 search.reduction_researches += 1
                 less = np.int64(0)
-            elif narrow and floor < value < beta:
+            elif narrow and floor < value < beta and (deeper > 0 or search.use_quiescence):
+                # At least that much, and perhaps more. (A leaf has said all there is.)
                 search.pvs_researches += 1
                 narrow = False
-                high = beta
+                low, high = value - 1, beta
             else:
                 break
         searched += 1

@@ -110,6 +110,7 @@ class Engine:
         self.record = for_kernel(self.memory)
         self._unlearn()
         self._busy = threading.Lock()
+        self._stop = threading.Event()
 
     def _memory(self) -> Any:
         memory = records(1, search_dtype(self.cls))
@@ -138,6 +139,10 @@ class Engine:
         """Forget what searches stored and learned: the next is as the first."""
         self.table.forget()
         self._unlearn()
+
+    def stop(self) -> None:
+        """End the search that runs now, from any thread; it returns its best so far."""
+        self._stop.set()
 
     def _unlearn(self) -> None:
         self.words["history"][:] = 0
@@ -181,6 +186,7 @@ class Engine:
                 raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this engine is searching already: use an engine for each thread")
+        self._stop.clear()
         try:
             task = _Task(self, coerce(position), limits, soft_seconds, depth, lines)
             return task.run(seed, progress)
@@ -209,6 +215,7 @@ class _Task:
         self.clock = Clock(limits.seconds)
         self.reason = ""
         self.first = 1
+        self.stops = [stop for stop in (limits.stop, engine._stop) if stop is not None]
         self.researches = 0
         self.proven = False
         self.iterations: list[Iteration] = []
@@ -348,7 +355,7 @@ class _Task:
         limit = self.limits.nodes if self.limits.nodes is not None else 1 << 62
         spent = int(words["nodes"][0])
         task = functools.partial(self._search, low, high, depth)
-        if self.limits.stop is not None and self.limits.stop.is_set():
+        if any(stop.is_set() for stop in self.stops):
             self.reason = "stopped"
             return None
         if self._is_short(depth):
@@ -360,9 +367,7 @@ class _Task:
         if int(words["nodes"][0]) < limit or limit <= spent:
             words["node_limit"][0] = limit
             answers: list[int] = []
-            self.reason = run_watched(
-                lambda: answers.append(task()), words, self.clock, self.limits.stop
-            )
+            self.reason = run_watched(lambda: answers.append(task()), words, self.clock, self.stops)
             if words["stop"][0] == RUNNING:
                 return answers[0]
         else:

@@ -170,6 +170,13 @@ def test_stop(engine):
 
 
 @compiled_only
+def test_stop_by_a_call(engine):
+    threading.Timer(0.1, engine.stop).start()
+    assert engine.search(EMPTY, depth=60).reason == "stopped"
+    assert engine.search(EMPTY, depth=5).reason == "depth limit"
+
+
+@compiled_only
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
 def test_interrupt_keeps_the_best(engine):
     main = threading.main_thread().ident

@@ -172,6 +172,170 @@ def depths(**options: Any) -> None:
     _search_and_deliver(experiment.depths, experiment.draw, options)
 
 
+def numbers_in(text: str) -> list[int]:
+    """The numbers of an option such as ``4,6,8``."""
+    from engine.cli import names_in
+
+    try:
+        return [int(number) for number in names_in(text)]
+    except ValueError:
+        raise CutnodeError(f"{text!r} is not a list of numbers such as 4,6,8") from None
+
+
+SEARCHES = click.option(
+    "--searches", metavar="A,B", help="Only these of plain, engine, pvs, mtdf, exact."
+)
+
+
+@lab.command(epilog=EPILOG)
+@click.option("--widths", default="2,5", show_default=True, metavar="N,N", help="Moves.")
+@click.option("--depths", default="2,4,6,8", show_default=True, metavar="N,N", help="Plies.")
+@click.option(
+    "--models",
+    default="ordered,ordered=75,random",
+    show_default=True,
+    metavar="A,B",
+    help="How leaves get values and moves their order; see games/uniform.py.",
+)
+@click.option(
+    "--trees",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Take the mean of N trees, those of seed 0 and so on.",
+)
+@SEARCHES
+@click.option(
+    "--table-mb",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    metavar="N",
+    help="Size of each table in MiB.",
+)
+@outputs
+def theory(
+    widths: str,
+    depths: str,
+    models: str,
+    trees: int,
+    searches: str | None,
+    table_mb: int,
+    **where: Any,
+) -> None:
+    """Count leaves in uniform trees: above the fewest possible, and how fast they grow.
+
+    The fewest are those of Knuth and Moore; the growth of random trees is Pearl's.
+    """
+    from engine.cli import names_in
+    from engine.lab import theory as experiment
+
+    deliver(
+        lambda progress: experiment.theory(
+            numbers_in(widths),
+            numbers_in(depths),
+            names_in(models),
+            range(trees),
+            searches=None if searches is None else names_in(searches),
+            table_mb=table_mb,
+            progress=progress,
+        ),
+        experiment.draw,
+        **where,
+    )
+
+
+@lab.command(epilog=EPILOG)
+@click.argument("game")
+@click.argument("position", required=False)
+@click.option("--file", metavar="FILE", help="Read positions from FILE, one per line.")
+@click.option("--depths", default="4,6,8", show_default=True, metavar="N,N", help="Plies.")
+@click.option("--evaluation", metavar="NAME", help="Another of the game's estimates.")
+@SEARCHES
+@click.option(
+    "--table-mb",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    metavar="N",
+    help="Size of each table in MiB.",
+)
+@outputs
+def minimal(
+    game: str,
+    position: str | None,
+    file: str | None,
+    depths: str,
+    evaluation: str | None,
+    searches: str | None,
+    table_mb: int,
+    **where: Any,
+) -> None:
+    """Estimate the smallest tree and graph of a game, and how far searches are above them.
+
+    The score is proven again with the moves that proved it in front.
+    """
+    from engine.cli import names_in, read_positions
+    from engine.lab import theory as experiment
+
+    _, entries = read_positions(game, position, file)
+    deliver(
+        lambda progress: experiment.minimal_graph(
+            [start for _, start in entries],
+            numbers_in(depths),
+            evaluation=evaluation,
+            searches=None if searches is None else names_in(searches),
+            table_mb=table_mb,
+            progress=progress,
+        ),
+        experiment.draw_minimal,
+        **where,
+    )
+
+
+@lab.command(epilog=EPILOG)
+@click.option(
+    "--games",
+    default="tictactoe,connect4",
+    show_default=True,
+    metavar="A,B",
+    help="On these games.",
+)
+@click.option(
+    "--depths", default="6,8", show_default=True, metavar="N,N", help="Plies of Connect Four."
+)
+@click.option("--packages", metavar="A,B", help="Only these of easyAI, open_spiel, aima3.")
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 99),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Take the median of N times.",
+)
+@outputs
+def peers(games: str, depths: str, packages: str | None, runs: int, **where: Any) -> None:
+    """Search the same trees with other Python packages: nodes that agree, and CPU time.
+
+    A package that is not installed has a row that says how to get it.
+    """
+    from engine.cli import names_in
+    from engine.lab import peers as experiment
+
+    deliver(
+        lambda progress: experiment.peers(
+            names_in(games),
+            numbers_in(depths),
+            packages=None if packages is None else names_in(packages),
+            runs=runs,
+            progress=progress,
+        ),
+        experiment.draw,
+        **where,
+    )
+
+
 def _search_and_deliver(
     experiment: Callable[..., Study], draw: Draw | None, options: dict[str, Any]
 ) -> None:

@@ -137,7 +137,7 @@ def peers(
         name="peers",
         about="The same trees in other packages: plain alpha-beta, moves in natural order",
         settings={
-            "games": list(dict.fromkeys(work.game for work in works)),
+            "game": ", ".join(dict.fromkeys(work.game for work in works)),
             "depths": [work.depth for work in works if work.game == "connect4"],
             "packages": [_label(peer.package) for peer in chosen],
             "runs": runs,

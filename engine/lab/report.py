@@ -93,9 +93,10 @@ def print_study(study: Study) -> None:
     console.print(f"{study.about}: {_subject(study)}", soft_wrap=True)
     console.print(table(names))
     left_out = [column.name for column in study.columns if column.name not in names]
+    margin = max(map(len, names)) + 1
     for column in study.columns:
         if column.name in names and column.about:
-            console.print(f"{column.name:8}{column.about}", style="dim", soft_wrap=True)
+            console.print(f"{column.name:{margin}}{column.about}", style="dim", soft_wrap=True)
     if left_out:
         console.print(
             f"(no room for {', '.join(left_out)}: use a wider terminal, --csv or --report)",

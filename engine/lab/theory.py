@@ -57,7 +57,7 @@ from engine.contract import (
     play,
 )
 from engine.errors import CutnodeError, GameError
-from engine.evaluation import Evaluation, estimate
+from engine.evaluation import OWN, PREFIX, Evaluation, estimate
 from engine.finding import load_game
 from engine.jit import compiled
 from engine.lab.measuring import INTERRUPTED, Progress, no_progress
@@ -149,6 +149,7 @@ def theory(
         name="theory",
         about="Leaves evaluated in uniform trees, above the fewest possible",
         settings={
+            "game": "uniform",
             "widths": widths,
             "depths": depths,
             "models": models,
@@ -533,6 +534,7 @@ def minimal_graph(
                 rows.append({"position": text, "depth": depth, "score": score} | row)
     except KeyboardInterrupt:
         notes.append(INTERRUPTED)
+    own = scorer.evaluation is OWN
     return Study(
         name="minimal",
         about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
@@ -540,7 +542,7 @@ def minimal_graph(
             "game": game_name(cls),
             "positions": [game_function(cls, "position_text")(p) for p in positions],
             "depths": depths,
-            "evaluation": scorer.evaluation.type.function,
+            "evaluation": None if own else scorer.evaluation.type.function.removeprefix(PREFIX),
             "searches": names,
             "table_mb": table_mb,
         },
@@ -624,7 +626,7 @@ def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
 COLOURS = {
     **{"plain": "#888888", "engine": "#3b6ea5", "pvs": "#5a9e6f"},
     **{"mtdf": "#8b5fa8", "exact": "#d1792c"},
-    **{"minimal graph": "#222222", "minimal tree": "#999999"},
+    **{"minimal graph": "#222222", "minimal tree": "#b0a060"},
 }
 
 

@@ -1,0 +1,364 @@
+"""Theory and peers in the laboratory: counts that theory, plain searches and peers confirm."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from importlib.util import find_spec
+
+import pytest
+from click.testing import CliRunner
+from toys import boxes, duel, race
+
+from engine import CutnodeError, GameError, alphabeta, load_game
+from engine.contract import legal_moves, outcome, play
+from engine.jit import jit_enabled
+from engine.lab import peers as peering
+from engine.lab.cli import lab
+from engine.lab.peers import (
+    EMPTY,
+    MUTABLE,
+    PEERS,
+    RULES,
+    Count,
+    Found,
+    Program,
+    Work,
+    has_four,
+    peers,
+    reference,
+    score_of,
+)
+from engine.lab.theory import (
+    SEARCHES,
+    draw,
+    draw_minimal,
+    expected_leaves,
+    minimal_graph,
+    theory,
+)
+from engine.theory import branching_factor, minimal_leaves, minimal_nodes
+
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+TICTACTOE = load_game("tictactoe").start()
+TREE = load_game("uniform:4x12,random").start()
+
+
+def of(study, **wanted):
+    """The rows with some figures."""
+    return [row for row in study.rows if wanted.items() <= row.items()]
+
+
+# Uniform trees
+
+
+def test_perfect_order_takes_the_fewest_leaves():
+    study = theory((5,), (3, 6, 7), ("ordered",), range(3), searches=("plain",))
+    assert len(study.rows) == 3
+    for row in study.rows:
+        assert row["leaves"] == row["minimal"] == minimal_leaves(row["width"], row["depth"])
+        assert (row["ratio"], row["error"]) == (1.0, 0.0)
+
+
+def test_growth_of_random_trees():
+    study = theory((4,), (6, 7, 8, 9), ("random",), range(100), searches=("plain",))
+    six, seven, eight, nine = study.rows
+    assert six["growth"] is seven["growth"] is None
+    assert eight["growth"] == pytest.approx((eight["leaves"] / six["leaves"]) ** 0.5)
+    for row in (eight, nine):
+        assert row["perfect"] < row["growth"] == pytest.approx(branching_factor(4), rel=0.12)
+        assert row["exponent"] == pytest.approx(0.7, abs=0.06)
+
+
+def test_one_parity_is_not_compared_with_the_other():
+    study = theory((4,), (3, 4), ("random",), (0,), searches=("plain",))
+    assert [(row["growth"], row["error"]) for row in study.rows] == [(None, None)] * 2
+
+
+def test_worse_order_is_further_from_the_fewest():
+    models = ("ordered", "ordered=75", "ordered=0")
+    study = theory((4,), (6,), models, range(20), searches=("plain",))
+    best, good, worst = (row["ratio"] for row in study.rows)
+    assert 1 == best < good < worst
+
+
+def test_all_searches_of_random_trees():
+    study = theory((4,), (2, 4), ("random",), range(5))
+    assert [row["search"] for row in study.rows[::2]] == list(SEARCHES)
+    assert all(row["leaves"] >= row["minimal"] for row in study.rows)
+    plain = [alphabeta(tree, 4).leaves for tree in trees(5)]
+    assert of(study, search="plain", depth=4)[0]["leaves"] == sum(plain) / 5
+    for column in study.columns:
+        assert all(isinstance(study.text(row, column), str) for row in study.rows)
+
+
+def test_search_without_techniques_is_plain():
+    study = theory((4,), (2, 4), ("random",), range(5), searches=("plain", "engine"))
+    plain, engine = of(study, search="plain"), of(study, search="engine")
+    assert [row["leaves"] for row in plain] == [row["leaves"] for row in engine]
+
+
+def trees(count):
+    return [load_game(f"uniform:4x12,random,seed={seed}").start() for seed in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"widths": ()}, "needs a width, a depth"),
+        ({"depths": (0,)}, r"1\.\.63, not 0"),
+        ({"searches": ("fast",)}, "no search 'fast'; searches are plain, engine"),
+        ({"models": ("sorted",)}, "neither a model"),
+    ],
+)
+def test_studies_of_no_theory(options, message):
+    with pytest.raises(CutnodeError, match=message):
+        theory(**options)
+
+
+# Minimal trees and graphs
+
+
+def test_minimal_tree_of_a_uniform_tree():
+    """Knuth and Moore's, whatever the values; nothing is reached twice, so the graph too."""
+    study = minimal_graph(trees(2), (1, 4, 5), searches=("plain", "exact"))
+    for name in ("minimal tree", "minimal graph"):
+        rows = of(study, search=name)
+        assert len(rows) == 6
+        for row in rows:
+            assert row["leaves"] == minimal_leaves(4, row["depth"])
+            assert row["nodes"] == minimal_nodes(4, row["depth"])
+            assert (row["above_tree"], row["above_graph"], row["late"]) == (1, 1, 0)
+    for row in of(study, search="formula"):
+        assert row["leaves"] == minimal_leaves(4, row["depth"])
+    for row in of(study, search="plain"):
+        assert row["above_tree"] == row["nodes"] / minimal_nodes(4, row["depth"]) >= 1
+
+
+def test_minimal_graph_of_tictactoe():
+    study = minimal_graph(TICTACTOE, (3, 9), searches=("plain", "exact"))
+    for depth in (3, 9):
+        rows = {row["search"]: row for row in of(study, depth=depth)}
+        graph, tree = rows["minimal graph"], rows["minimal tree"]
+        assert 1 < graph["nodes"] <= tree["nodes"] < rows["plain"]["nodes"]
+        assert (graph["late"], tree["late"]) == (0, 0)
+        assert rows["exact"]["last"] <= rows["exact"]["nodes"]
+        assert rows["plain"]["score"] == alphabeta(TICTACTOE, depth).value
+    assert graph["nodes"] < tree["nodes"] / 2
+    assert rows["plain"]["nodes"] == 20_866
+
+
+def test_minimal_tree_is_no_smaller_than_a_proof():
+    """The smallest proofs of each bound, from the true values of all positions."""
+    depth = 5
+
+    @functools.cache
+    def value(position, left):
+        return alphabeta(position, left, soonest=False).value
+
+    def fewest(position, left, at_least, at_most):
+        """The nodes of the smallest proof of one bound of the score."""
+        if left == 0 or outcome(position)[0]:
+            return 1
+        children = [play(position, move) for move in legal_moves(position)]
+        if at_least is None:
+            return 1 + sum(fewest(child, left - 1, -at_most, None) for child in children)
+        good = [child for child in children if -value(child, left - 1) >= at_least]
+        return 1 + min(fewest(child, left - 1, None, -at_least) for child in good)
+
+    score = value(TICTACTOE, depth)
+    (tree,) = of(minimal_graph(TICTACTOE, (depth,), searches=()), search="minimal tree")
+    assert tree["score"] == score
+    proofs = [fewest(TICTACTOE, depth, score, None), fewest(TICTACTOE, depth, None, score)]
+    assert max(proofs) < tree["nodes"] < alphabeta(TICTACTOE, depth).nodes
+
+
+@pytest.mark.slow
+def test_minimal_tree_of_a_game_in_which_players_move_again():
+    start = boxes.start()
+    study = minimal_graph(start, (3, 5), searches=("plain",))
+    for row in of(study, search="plain"):
+        assert row["score"] == alphabeta(start, row["depth"]).value
+        assert row["above_tree"] >= 1
+    assert all(row["late"] == 0 for row in of(study, search="minimal tree"))
+
+
+def test_formula_for_widths_that_change():
+    assert expected_leaves([1, 3, 3, 0], [3, 6, 12, 0]) == 3 * 4 + 2 - 1
+    assert expected_leaves([1, 5, 9, 9], [5, 25, 45, 45]) == minimal_leaves(5, 4)
+
+
+def test_games_without_minimal_trees():
+    for start, reason in ((race.start(), "chance"), (duel.start(), "repetition")):
+        with pytest.raises(GameError, match=f"{reason}: its minimal tree"):
+            minimal_graph(start, (2,))
+    with pytest.raises(CutnodeError, match="needs a position and a depth"):
+        minimal_graph([], (2,))
+
+
+# Peers
+
+
+INSTALLED = [name for name, peer in PEERS.items() if find_spec(peer.module.partition(".")[0])]
+WORKS = [Work("tictactoe", 9), Work("connect4", 3), Work("connect4", 6)]
+
+
+@pytest.mark.parametrize("quickest", [False, True])
+def test_published_counts(quickest):
+    works = [*WORKS, Work("connect4", 8)]
+    counts = [reference(work, quickest) for work in works]
+    tictactoe = 20_866 if quickest else 18_297
+    assert [count.nodes for count in counts[:1] + counts[2:]] == [tictactoe, 11_767, 204_037]
+    assert counts[3].found.score == -1
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+@pytest.mark.parametrize("work", WORKS, ids=lambda work: f"{work.game}-{work.depth}")
+def test_peers_visit_the_same_positions(name, work):
+    for program in PEERS[name].make():
+        count = program.count(work)
+        wanted = reference(work, program.quickest)
+        assert count.nodes == wanted.nodes
+        assert count.found.move == wanted.found.move
+        assert peering._agreement(program, count, wanted) == "yes"
+        assert program.run(work) == count.found
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "connect4"])
+def test_rules_of_peers(game):
+    """The rules written for peers are those of the game, along every line of some plies."""
+    rules = RULES[game]
+
+    def compare(position, state, mutable, left):
+        moves = legal_moves(position)
+        over, value = outcome(position)
+        assert over == (rules.is_lost(state) or rules.is_full(state)) == mutable.is_over()
+        assert score_of(rules, state) == mutable.scoring()
+        assert (score_of(rules, state) < -5000) == (over and value < 0)
+        if over or left == 0:
+            return
+        assert moves == rules.moves(state) == mutable.possible_moves()
+        for move in moves:
+            before = mutable.ttentry()
+            mutable.make_move(move)
+            mutable.current_player = 3 - mutable.current_player
+            compare(play(position, move), rules.play(state, move), mutable, left - 1)
+            mutable.current_player = 3 - mutable.current_player
+            mutable.unmake_move(move)
+            assert mutable.ttentry() == before
+
+    compare(load_game(game).start(), EMPTY, MUTABLE[game](), 3)
+    compare(*line(game, "1425"), 4)
+
+
+def line(game, text):
+    """A position, a state and a mutable game after the same moves."""
+    position, state, mutable = load_game(game).start(), EMPTY, MUTABLE[game]()
+    for symbol in text:
+        move = int(symbol) - 1
+        position, state = play(position, move), RULES[game].play(state, move)
+        mutable.make_move(move)
+        mutable.current_player = 3 - mutable.current_player
+    return position, state, mutable
+
+
+def test_estimates_of_peers():
+    start = load_game("connect4")
+    evaluate = start.module.evaluate_cells
+    for text in ("", "4", "44", "1234567", "4455", "7654321123"):
+        position, state, mutable = line("connect4", text)
+        assert evaluate(position) == state.balance == mutable.scoring()
+
+
+def test_lines_of_four():
+    assert has_four(0b1111)
+    assert not has_four(0b111 | 1 << 7)
+    for step in (6, 7, 8):
+        assert has_four(sum(1 << (7 + step * n) for n in range(4)))
+
+
+def test_study_of_peers():
+    study = peers(("tictactoe",), runs=1)
+    plain = of(study, program="cutnode alphabeta")
+    assert [(row["nodes"], row["ratio"]) for row in plain] == [(18_297, 1.0), (20_866, 1.0)]
+    assert {row["agrees"] for row in study.rows if "agrees" in row} == {"yes"}
+    for name in set(PEERS) - set(INSTALLED):
+        (row,) = of(study, program=name)
+        assert row["note"] == f"not installed: {PEERS[name].install}"
+
+
+def test_peers_that_are_not_there(monkeypatch):
+    for name, peer in PEERS.items():
+        monkeypatch.setitem(sys.modules, peer.module, None)
+        assert peering._load(peer) == ([], f"not installed: {PEERS[name].install}")
+
+
+def test_peers_that_go_wrong():
+    """One that counts otherwise is said to, and one that fails has a row that says how."""
+
+    def fail(work):
+        raise ValueError("no")
+
+    def differ(work):
+        return Count(Found(0, 0.0), 5)
+
+    good = peering._cutnode()[:2]
+    wrong = Program("wrong", False, True, differ, lambda work: differ(work).found)
+    broken = Program("broken", False, True, fail, fail)
+    rows = peering._compare(WORKS[0], [*good, wrong, broken], 1)
+    assert [row.get("agrees") for row in rows] == ["yes", "yes", "NO", None]
+    assert rows[-1]["note"] == "failed: ValueError: no"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"games": ("uniform",)}, "on tictactoe, connect4, not on 'uniform'"),
+        ({"depths": (0,)}, r"1\.\.41, not 0"),
+        ({"packages": ("pgx",)}, "no peer 'pgx'; peers are easyAI"),
+        ({"runs": 0}, "at least 1 run"),
+    ],
+)
+def test_comparisons_of_nothing(options, message):
+    with pytest.raises(CutnodeError, match=message):
+        peers(**options)
+
+
+# Commands and plots
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("theory --widths 4 --depths 2,4 --models random --trees 2", "Knuth and Moore"),
+        ("minimal tictactoe --depths 3 --searches plain", "minimal graph"),
+        ("peers --games tictactoe --packages easyAI --runs 1", "20,866"),
+    ],
+    ids=lambda text: text.split()[0],
+)
+def test_commands(command, text):
+    result = CliRunner().invoke(lab, command.split())
+    assert result.exit_code == 0
+    assert text in result.output
+
+
+def test_numbers_that_are_none():
+    result = CliRunner().invoke(lab, ["theory", "--widths", "2,x"])
+    assert isinstance(result.exception, CutnodeError)
+    assert str(result.exception) == "'2,x' is not a list of numbers such as 4,6,8"
+
+
+def test_plots(tmp_path):
+    pytest.importorskip("matplotlib")
+    from engine.lab.report import write_plot
+
+    studies = {
+        "theory": (theory((2, 4), (2, 4), ("random",), range(2), searches=("plain",)), draw),
+        "minimal": (minimal_graph(TICTACTOE, (2, 3), searches=("plain",)), draw_minimal),
+        "peers": (peers(("tictactoe",), packages=(), runs=1), peering.draw),
+    }
+    for name, (study, drawing) in studies.items():
+        path = tmp_path / f"{name}.png"
+        write_plot(study, drawing, str(path))
+        assert path.read_bytes().startswith(b"\x89PNG")
