@@ -57,7 +57,7 @@ from engine.contract import (
 )
 from engine.errors import PositionError
 from engine.finding import Game
-from engine.jit import compiled
+from engine.jit import compiled, jit_enabled
 from engine.positions import coerce, park, width
 from engine.scores import WIN, final_score, is_decisive, limited
 from engine.table import Table
@@ -118,7 +118,7 @@ def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -
     for number in range(games):
         study.play_game(reluctant=number % 2 == 1)
     study.ask(PLAIN)
-    if compile and not study.findings:
+    if compile and jit_enabled() and not study.findings:
         study.ask(COMPILED)
     return study.findings
 

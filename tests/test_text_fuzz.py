@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine import PositionError, legal_moves, load_game
 from engine.contract import game_function, outcome, play
 
-NAMES = ("connect4", "connect4:8x7", "connect4:10x5", "connect4:4x4", "tictactoe")
+NAMES = ("connect4", "connect4:8x7", "connect4:10x5", "connect4:4x4", "tictactoe", "breakthrough")
 GAMES = {name: load_game(name) for name in NAMES}
 
 games = st.sampled_from(NAMES).map(GAMES.__getitem__)

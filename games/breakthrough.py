@@ -1,0 +1,527 @@
+"""Breakthrough on boards of 2x4 to 8x8 cells.
+
+Rules: each player begins with two full rows of stones, the first player at the bottom.  A
+stone steps one row forward: straight or diagonally to an empty cell, or diagonally onto
+an opposing stone, which is captured.  Who first has a stone on the last row wins, as does
+who captures all stones.  There is always a move and never a draw.
+
+Values: 1 a win, -1 a loss.
+
+Text: moves such as ``a2a3 b7b6 a3xb4`` (columns from ``a`` at the left, rows from 1 at the
+bottom; an ``x`` before a capture may be left out, and so may the blanks), or a board, rows
+from the top, separated by line ends or ``/``, ``x`` the first player, ``o`` the second,
+``.`` empty, and then who is to move: ``ooo/ooo/.../xxx/xxx x``.  Any board may be set up
+on which no player has more stones than at the beginning.
+
+Encoding: one bit for each cell, eight bits for each row, of which narrower boards leave
+the right ones empty.  The board is always seen by the mover, whose stones move up, so all
+rules are written once.  The usual board of 8 columns and 8 rows::
+
+    56 57 58 59 60 61 62 63      the mover wins here
+    48 49 50 51 52 53 54 55
+    40 41 42 43 44 45 46 47
+    32 33 34 35 36 37 38 39
+    24 25 26 27 28 29 30 31
+    16 17 18 19 20 21 22 23
+     8  9 10 11 12 13 14 15
+     0  1  2  3  4  5  6  7      the opponent wins here
+
+so steps are +7, +8 and +9, and after a move the rows change places.  A move is four times
+the cell where it begins plus 0 for a step to the left, 1 straight, 2 to the right.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+from engine import (
+    NO_MOVE,
+    Bits,
+    PositionError,
+    compiled,
+    draw_board,
+    is_board,
+    lowest,
+    lowest_index,
+    parse_board,
+    popcount,
+    quoted,
+    rebuild,
+    without_lowest,
+)
+from engine.bits import mix
+
+DECISIVE = True
+UNIT = 100
+
+LEFT, STRAIGHT, RIGHT = range(3)
+
+
+class Stones(NamedTuple):
+    """A position: the stones of the mover, who moves up, and of the opponent."""
+
+    mine: Bits
+    theirs: Bits
+    second: bool
+    """Whether the second player is to move; only texts depend on it."""
+
+    def __str__(self) -> str:
+        drawn = [f"{self.HEIGHT - n}{row}" for n, row in enumerate(rows(self))]
+        return draw_board([*drawn, " " + COLUMNS[: self.WIDTH]], f"{mover(self)} to move")
+
+
+# Steps of stones that move up, and down
+
+
+@compiled
+def diagonal(position, stones):
+    """The cells diagonally in front of stones that move up: those that they attack."""
+    left = (stones << Bits(7)) & position.LEFT_ENDS
+    return left | ((stones << Bits(9)) & position.RIGHT_ENDS)
+
+
+@compiled
+def diagonal_down(position, stones):
+    left = (stones >> Bits(9)) & position.LEFT_ENDS
+    return left | ((stones >> Bits(7)) & position.RIGHT_ENDS)
+
+
+@compiled
+def flip(position, stones):
+    """The stones as the other player sees them, rows from the other end: a byte swap."""
+    odd = Bits(0x00FF00FF00FF00FF)
+    stones = ((stones >> Bits(8)) & odd) | ((stones & odd) << Bits(8))
+    odd = Bits(0x0000FFFF0000FFFF)
+    stones = ((stones >> Bits(16)) & odd) | ((stones & odd) << Bits(16))
+    stones = (stones >> Bits(32)) | ((stones & Bits(0xFFFFFFFF)) << Bits(32))
+    return stones >> position.UNUSED
+
+
+@compiled
+def moves(position, buffer, at):
+    """Steps to the left, then straight, then to the right, each from the lowest row up."""
+    return moves_to(position, position.BOARD, buffer, at)
+
+
+@compiled
+def moves_to(position, cells, buffer, at):
+    """Those that end on some *cells*."""
+    mine = position.mine
+    cells = cells & ~mine
+    at = write((mine << Bits(7)) & cells & position.LEFT_ENDS, LEFT, buffer, at)
+    at = write((mine << Bits(8)) & cells & ~position.theirs, STRAIGHT, buffer, at)
+    return write((mine << Bits(9)) & cells & position.RIGHT_ENDS, RIGHT, buffer, at)
+
+
+@compiled
+def write(ends, direction, buffer, at):
+    while ends:
+        buffer[at] = 4 * (lowest_index(ends) - 7 - direction) + direction
+        ends = without_lowest(ends)
+        at += 1
+    return at
+
+
+@compiled
+def end_of(move):
+    """The cell on which a move ends, alone."""
+    return Bits(1) << Bits((move >> 2) + 7 + (move & 3))
+
+
+@compiled
+def play(position, move):
+    end = end_of(move)
+    mine = position.mine ^ (Bits(1) << Bits(move >> 2)) ^ end
+    theirs = position.theirs & ~end
+    return rebuild(position, flip(position, theirs), flip(position, mine), not position.second)
+
+
+@compiled
+def outcome(position):
+    if position.theirs & position.FIRST_ROW or position.mine == Bits(0):
+        return True, -1
+    return False, 0
+
+
+@compiled
+def key(position):
+    """The second player's positions differ from the first's in the highest bit."""
+    return word_of(position, position.mine, position.theirs) ^ (Bits(position.second) << Bits(63))
+
+
+@compiled
+def word_of(position, mine, theirs):
+    """Side by side on the boards that are narrow enough, else a hash."""
+    if position.NARROW:
+        return mine | (theirs << Bits(4))
+    return mix(mine) ^ theirs
+
+
+# What can be seen without search
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """Decided are finished games, two threats to win at once, and races."""
+    if outcome(position)[0]:
+        return -1, -1
+    mine, theirs = position.mine, position.theirs
+    if breaks_through(position, mine, mine, theirs, lowest_index(theirs) >> 3):
+        return 1, 1
+    if popcount(theirs & position.SECOND_ROW) > 1:
+        return -1, -1
+    mine, theirs = flip(position, theirs), flip(position, mine)
+    attacked = diagonal_down(position, theirs)
+    reached = theirs | attacked | (theirs >> Bits(8))
+    turns = (lowest_index(theirs) >> 3) - 1
+    if breaks_through(position, mine & ~attacked, mine, reached, turns):
+        return -1, -1
+    return -1, 1
+
+
+@compiled
+def breaks_through(position, runners, mine, theirs, turns):
+    """Whether a runner, the first to move, surely is on the last row after some *turns*.
+
+    The opponent gets more than he can have: in each of his turns all his stones make all
+    their steps, and stay as well, so *theirs* are all cells that he may have reached.  A
+    runner steps only where none of them can take it.  The others of *mine* stay and are
+    in its way; if one is lost, so much the better.  (Race patterns, A. Saffidine et al.,
+    "Solving Breakthrough with race patterns and job-level proof number search", 2011, in a
+    more general form.)
+    """
+    for _ in range(turns):
+        ends = ((runners << Bits(8)) & ~theirs) | diagonal(position, runners)
+        if ends & position.LAST_ROW & ~mine:
+            return True
+        attacked = diagonal_down(position, theirs)
+        runners = ends & position.BOARD & ~mine & ~attacked
+        if runners == Bits(0):
+            return False
+        theirs |= attacked | (theirs >> Bits(8))
+    return False
+
+
+@compiled
+def takers(position):
+    """The stones of the mover that can take one that threatens to win with its next step."""
+    return diagonal_down(position, position.theirs & position.SECOND_ROW) & position.mine
+
+
+@compiled
+def forced(position):
+    stones = takers(position)
+    if stones == Bits(0) or stones != lowest(stones):
+        return NO_MOVE
+    threat = position.theirs & position.SECOND_ROW
+    return 4 * lowest_index(stones) + (LEFT if stones << Bits(7) == threat else RIGHT)
+
+
+@compiled
+def candidates(position, buffer, at):
+    """Bounds leave at most one threat to win at once, and then it is taken."""
+    threat = position.theirs & position.SECOND_ROW
+    return moves_to(position, threat if threat else position.BOARD, buffer, at)
+
+
+@compiled
+def plies_left(position):
+    """Each move is a step, and who has no other left must step on the last row and win."""
+    mine = steps_left(position, position.mine)
+    theirs = steps_left(position, flip(position, position.theirs))
+    return min(2 * mine + 1, 2 * theirs + 2)
+
+
+@compiled
+def steps_left(position, stones):
+    """The most steps that stones that move up can make without one to the last row."""
+    rows_below = 0
+    for power in range(3):
+        rows_below += popcount(stones & position.ROW_NUMBERS[power]) << power
+    return popcount(stones) * (position.HEIGHT - 2) - rows_below
+
+
+@compiled
+def order(position, move, child):
+    """Captures, of stones that are far on first, and steps that are guarded and not attacked."""
+    end = end_of(move)
+    attackers = popcount(diagonal(position, end) & position.theirs)
+    guards = popcount(diagonal(position, flip(position, end)) & child.theirs)
+    score = 80 * (guards - attackers)
+    if position.theirs & end:
+        score += 40 * (position.HEIGHT + 4 - (move >> 5))
+    return score
+
+
+# What helps a search that has to stop before the end of the game
+
+
+@compiled
+def evaluate(position):
+    """Stones, how far they are, and pairs of them side by side, own minus theirs."""
+    theirs = flip(position, position.theirs)
+    return strength(position, position.mine) - strength(position, theirs)
+
+
+@compiled
+def strength(position, stones):
+    """What stones that move up are worth, with weights that won matches 4 plies deep."""
+    pairs = stones & ((stones & position.LEFT_ENDS) << Bits(1))
+    total = 10 * popcount(pairs)
+    for number in range(position.HEIGHT):
+        row = position.FIRST_ROW << Bits(8 * number)
+        total += (100 + 2 * number * number) * popcount(stones & row)
+    return total
+
+
+@compiled
+def evaluate_material(position):
+    return 100 * (popcount(position.mine) - popcount(position.theirs))
+
+
+@compiled
+def noisy(position, buffer, at):
+    """Captures, and steps that win or would win with the next one."""
+    return moves_to(position, position.theirs | position.LAST_ROWS, buffer, at)
+
+
+@compiled
+def extension(position, move, child):
+    """One for a threat to win with the next step: there is little choice then."""
+    return 1 if end_of(move) & position.LAST_ROWS else 0
+
+
+@compiled
+def skip(position):
+    """Not with few stones left, nor when the opponent threatens to win at once.
+
+    Of 2900 solved positions without such a threat in which a pass would win (random play on
+    boards of 4x5 to 6x5), there were three in which no move wins.
+    """
+    mine, theirs = position.mine, position.theirs
+    allowed = popcount(mine) >= position.WIDTH and theirs & position.SECOND_ROW == Bits(0)
+    child = rebuild(position, flip(position, theirs), flip(position, mine), not position.second)
+    return allowed, child
+
+
+# Equivalent positions
+
+
+@compiled
+def mirror(position, stones):
+    """The stones with left and right exchanged: the bits of each row reversed."""
+    odd = Bits(0x5555555555555555)
+    stones = ((stones >> Bits(1)) & odd) | ((stones & odd) << Bits(1))
+    odd = Bits(0x3333333333333333)
+    stones = ((stones >> Bits(2)) & odd) | ((stones & odd) << Bits(2))
+    odd = Bits(0x0F0F0F0F0F0F0F0F)
+    stones = ((stones >> Bits(4)) & odd) | ((stones & odd) << Bits(4))
+    return stones >> Bits(8 - position.WIDTH)
+
+
+@compiled
+def canonical(position):
+    """Of a position and its mirror image, whichever key is smaller; players do not matter."""
+    word = word_of(position, position.mine, position.theirs)
+    mine, theirs = mirror(position, position.mine), mirror(position, position.theirs)
+    image = word_of(position, mine, theirs)
+    return (image, 1) if image < word else (word, 0)
+
+
+@compiled
+def canonical_move(position, move, symmetry):
+    if symmetry == 0:
+        return move
+    cell, direction = move >> 2, move & 3
+    column = position.WIDTH - 1 - (cell & 7)
+    return 4 * ((cell & ~7) + column) + RIGHT - direction
+
+
+@compiled
+def original_move(position, move, symmetry):
+    return canonical_move(position, move, symmetry)
+
+
+# Boards of all sizes
+
+
+@functools.cache
+def board(width: int = 8, height: int = 8) -> type[Stones]:
+    """The position class of a board; :class:`PositionError` if there is none of that size."""
+    if not (2 <= width <= 8 and 4 <= height <= 8):
+        raise PositionError(
+            f"there is no board of {width}x{height}: a board has 2 to 8 columns "
+            f"and 4 to 8 rows, as in 8x8 or 5x6"
+        )
+    row = (1 << width) - 1
+    column = sum(1 << 8 * number for number in range(height))
+    numbers = range(height)
+    constants = {
+        "WIDTH": width,
+        "HEIGHT": height,
+        "NARROW": width <= 4 and height < 8,
+        "UNUSED": Bits(8 * (8 - height)),
+        "BOARD": Bits(row * column),
+        "LEFT_ENDS": Bits((row >> 1) * column),
+        "RIGHT_ENDS": Bits((row - 1) * column),
+        "FIRST_ROW": Bits(row),
+        "SECOND_ROW": Bits(row << 8),
+        "LAST_ROW": Bits(row << 8 * (height - 1)),
+        "LAST_ROWS": Bits((row | row << 8) << 8 * (height - 2)),
+        "ROW_NUMBERS": tuple(
+            Bits(sum(row << 8 * n for n in numbers if n >> power & 1)) for power in range(3)
+        ),
+        "VARIANT": "" if (width, height) == (8, 8) else f"{width}x{height}",
+        "MAX_MOVES": 6 * width,
+        "MAX_PLIES": 2 * width * (2 * height - 5) + 1,
+    }
+    name = f"Position{width}x{height}"
+    return type(name, (Stones,), {"__slots__": (), "__module__": __name__, **constants})
+
+
+Position = board(8, 8)
+
+
+def __getattr__(name: str) -> type[Stones]:
+    """The position class of any size, by name: ``Position6x6``."""
+    if match := re.fullmatch(r"Position(\d{1,9})x(\d{1,9})", name):
+        return board(int(match[1]), int(match[2]))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Text
+
+COLUMNS = "abcdefgh"
+MOVE = "[a-hA-H][1-8][xX]?[a-hA-H][1-8]"
+
+
+def start(variant: str = "") -> Stones:
+    """Two full rows each on a board of a size such as ``6x6``; the usual one is 8x8."""
+    match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", variant or "8x8")
+    if not match:
+        raise PositionError(f"{quoted(variant)} is not a board size; write WIDTHxHEIGHT, as in 6x6")
+    cls = board(int(match[1]), int(match[2]))
+    home = cls.FIRST_ROW | cls.SECOND_ROW
+    return cls(Bits(home), Bits(home << 8 * (cls.HEIGHT - 2)), False)
+
+
+def parse_position(text: str, variant: str = "") -> Stones:
+    """Read the moves played, or a board (see the module's text)."""
+    empty = start(variant)
+    return _parse_stones(text, empty) if is_board(text, ".") else _parse_moves(text, empty)
+
+
+def position_text(position: Stones) -> str:
+    return f"{'/'.join(rows(position))} {mover(position)}"
+
+
+def mover(position: Stones) -> str:
+    return "xo"[position.second]
+
+
+def rows(position: Stones) -> list[str]:
+    """The rows of the board from the top, in ``x``, ``o`` and ``.``."""
+    x, o = position.mine, position.theirs
+    if position.second:
+        x, o = flip(position, o), flip(position, x)
+
+    def symbol(cell: int) -> str:
+        return "x" if x >> cell & 1 else "o" if o >> cell & 1 else "."
+
+    return [
+        "".join(symbol(8 * row + column) for column in range(position.WIDTH))
+        for row in reversed(range(position.HEIGHT))
+    ]
+
+
+def parse_move(position: Stones, text: str) -> int:
+    """Read a move such as ``a2a3`` or ``a2xb3``; an ``x`` says that it captures."""
+    match = re.fullmatch("([a-h])([1-8])(x?)([a-h])([1-8])", text.lower())
+    if not match:
+        raise PositionError(f"{quoted(text)} is not a move; moves are written as in a2a3")
+    left, low, takes, right, high = match.groups()
+    for cell in (left + low, right + high):
+        if COLUMNS.index(cell[0]) >= position.WIDTH or int(cell[1]) > position.HEIGHT:
+            last = f"{COLUMNS[position.WIDTH - 1]}{position.HEIGHT}"
+            raise PositionError(f"{text}: {cell} is not on the board, whose cells are a1..{last}")
+    if outcome(position)[0]:
+        raise PositionError(f"{text} is played after the game is over")
+    down = position.second
+    begin, end = (
+        8 * (position.HEIGHT - int(row) if down else int(row) - 1) + COLUMNS.index(column)
+        for column, row in ((left, low), (right, high))
+    )
+    if not position.mine >> begin & 1:
+        raise PositionError(f"{text}: there is no {mover(position)} on {left}{low}")
+    direction = end - begin - 7
+    if direction not in (LEFT, STRAIGHT, RIGHT) or (end >> 3) - (begin >> 3) != 1:
+        way = "down" if down else "up"
+        raise PositionError(
+            f"{text}: {mover(position)} steps one row {way}, straight or diagonally"
+        )
+    if position.mine >> end & 1:
+        raise PositionError(f"{text}: the mover has a stone on {right}{high}")
+    if position.theirs >> end & 1:
+        if direction == STRAIGHT:
+            raise PositionError(f"{text}: {right}{high} is taken, and captures are diagonal")
+    elif takes:
+        raise PositionError(f"{text}: there is nothing to capture on {right}{high}")
+    return 4 * begin + direction
+
+
+def move_text(position: Stones, move: int) -> str:
+    def name(cell: int) -> str:
+        row = position.HEIGHT - (cell >> 3) if position.second else (cell >> 3) + 1
+        return f"{COLUMNS[cell & 7]}{row}"
+
+    end = lowest_index(end_of(move))
+    return f"{name(move >> 2)}{'x' * (position.theirs >> end & 1)}{name(end)}"
+
+
+def describe(position: Stones, value: int) -> str:
+    """Who wins."""
+    winner = ("first player (x)", "second player (o)")[position.second ^ (value < 0)]
+    return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
+
+
+def _parse_moves(text: str, position: Stones) -> Stones:
+    for number, move in enumerate(re.findall(rf"{MOVE}|[^\s,]+", text), 1):
+        try:
+            position = play(position, parse_move(position, move))
+        except PositionError as error:
+            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
+    return position
+
+
+def _parse_stones(text: str, empty: Stones) -> Stones:
+    said = re.fullmatch(r"(.*)[\s/]([xo])(\s+to\s+move)?\s*", text.lower(), re.DOTALL)
+    if not said:
+        raise PositionError("after the board, say who is to move: x or o, as in '.../xxx x'")
+    lines = ["".join(line.split()) for line in re.split(r"[/\n]", said[1])]
+    lines = [line for line in lines if line not in ("", COLUMNS[: empty.WIDTH])]
+    lines = [line.removeprefix(f"{empty.HEIGHT - n}") for n, line in enumerate(lines)]
+    if len(lines) == empty.HEIGHT and len(lines[-1]) == empty.WIDTH - 1:
+        raise PositionError("the last row is too short, or it is not said who is to move: x or o")
+    cells = "".join(
+        line.ljust(8, ".")
+        for line in reversed(parse_board("/".join(lines), empty.WIDTH, empty.HEIGHT, "xo."))
+    )
+    x, o = (Bits(sum(1 << n for n, cell in enumerate(cells) if cell == side)) for side in "xo")
+    for side, stones in (("x", x), ("o", o)):
+        if popcount(stones) > 2 * empty.WIDTH:
+            raise PositionError(
+                f"{popcount(stones)} {side}: a player has {2 * empty.WIDTH} stones at the beginning"
+            )
+    second = said[2] == "o"
+    mine, theirs = (flip(empty, o), flip(empty, x)) if second else (x, o)
+    position = type(empty)(Bits(mine), Bits(theirs), second)
+    to_move, waiting = "ox" if second else "xo"
+    if mine & empty.LAST_ROW:
+        raise PositionError(f"{to_move} is to move but has a stone on the last row already")
+    if not theirs:
+        raise PositionError(f"{to_move} is to move but {waiting} has no stones left")
+    if popcount(theirs & empty.FIRST_ROW) > 1:
+        raise PositionError(f"{waiting} has two stones on the last row: the first of them won")
+    return position
