@@ -2,8 +2,8 @@
 
 Standard output holds results and nothing else; progress and summaries go to standard
 error, and only where a person is watching.  Exit codes: 0 all is done and proven, 1 an
-unexpected failure, 2 bad input, 3 a limit ended a search before the proof, 130
-interrupted (what was found until then is printed).
+unexpected failure, 2 bad input, 3 a limit ended a search before the proof, 4 a game breaks
+the contract, 130 interrupted (what was found until then is printed).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import click
@@ -28,11 +29,13 @@ from engine.results import Result
 from engine.searcher import DRIVERS
 from engine.table import Table
 from engine.techniques import choose, leave_out
+from engine.text import quoted
 
 __all__ = ["main"]
 
 BAD_INPUT = 2
 NOT_PROVEN = 3
+BREAKS_CONTRACT = 4
 INTERRUPTED = 130
 
 MOST_THREADS = 1024
@@ -47,8 +50,8 @@ POSITION  in the game's own notation, for instance the columns played; the
 
 \b
 Exit codes: 0 all done and proven, 1 an unexpected failure, 2 bad input,
-3 a limit ended a search before the proof, 130 interrupted (what was found
-until then is printed).
+3 a limit ended a search before the proof, 4 a game breaks the contract, 130
+interrupted (what was found until then is printed).
 """
 
 
@@ -383,6 +386,57 @@ def show(game: str, position: str | None, file: str | None, as_json: bool) -> No
         else:
             click.echo("\n" * (number > 0) + f"{shown}\n\ntext   {board}")
             click.echo(f"moves  {' '.join(moves) or 'none: the game is over'}")
+
+
+@main.command(epilog=EPILOG)
+@click.argument("game")
+@click.option(
+    "--games",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Play N games.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, metavar="N", help="Play other games."
+)
+@click.option("--rules", is_flag=True, help="Only the rules as plain Python, in a second or two.")
+def check(game: str, games: int, seed: int, rules: bool) -> None:
+    """Play a game at random and say what breaks the contract, and where.
+
+    Checks that moves are legal and made once, keys, texts, bounds and all else that a game
+    says against plain minimax, and the compiled rules against the same in plain Python.
+    """
+    from engine import conformance
+
+    loaded = engine.load_game(game)
+    findings = conformance.check(loaded, games=games, seed=seed, compile=not rules)
+    for finding in findings:
+        click.echo(finding)
+    if findings:
+        count = len(findings)
+        click.echo(f"{count} finding{'s' * (count > 1)}", err=True)
+        sys.exit(BREAKS_CONTRACT)
+    click.echo(f"{loaded.name}: nothing found in {games} random games")
+
+
+@main.command(epilog="\b\nFILE      a new file such as my_game.py; nothing is overwritten.")
+@click.argument("file")
+def new(file: str) -> None:
+    """Write a small game to FILE, which passes `cutnode check`, to be replaced by yours."""
+    path = Path(file)
+    if path.suffix != ".py" or not path.stem.isidentifier():
+        raise CutnodeError(f"{quoted(file)} is not a name for a game: write one such as my_game.py")
+    template = Path(engine.__file__).with_name("template.py").read_text()
+    try:
+        with path.open("x") as target:
+            target.write(template)
+    except FileExistsError:
+        raise CutnodeError(f"{file} is there already") from None
+    except OSError as error:
+        raise CutnodeError(f"{file} cannot be written: {error.strerror}") from None
+    click.echo(f"{file}: a game of Nim. Try: cutnode check {file}; cutnode solve {file}")
 
 
 @main.command()

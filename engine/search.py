@@ -128,7 +128,6 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         *((name, np.int64) for name in COUNTERS),
         ("estimates", np.int64),
         ("repetitions", np.int64),
-        ("best_move", np.int64),
         ("excluded", np.int64),  # so many root moves are not searched
         ("excluded_moves", np.int64, (moves,)),
         ("killers", np.int64, (plies + 1, 2)),
@@ -427,8 +426,10 @@ def search_node(
             child = load(search.children, slot, position)
             child_word = address(child, search)
             search.children[slot + stride - 1] = child_word
+            if ply == 0 or (search.exact and reversible(position, child)):
+                continue
             data = probe(table, child_word)
-            if data != Bits(0) and ply > 0 and suits(data, depth - 1, search.exact):
+            if data != Bits(0) and suits(data, depth - 1, search.exact):
                 lower = from_table(lower_of(data), ply + 1, search.win, search.step)
                 upper = from_table(upper_of(data), ply + 1, search.win, search.step)
                 if not ranked_again(ranked):
@@ -549,8 +550,6 @@ def search_node(
                     remember_cutoff(search, first, at, previous, mover, ply, depth)
                     break
                 floor = value
-    if ply == 0:
-        search.best_move = best_move
 
     # 10. Say what is proven, and remember it.
     search.pv_nodes += best > alpha and best < beta

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -274,6 +275,39 @@ def test_search_tells_what_it_counted():
     counted = dict(line.rsplit(maxsplit=1) for line in output.split("nodes  ")[-1].splitlines()[1:])
     assert int(counted["  cutoffs"].replace(",", "")) > 0
     assert float(counted["  effective branching"]) > 1
+
+
+# check and new
+
+
+def test_check_finds_nothing():
+    result = cutnode("check", "tictactoe", "--rules", "--games", 5)
+    assert (result.exit_code, result.output) == (0, "tictactoe: nothing found in 5 random games\n")
+
+
+def test_check_says_what_breaks_the_contract(tmp_path):
+    file = tmp_path / "odd_crosses.py"
+    file.write_text(TICTACTOE.replace("(position.theirs << Bits(9))", "position.theirs"))
+    result = cutnode("check", file, "--rules")
+    assert result.exit_code == 4
+    assert re.search("key at '.*': .* have the same key", result.output)
+
+
+def test_new_game_passes_the_check(tmp_path):
+    file = tmp_path / "my_first_game.py"
+    assert cutnode("new", file).exit_code == 0
+    assert cutnode("check", file, "--rules").exit_code == 0
+    assert "the player to move wins" in cutnode("solve", file, "1/2/2").output
+    before = file.read_text()
+    assert f"{file} is there already" in complaint(cutnode("new", file))
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize("name", ["my_game", "my-game.py", "1.py", ""])
+def test_new_game_needs_a_name(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "is not a name for a game" in complaint(cutnode("new", name))
+    assert list(tmp_path.iterdir()) == []
 
 
 # perft

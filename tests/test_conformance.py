@@ -12,7 +12,8 @@ from engine.conformance import Finding, check
 from engine.jit import jit_enabled
 from games import connect4, tictactoe
 
-GAMES = [*game_names(), *(f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__))]
+TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
+GAMES = ["engine.template", *game_names(), *TOYS]
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (*(f"connect4:{board}" for board in BOARDS), "toys.boxes:3", "toys.boxes:4")
 
