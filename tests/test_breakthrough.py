@@ -83,7 +83,9 @@ def mirrored(position):
     ("variant", "winner"),
     [
         pytest.param(
-            variant, int(winner), marks=[] if variant in ("2x6", "5x5") else pytest.mark.slow
+            variant,
+            int(winner),
+            marks=[] if variant in ("2x6", "5x5") else [pytest.mark.slow, pytest.mark.long],
         )
         for variant, winner, _ in BOARDS
     ],

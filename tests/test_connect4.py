@@ -95,9 +95,17 @@ def test_another_board():
     assert batch.values.tolist() == [int(value) for _, _, value in facts]
 
 
+LONG = ("5x7", "7x5", "4x9", "9x4", "5x8", "8x5", "4x8", "5x6", "4x7", "7x4")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("variant", "winner"), [row for row in rows(FOLDER / "connect4_boards.txt") if row[0] != "7x6"]
+    ("variant", "winner"),
+    [
+        pytest.param(variant, winner, marks=[pytest.mark.long] * (variant in LONG))
+        for variant, winner in rows(FOLDER / "connect4_boards.txt")
+        if variant != "7x6"
+    ],
 )
 def test_empty_boards(variant, winner):
     table = Table(256)

@@ -41,6 +41,9 @@ GAMES = {
 }
 GAMES = {name: start for name, start in GAMES.items() if not defines(type(start), "chance")}
 
+QUICK = {"tictactoe", "connect4", "boxes", "duel"}
+"""The games of the quick tests: each takes some seconds to compile."""
+
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
@@ -97,7 +100,11 @@ def value_of_line(engine, position, line, depth):
 @pytest.mark.parametrize(
     ("name", "evaluation"),
     [
-        *((name, HASHED) for name in GAMES),
+        *((name, HASHED) for name in sorted(QUICK)),
+        *(
+            pytest.param(name, HASHED, marks=pytest.mark.slow)
+            for name in sorted(GAMES.keys() - QUICK)
+        ),
         *(pytest.param(name, None, marks=pytest.mark.slow) for name in GAMES),
     ],
     ids=lambda value: value if isinstance(value, str) else "hashed" if value else "own",

@@ -27,6 +27,7 @@ def test_rules_of_variants(variant):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v[:2] != "40"])
 def test_variants(variant):
     assert check(load_game(f"uniform:{variant}"), games=10) == []
