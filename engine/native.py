@@ -42,7 +42,9 @@ def for_kernel(memory: np.recarray[Any, Any]) -> Any:
 
     Compiled code takes a plain record 25 microseconds sooner than one with attributes.
     """
-    return memory[0] if config.DISABLE_JIT else memory.view(np.ndarray)[0]
+    if config.DISABLE_JIT:
+        return memory[0]
+    return memory.view(np.dtype((np.void, memory.dtype)), np.ndarray)[0]
 
 
 def records(count: int, dtype: np.dtype[Any]) -> np.recarray[Any, Any]:

@@ -103,7 +103,7 @@ class Table:
         """Nothing stored so far will be found by the next search.  Takes no time."""
         self.words[COLD] = 1
 
-    def fill(self, sample: int = 250) -> float:
+    def fill(self, sample: int = 64) -> float:
         """The part of the entries that hold something of this generation, by a sample."""
         buckets = min(sample, int(self.words[BUCKETS]))
         data = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS][1::ENTRY_WORDS]
