@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
+
+from engine.cli import main
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -26,3 +30,19 @@ def test_the_game_shown_is_the_game() -> None:
 @pytest.mark.parametrize("path", re.findall(r"`((?:engine|games|benchmarks)/[\w/.]*)`", README))
 def test_paths_exist(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+COMMANDS = sorted(set(re.findall(r"\bcutnode ((?:[a-z]+ )[^`#\n]*?)(?:\s*#.*|`|\n)", README)))
+
+
+@pytest.mark.parametrize("line", [c for c in COMMANDS if c.split()[0] in (*main.commands, "lab")])
+def test_commands_have_the_options_shown(line: str) -> None:
+    """Parsed as the shell would, and not run."""
+    command: click.Command = main
+    words = shlex.split(line)
+    while isinstance(command, click.Group):
+        found = command.get_command(click.Context(command), words.pop(0))
+        assert found is not None
+        command = found
+    if words != ["--help"]:
+        command.make_context(command.name, words)
