@@ -373,15 +373,22 @@ def question(lower, upper, guess, near):
 
 
 @compiled
-def prove(position, result, weak, search, table):
-    """Narrow the proven interval in *result* to the value, as far as limits allow."""
+def begin_proof(position, result, weak):
+    """Narrow the interval in *result* without search; whether the game has bounds there."""
     lower, upper = bounds(position, -INFINITE, INFINITE)
     bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
     if weak:
         lower, upper = max(lower, -1), min(upper, 1)
         lower, upper = min(lower, 1), max(upper, -1)
-    lower, upper = max(lower, result.lower), min(upper, result.upper)
-    result.lower, result.upper = lower, upper
+    result.lower, result.upper = max(lower, result.lower), min(upper, result.upper)
+    return bounded
+
+
+@compiled
+def prove(position, result, weak, search, table):
+    """Narrow the proven interval in *result* to the value, as far as limits allow."""
+    bounded = begin_proof(position, result, weak)
+    lower, upper = np.int64(result.lower), np.int64(result.upper)
     near = (upper - lower) // FAR_FRACTION if bounded else 2 * MAX_VALUE
     guess = min(max(0, lower), upper)
     while lower < upper:
@@ -478,6 +485,10 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
         open_whole(table)
     for number in range(len(results)):
         result = results[number]
+        position = load(words, number * width(like), like)
+        if search.stop != RUNNING and search.stop_at < 0:
+            begin_proof(position, result, weak)
+            continue
         if sharing == ALONE:
             begin(table, cold)
         search.current = number
@@ -486,7 +497,6 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
             search.stop = RUNNING
         search.nodes = search.probes = search.hits = search.cutoffs = 0
         search.stores = search.overwrites = 0
-        position = load(words, number * width(like), like)
         started = ticks()
         prove(position, result, weak, search, table)
         result.ticks = ticks() - started
@@ -506,6 +516,4 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
             search.node_limit = limit
             if stopped != RUNNING:
                 search.stop = stopped
-        if search.stop != RUNNING and search.stop_at < 0:
-            break
     search.ticks = ticks()

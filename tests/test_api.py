@@ -276,6 +276,7 @@ def test_interrupted_batch_keeps_what_is_proven():
     assert reasons == ["proven", *["interrupted"] * 3]
     assert batch.lower[1] <= 1 <= batch.upper[1]
     assert batch.nodes[2:].tolist() == [0, 0]
+    assert (batch.lower[2:] > -30).all() and (batch.upper[2:] < 30).all()
 
 
 def test_progress_of_a_batch():
