@@ -25,6 +25,7 @@ from engine.contract import play
 from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
+from engine.options import EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
 from engine.results import Result
 from engine.searcher import DRIVERS
 from engine.table import Table
@@ -89,12 +90,7 @@ def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
     """What all verbs take: a game, and a position of it or a file of positions."""
     for parameter in (
         click.option("--json", "as_json", is_flag=True, help="One JSON object per line."),
-        click.option(
-            "--file",
-            metavar="FILE",
-            help="Read positions from FILE ('-' is standard input), one per line. What "
-            "follows a ';', blank lines, and lines that begin with '#' are skipped.",
-        ),
+        FILE,
         click.argument("position", required=False),
         click.argument("game"),
     ):
@@ -126,14 +122,7 @@ def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
     metavar="N",
     help="Search with N threads: all on one position, or each with a part of a file.",
 )
-@click.option(
-    "--table-mb",
-    type=click.IntRange(min=1),
-    default=256,
-    show_default=True,
-    metavar="N",
-    help="Size of the transposition table in MiB.",
-)
+@table_mb(256)
 @click.option("--cold", is_flag=True, help="Start each position of a file with an empty table.")
 def solve(
     game: str,
@@ -240,9 +229,9 @@ def one_line(result: Result) -> str:
     help="At most S seconds; 1 if no limit is given.",
 )
 @click.option("--lines", type=click.IntRange(min=1), default=1, metavar="N", help="N best moves.")
-@click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
-@click.option("--techniques", metavar="A,B", help="Only these techniques; '' for none.")
-@click.option("--without", metavar="A,B", help="Not these techniques.")
+@EXACT
+@TECHNIQUES
+@WITHOUT
 @click.option(
     "--driver",
     type=click.Choice(DRIVERS),
@@ -250,16 +239,9 @@ def one_line(result: Result) -> str:
     show_default=True,
     help="How a depth is searched: mtdf uses null windows only.",
 )
-@click.option("--evaluation", metavar="NAME", help="Another of the game's estimates.")
+@EVALUATION
 @click.option("--seed", type=int, metavar="N", help="Choose among equal moves by N.")
-@click.option(
-    "--table-mb",
-    type=click.IntRange(min=1),
-    default=64,
-    show_default=True,
-    metavar="N",
-    help="Size of the transposition table in MiB.",
-)
+@table_mb(64)
 @click.option("--statistics", is_flag=True, help="Print what the search counted.")
 def search(
     game: str,

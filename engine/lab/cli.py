@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engine.errors import CutnodeError
+from engine.options import EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
 
 if TYPE_CHECKING:
     from engine.lab.report import Draw
@@ -43,14 +44,7 @@ def searched(command: Callable[..., None]) -> Callable[..., None]:
     from engine.parameters import MOST_DEPTH
 
     for parameter in (
-        click.option(
-            "--table-mb",
-            type=click.IntRange(min=1),
-            default=64,
-            show_default=True,
-            metavar="N",
-            help="Size of the transposition table in MiB.",
-        ),
+        table_mb(64),
         click.option(
             "--most-nodes",
             type=click.IntRange(min=1),
@@ -67,10 +61,10 @@ def searched(command: Callable[..., None]) -> Callable[..., None]:
             metavar="N",
             help="Take the median of N times: of more for short searches, of fewer for long ones.",
         ),
-        click.option("--evaluation", metavar="NAME", help="Another of the game's estimates."),
-        click.option("--exact", is_flag=True, help="Only techniques that cannot change the score."),
-        click.option("--without", metavar="A,B", help="Not these techniques."),
-        click.option("--techniques", metavar="A,B", help="Only these techniques."),
+        EVALUATION,
+        EXACT,
+        WITHOUT,
+        TECHNIQUES,
         click.option(
             "--depth",
             type=click.IntRange(1, MOST_DEPTH),
@@ -78,11 +72,7 @@ def searched(command: Callable[..., None]) -> Callable[..., None]:
             metavar="N",
             help="Search N plies deep.",
         ),
-        click.option(
-            "--file",
-            metavar="FILE",
-            help="Read positions from FILE ('-' is standard input), one per line.",
-        ),
+        FILE,
         click.argument("position", required=False),
         click.argument("game"),
     ):
@@ -206,14 +196,7 @@ SEARCHES = click.option(
     help="Take the mean of N trees, those of seed 0 and so on.",
 )
 @SEARCHES
-@click.option(
-    "--table-mb",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    metavar="N",
-    help="Size of each table in MiB.",
-)
+@table_mb(16)
 @outputs
 def theory(
     widths: str,
@@ -249,18 +232,11 @@ def theory(
 @lab.command(epilog=EPILOG)
 @click.argument("game")
 @click.argument("position", required=False)
-@click.option("--file", metavar="FILE", help="Read positions from FILE, one per line.")
+@FILE
 @click.option("--depths", default="4,6,8", show_default=True, metavar="N,N", help="Plies.")
-@click.option("--evaluation", metavar="NAME", help="Another of the game's estimates.")
+@EVALUATION
 @SEARCHES
-@click.option(
-    "--table-mb",
-    type=click.IntRange(min=1),
-    default=64,
-    show_default=True,
-    metavar="N",
-    help="Size of each table in MiB.",
-)
+@table_mb(64)
 @outputs
 def minimal(
     game: str,

@@ -1,0 +1,37 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+__all__ = ["EVALUATION", "EXACT", "FILE", "TECHNIQUES", "WITHOUT", "table_mb"]
+
+EVALUATION = click.option(
+    "--evaluation", metavar="NAME", help="Another of the game's estimates than its usual one."
+)
+EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
+TECHNIQUES = click.option(
+    "--techniques", metavar="A,B", help="Only these techniques; '' for none of them."
+)
+WITHOUT = click.option("--without", metavar="A,B", help="Not these techniques.")
+FILE = click.option(
+    "--file",
+    metavar="FILE",
+    help="Read positions from FILE ('-' is standard input), one per line. What follows a "
+    "';', blank lines, and lines that begin with '#' are skipped.",
+)
+
+
+def table_mb(default: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The size of the table, or of each of several."""
+    return click.option(
+        "--table-mb",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help="Size of the transposition table in MiB.",
+    )
