@@ -26,7 +26,7 @@ from engine.contract import (
     moves_again,
     play,
 )
-from engine.errors import CutnodeError, GameError
+from engine.errors import CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
 from engine.limits import NODES, PLIES, RUNNING, TIME
@@ -315,13 +315,13 @@ def _plain_result(
 
 
 def _depth(depth: int | None) -> int:
-    if depth is not None and depth < 0:
+    if depth is not None and whole(depth, "a depth") < 0:
         raise CutnodeError(f"a depth is 0 or more, not {depth}")
     return TO_THE_END if depth is None else min(depth, TO_THE_END)
 
 
 def _at_least_one(threads: int) -> int:
-    if threads < 1:
+    if whole(threads, "a number of threads") < 1:
         raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
     return threads
 

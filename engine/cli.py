@@ -408,7 +408,8 @@ def check(game: str, games: int, seed: int, rules: bool) -> None:
 def new(file: str) -> None:
     """Write a small game to FILE, which passes `cutnode check`, to be replaced by yours."""
     path = Path(file)
-    if path.suffix != ".py" or not path.stem.isidentifier():
+    taken = path.stem in {*sys.stdlib_module_names, "engine", "games", "numba", "numpy"}
+    if path.suffix != ".py" or not path.stem.isidentifier() or taken:
         raise CutnodeError(f"{quoted(file)} is not a name for a game: write one such as my_game.py")
     template = Path(engine.__file__).with_name("template.py").read_text()
     try:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["CutnodeError", "GameError", "PositionError", "TableError"]
+import operator
+from typing import Any
+
+__all__ = ["CutnodeError", "GameError", "PositionError", "TableError", "whole"]
 
 
 class CutnodeError(ValueError):
@@ -19,3 +22,13 @@ class PositionError(CutnodeError):
 
 class TableError(CutnodeError):
     """A transposition table of this size cannot be had."""
+
+
+def whole(value: Any, what: str) -> int:
+    """A whole number; :class:`CutnodeError` that says *what* should be one."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise CutnodeError(f"{what} is a whole number, not {value!r}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any
 
 from numba import types
@@ -36,26 +37,39 @@ class Evaluation:
     def __init__(self, function: Callable[[Any], int]):
         if function is not contract.evaluate and not is_compiled(function):
             raise GameError(f"{function!r} is not compiled: put @compiled before it")
+        module = sys.modules.get(function.__module__)
+        if getattr(module, function.__name__, None) is not function:
+            raise GameError(f"{function!r} is not a function at the top level of a module")
         self.function = function
-        self.type = EvaluationType(function.__module__, function.__name__)
+        self.type = EvaluationType(function.__module__, function.__name__, _digest(function))
 
     def __call__(self, position: Any) -> int:
-        return self.function(position)
+        return int(self.function(position))
 
     def __repr__(self) -> str:
         return f"Evaluation({self.function.__module__}.{self.function.__name__})"
 
 
 class EvaluationType(types.Opaque):  # type: ignore[misc]
-    """The compiled type of an evaluation: the name of a function."""
+    """The compiled type of an evaluation: the name of a function, and what it does.
 
-    def __init__(self, module: str, function: str):
+    A function that was defined again in a notebook is another.
+    """
+
+    def __init__(self, module: str, function: str, digest: str):
         self.module = module
         self.function = function
-        super().__init__(name=f"evaluation {module}.{function}")
+        super().__init__(name=f"evaluation {module}.{function} {digest}")
 
     def resolve(self) -> Any:
         return getattr(sys.modules[self.module], self.function)
+
+
+def _digest(function: Any) -> str:
+    code = function.__code__
+    constants = [constant for constant in code.co_consts if not hasattr(constant, "co_code")]
+    text = repr((code.co_code, constants, code.co_names))
+    return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 register_default(EvaluationType)(models.OpaqueModel)
@@ -101,6 +115,10 @@ def evaluation_of(cls: type, chosen: str | Evaluation | None) -> Evaluation:
         return OWN
     if isinstance(chosen, Evaluation):
         return chosen
+    if callable(chosen):
+        return Evaluation(chosen)
+    if not isinstance(chosen, str):
+        raise GameError(f"an evaluation is a name or a compiled function, not {chosen!r}")
     names = evaluation_names(cls)
     if chosen not in names:
         raise GameError(

@@ -179,7 +179,8 @@ class SearchResult:
     exact: bool
     decisive: bool
     lines: tuple[Line, ...]
-    """The best moves, as many as were asked for; none if the game is over."""
+    """The best moves, as many as were asked for; none if the game is over.  If not even a
+    depth of one ply was completed (depth 0), just a legal move."""
     depth: int
     """Plies, of the last depth that was completed."""
     iterations: tuple[Iteration, ...]

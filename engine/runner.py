@@ -8,6 +8,7 @@ memory that it reads at every node.
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 
 from engine.clock import Clock, seconds_per_tick
 from engine.contract import MAX_VALUE, game_constant
-from engine.errors import CutnodeError
+from engine.errors import CutnodeError, whole
 from engine.limits import CALLED, RUNNING, TIME
 from engine.native import for_kernel, records
 from engine.positions import as_words, coerce
@@ -38,10 +39,15 @@ class Limits:
     stop: threading.Event | None = None
 
     def __post_init__(self) -> None:
-        if self.nodes is not None and self.nodes < 1:
+        if self.nodes is not None and whole(self.nodes, "a node limit") < 1:
             raise CutnodeError(f"a node limit is at least 1, not {self.nodes}")
-        if self.seconds is not None and not self.seconds > 0:
-            raise CutnodeError(f"a time limit is more than 0 seconds, not {self.seconds}")
+        if self.seconds is not None:
+            if not isinstance(self.seconds, int | float) or not 0 < self.seconds < math.inf:
+                raise CutnodeError(
+                    f"a time limit is a number of seconds, more than 0, not {self.seconds!r}"
+                )
+        if self.stop is not None and not isinstance(self.stop, threading.Event):
+            raise CutnodeError(f"stop is a threading.Event, not {self.stop!r}")
 
 
 class Solver:
@@ -64,6 +70,7 @@ class Solver:
         self.like = coerce(positions[0])
         self.words = as_words(positions)
         self.table = table
+        table.claim(type(self.like))
         self.options = (weak, line, cold)
         self.sharing = sharing
         cls: Any = type(self.like)
@@ -72,7 +79,7 @@ class Solver:
         self.rows["lower"], self.rows["upper"] = known
         self.rows["reason"] = CALLED
         self.search = records(1, search_dtype(cls))
-        self.search["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED)
+        self.search["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
         self.search["plies"] = game_constant(cls, "MAX_PLIES", 512)
         self.search["stop_at"] = -1
         self.clock = Clock(limits.seconds)

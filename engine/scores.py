@@ -64,7 +64,7 @@ def final_score(value, ply, win, step):
 def limited(estimate, win):
     """An estimate within what is allowed."""
     if win == 0:
-        return estimate
+        return max(-MAX_VALUE, min(estimate, MAX_VALUE))
     return max(-MOST_ESTIMATE, min(estimate, MOST_ESTIMATE))
 
 

@@ -204,6 +204,7 @@ def leaf_score(position, evaluation, ply, steps, search):
     """The score of a position from which the search does not go on."""
     search.nodes += 1
     search.leaves += 1
+    search.deepest = max(search.deepest, ply)
     search.length[ply] = 0
     if must_stop(search):
         return 0
@@ -214,7 +215,6 @@ def leaf_score(position, evaluation, ply, steps, search):
         search.repetitions += 1
         return 0
     search.estimates += 1
-    search.deepest = max(search.deepest, ply)
     return limited(estimate(evaluation, position), search.win)
 
 
@@ -301,9 +301,11 @@ def search_node(
     over, value = outcome(position)
     if over:
         search.leaves += 1
+        search.deepest = max(search.deepest, ply)
         return final_score(value, ply, search.win, search.step)
     if recurs(position) and repeats(position, ply, steps, search):
         search.leaves += 1
+        search.deepest = max(search.deepest, ply)
         search.repetitions += 1
         return 0
 
@@ -342,7 +344,8 @@ def search_node(
     # 5. Far outside the window near the leaves, or even after a pass: no need to look.
     static = 0
     doubtful = (
-        not search.exact
+        ply > 0
+        and not search.exact
         and not in_pv
         and (search.win == 0 or (alpha > -MOST_ESTIMATE and beta < MOST_ESTIMATE))
     )
@@ -563,7 +566,8 @@ def search_node(
         search.estimates = estimates
     elif search.estimates == estimates:
         search.estimates += 1
-    if remember and search.excluded == 0 and (steps == 0 or repetitions == search.repetitions):
+    complete = ply > 0 or search.excluded == 0
+    if remember and complete and (steps == 0 or repetitions == search.repetitions):
         lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
         upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
         if search.use_symmetry and best_move != NO_MOVE:

@@ -31,7 +31,7 @@ from engine.contract import (
     outcome,
     play,
 )
-from engine.errors import CutnodeError, GameError
+from engine.errors import CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
 from engine.limits import NODES, RUNNING
@@ -51,8 +51,8 @@ from engine.parameters import (
 )
 from engine.positions import coerce
 from engine.results import Iteration, Line, SearchResult
-from engine.runner import Limits, run_watched
-from engine.scores import WIN, final_score, is_decisive
+from engine.runner import UNLIMITED, Limits, run_watched
+from engine.scores import WIN, final_score, is_decisive, limited
 from engine.search import COUNTERS, address, search_dtype, search_root
 from engine.statistics import Statistics
 from engine.table import Table, move_of, probe
@@ -132,7 +132,9 @@ class Engine:
     def _purpose(self) -> int:
         """Part of the keys of the table: scores of different meaning must not be mixed."""
         selective = () if self.exact else sorted(self.techniques)
-        name = f"{self.evaluation.type.name} {self.step} {selective}"
+        symmetry = "symmetry" in self.techniques
+        meaning = (self.evaluation.type.name, self.step, symmetry, selective)
+        name = f"{game_name(self.cls)} {meaning}"
         return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
 
     def clear(self) -> None:
@@ -167,20 +169,25 @@ class Engine:
         only between depths; *stop* is an event that ends it.  The result is that of the
         last depth that was completed, with the reason why none followed.  *lines* asks
         for the best so many moves.  *seed* picks one among moves of equal score, at the
-        price of looking at all of them; without it the first found is taken.  *progress*
+        price of looking at all of them, unless a limit ends the search; without it the first
+        found is taken.  *progress*
         is called after each depth.
         """
         if type(position) is not self.cls:
+            given = type(position).__name__
+            if hasattr(position, "_fields"):
+                given = f"{game_name(type(position))} ({given})"
             raise GameError(
-                f"this engine searches {self.cls.__name__}, not {type(position).__name__}"
+                f"this engine searches {game_name(self.cls)} ({self.cls.__name__}), not {given}"
             )
         limits = Limits(nodes, seconds, stop)
-        if depth is not None and not 0 <= depth <= MOST_DEPTH:
+        Limits(None, soft_seconds)
+        if depth is not None and not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
             raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
-        if soft_seconds is not None and not soft_seconds > 0:
-            raise CutnodeError(f"a time limit is more than 0 seconds, not {soft_seconds}")
-        if lines < 1:
+        if whole(lines, "a number of lines") < 1:
             raise CutnodeError(f"a search gives at least 1 line, not {lines}")
+        if seed is not None:
+            whole(seed, "a seed")
         if depth is None and nodes is None and seconds is None and soft_seconds is None:
             if stop is None:
                 raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
@@ -235,7 +242,7 @@ class _Task:
                     break
                 if self._is_over_softly():
                     break
-            if seed is not None and self.iterations and not self.reason:
+            if seed is not None and self.iterations and self.reason in ("", "proven"):
                 self._choose_among_ties(seed)
         except KeyboardInterrupt:
             self.reason = "interrupted"
@@ -301,6 +308,8 @@ class _Task:
             value = self._call(low, high, depth)
             if value is None:
                 return None
+            if abs(value) >= INFINITE:
+                raise self._broken_contract()
             if low < value < high:
                 self.proven = not words["estimates"][0]
                 return value
@@ -323,6 +332,8 @@ class _Task:
             found = self._call(beta - 1, beta, depth)
             if found is None:
                 return None
+            if abs(found) >= INFINITE:
+                raise self._broken_contract()
             value = found
             self.proven &= not words["estimates"][0]
             if value >= beta:
@@ -340,6 +351,13 @@ class _Task:
             words["line"][:length] = line
         return value
 
+    def _broken_contract(self) -> GameError:
+        game = game_name(self.engine.cls)
+        return GameError(
+            f"{game} breaks the contract: a position without moves that is not over, or a value "
+            f"beyond {MAX_VALUE}; see cutnode check {game}"
+        )
+
     def _last_score(self, depth: int, number: int, at_least: int = ASPIRATION_DEPTH) -> int | None:
         """The score of the same line at the last depth of the same parity."""
         if depth < at_least:
@@ -352,20 +370,20 @@ class _Task:
     def _call(self, low: int, high: int, depth: int) -> int | None:
         """One call of the compiled search; None after a stop."""
         words = self.words
-        limit = self.limits.nodes if self.limits.nodes is not None else 1 << 62
+        limit = min(self.limits.nodes or UNLIMITED, UNLIMITED)
         spent = int(words["nodes"][0])
         task = functools.partial(self._search, low, high, depth)
         if any(stop.is_set() for stop in self.stops):
             self.reason = "stopped"
             return None
         if self._is_short(depth):
-            words["node_limit"][0] = min(limit, spent + INLINE_NODES)
+            words["node_limit"][0] = min(limit - 1, spent + INLINE_NODES)
             value = task()
             if words["stop"][0] == RUNNING:
                 return value
             words["stop"][0] = RUNNING
         if int(words["nodes"][0]) < limit or limit <= spent:
-            words["node_limit"][0] = limit
+            words["node_limit"][0] = limit - 1
             answers: list[int] = []
             self.reason = run_watched(lambda: answers.append(task()), words, self.clock, self.stops)
             if words["stop"][0] == RUNNING:
@@ -433,7 +451,9 @@ class _Task:
         elif over:
             value = final_score(value, 0, engine.win, engine.step)
         else:
-            value = engine.evaluation(self.position)
+            value = limited(engine.evaluation(self.position), engine.win)
+            move = legal_moves(self.position)[0]
+            lines = (Line(move, int(value), (move,)),)
         counts = dict(zip(COUNTERS, engine.counts.tolist(), strict=True))
         return SearchResult(
             position=self.position,
@@ -497,6 +517,8 @@ def search(
 
 
 def _class_of(game: Any) -> Any:
+    if isinstance(game, str):
+        raise GameError(f"a game is what load_game({game!r}) returns, not its name")
     if isinstance(game, type):
         return game
     return type(game.start()) if isinstance(game, Game) else type(game)

@@ -48,7 +48,7 @@ import numpy as np
 
 from engine.bits import Bits, high_product, mix, prefetch
 from engine.contract import NO_MOVE
-from engine.errors import TableError
+from engine.errors import TableError, whole
 from engine.jit import compiled
 from engine.parameters import REGION_GROWTH, SMALLEST_REGION
 
@@ -78,7 +78,7 @@ class Table:
     """
 
     def __init__(self, megabytes: int = 256):
-        if megabytes < 1:
+        if whole(megabytes, "the size of a table in MiB") < 1:
             raise TableError(f"a table needs at least 1 MiB, not {megabytes}")
         room = available_megabytes()
         if room is not None and megabytes > room:
@@ -92,6 +92,7 @@ class Table:
         skip = -words.ctypes.data % BUCKET_BYTES // 8
         self.words = words[skip : skip + (megabytes << 17)]
         self.megabytes = megabytes
+        self._owner: type | None = None
         self.forget()
 
     @property
@@ -102,6 +103,12 @@ class Table:
     def forget(self) -> None:
         """Nothing stored so far will be found by the next search.  Takes no time."""
         self.words[COLD] = 1
+
+    def claim(self, cls: type) -> None:
+        """Forget all if what is stored is of another class of positions, with other keys."""
+        if self._owner not in (None, cls):
+            self.forget()
+        self._owner = cls
 
     def fill(self, sample: int = 64) -> float:
         """The part of the entries that hold something of this generation, by a sample."""

@@ -75,6 +75,8 @@ def fits(cls: Any, technique: Technique) -> bool:
 
 def technique_of(name: str) -> Technique:
     """A technique by its name; :class:`CutnodeError` if there is none."""
+    if not isinstance(name, str):
+        raise CutnodeError(f"a technique is a name, not {name!r}")
     if name not in TECHNIQUES:
         raise CutnodeError(
             f"there is no technique {quoted(name)}{nearest(name, TECHNIQUES)}; "
@@ -101,8 +103,10 @@ def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> fro
             for name, technique in TECHNIQUES.items()
             if fits(cls, technique) and (technique.exact or not exact)
         )
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise CutnodeError(f"techniques are several names, such as ['table'], not {names!r}")
     chosen = frozenset(names)
-    for name in sorted(chosen):
+    for name in sorted(chosen, key=str):
         technique = technique_of(name)
         if exact and not technique.exact:
             raise CutnodeError(f"{name} is selective: an exact search does not use it")

@@ -348,7 +348,7 @@ def original_move(position, move, symmetry):
 
 
 @functools.cache
-def board(width: int = 8, height: int = 8) -> type[Stones]:
+def board(width: int, height: int) -> type[Stones]:
     """The position class of a board; :class:`PositionError` if there is none of that size."""
     if not (2 <= width <= 8 and 4 <= height <= 8):
         raise PositionError(

@@ -357,7 +357,7 @@ def evaluate_cells(position):
 
 
 @functools.cache
-def board(width: int = 7, height: int = 6) -> type[Stones]:
+def board(width: int, height: int) -> type[Stones]:
     """The position class of a board; :class:`PositionError` if it does not fit 64 bits."""
     if width < 1 or height < 1 or width * (height + 1) > 64:
         raise PositionError(

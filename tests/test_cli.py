@@ -158,7 +158,7 @@ def cutnode_nodes(position: str) -> int:
 
 
 def test_limits_far_away_change_nothing():
-    result = cutnode("solve", "tictactoe", "--nodes", 10**30, "--seconds", "inf", "--threads", 2)
+    result = cutnode("solve", "tictactoe", "--nodes", 10**30, "--seconds", 1e9, "--threads", 2)
     assert result.exit_code == 0
 
 
@@ -303,7 +303,7 @@ def test_new_game_passes_the_check(tmp_path):
     assert file.read_text() == before
 
 
-@pytest.mark.parametrize("name", ["my_game", "my-game.py", "1.py", ""])
+@pytest.mark.parametrize("name", ["my_game", "my-game.py", "1.py", "", "json.py"])
 def test_new_game_needs_a_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "is not a name for a game" in complaint(cutnode("new", name))
@@ -426,7 +426,7 @@ BAD_INPUT = {
     ("show", "connect4:large"): "'large' is not a board size; write WIDTHxHEIGHT",
     ("show", "tictactoe:4x4"): "tic-tac-toe has no variant '4x4'",
     (*SOLVE, "--table-mb", "999999999"): "a table of 999999999 MiB does not fit",
-    (*SOLVE, "--seconds", "nan"): "a time limit is more than 0 seconds, not nan",
+    (*SOLVE, "--seconds", "nan"): "a time limit is a number of seconds, more than 0, not nan",
     (*SOLVE, "44", "--file", "-"): "a position and --file exclude each other",
     (*SOLVE, "--file", "no_such_file"): "no_such_file cannot be read: No such file or directory",
     (*SOLVE, "--file", "."): ". cannot be read: Is a directory",
@@ -437,7 +437,13 @@ BAD_INPUT = {
     ("search", "connect4", "--techniques", "enhanced"): "enhanced makes no sense without table",
     ("search", "connect4", "--exact", "--techniques", "late"): "late is selective",
     ("search", "connect4", "--depth", "64"): "a depth is 0..63 plies, not 64",
-    ("search", "connect4", "--seconds", "nan"): "a time limit is more than 0 seconds, not nan",
+    ("search", "connect4", "--seconds", "inf"): "a time limit is a number of seconds, more than",
+    (
+        "search",
+        "connect4",
+        "--seconds",
+        "nan",
+    ): "a time limit is a number of seconds, more than 0, not nan",
     ("search", "connect4", "--evaluation", "cell"): "connect4 has no evaluation 'cell'; did you",
     (*SOLVE, "--", "-4"): "move 1 of '-4': '-' is not a column",
 }

@@ -187,6 +187,14 @@ def test_plain_python_visits_the_same_nodes():
     ]
 
 
+def test_table_of_another_board_is_forgotten():
+    """Exact keys of different boards coincide."""
+    table = Table(1)
+    late = load_game("tictactoe").parse("1234")
+    for position in (SEARCHED, late, SEARCHED):
+        assert solve(position, table=table).nodes == solve(position, table=Table(1)).nodes
+
+
 @compiled_only
 def test_small_table_is_enough_for_the_truth():
     position = GAME.parse("12345671")

@@ -1,0 +1,432 @@
+"""Kalah (the mancala game of stores), with 1 to 7 houses on a side.
+
+Rules: each player has a row of houses with equally many seeds in each, and a store at its
+right end.  A move takes all seeds of one own house and sows them counter-clockwise, one
+into each house and into the own store, not into the other store.  A last seed in the own
+store means another move.  A last seed in an own house that was empty captures: it and the
+seeds of the house opposite go into the own store, if there are any opposite; in the
+variant of *empty capture* the last seed goes there alone too.  Once a player has no seeds
+in the houses after a move, of either player, the other puts the rest into the own store,
+and the game is over.
+
+Values: the seeds in the mover's store less those in the other.
+
+Variants: houses and the seeds in each, ``6x4`` (the usual one), and the rule of captures,
+as in ``6x4,empty``.
+
+Text: the houses played, 1 the leftmost of the player, the one farthest from the own store
+(``3 6 1``, ``361``), or a board as the first player, south, sees it, stores in brackets,
+and who is to move::
+
+    [0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south
+
+Any board may be set up that has all seeds, and none in houses once the game is over.
+
+Encoding: a word for each player, seen by the mover, and a byte for each house, from the
+left in the lowest byte, and then the store, so sowing goes up::
+
+    mover      byte  0 1 2 3 4 5  6        other     byte  6  5 4 3 2 1 0
+               houses . . . . . .  store             store  . . . . . .
+
+Sowing adds 1 in a run of bytes: to the right end of the mover's word, along the other's
+without its store, and again into the mover's.  The house opposite of house n is house 5 - n.
+A move is the number of its house, 0 the leftmost.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+from engine import (
+    Bits,
+    PositionError,
+    compiled,
+    is_board,
+    lowest_index,
+    quoted,
+    rebuild,
+    without_lowest,
+)
+from engine.bits import mix, product
+
+UNIT = 4
+
+MOST_HOUSES = 7
+MOST_SEEDS = 255
+"""What fits a byte, and so a store that has all of them."""
+
+ONES = Bits(0x0101010101010101)
+LOW_BITS = Bits(0x7F7F7F7F7F7F7F7F)
+HIGH_BITS = Bits(0x8080808080808080)
+
+
+class Seeds(NamedTuple):
+    """A position: the houses and the store of the mover, and of the other."""
+
+    mine: Bits
+    theirs: Bits
+    second: bool
+    """Whether the second player, north, is to move; only texts and turns depend on it."""
+
+    def __str__(self) -> str:
+        (store, *north), (*south, south_store) = rows(self)
+        width = max(map(len, [*north, *south, "10"])) + 1
+        upper = f"[{store}]" + "".join(seeds.rjust(width) for seeds in north)
+        lower = " " * (len(store) + 2) + "".join(seeds.rjust(width) for seeds in south)
+        return f"{upper}\n{lower} [{south_store}]\n{mover(self)} to move"
+
+
+@compiled
+def seeds_in(word, house):
+    """The seeds in a house, or in the store, which is behind the last house."""
+    return (word >> Bits(8 * house)) & Bits(255)
+
+
+@compiled
+def ones(count):
+    """A seed in each of the first houses, up to 7 of them."""
+    return ONES & ((Bits(1) << (Bits(8) * Bits(count))) - Bits(1))
+
+
+@compiled
+def total(houses):
+    """The seeds in all bytes together."""
+    return product(houses, ONES) >> Bits(56)
+
+
+@compiled
+def lead(position):
+    """What the mover has in store, less what the other has (plus 0: a signed number)."""
+    mine = seeds_in(position.mine, position.HOUSES)
+    return 0 + mine - seeds_in(position.theirs, position.HOUSES)
+
+
+@compiled
+def moves(position, buffer, at):
+    houses = position.mine & position.ROW
+    filled = (((houses & LOW_BITS) + LOW_BITS) | houses) & HIGH_BITS
+    while filled:
+        buffer[at] = lowest_index(filled) >> 3
+        filled = without_lowest(filled)
+        at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    """Whole laps around the board, then a run of each of three parts; then what the last does."""
+    size = Bits(position.HOUSES)
+    seeds = seeds_in(position.mine, move)
+    mine = position.mine ^ (seeds << Bits(8 * move))
+    theirs = position.theirs
+    last = (Bits(move) + seeds) % position.CELLS
+    if seeds >= position.CELLS:
+        laps = seeds // position.CELLS
+        mine += laps * ones(size) + (laps << (Bits(8) * size))
+        theirs += laps * ones(size)
+        seeds %= position.CELLS
+    near = min(seeds, size - Bits(move))
+    mine += ones(near) << Bits(8 * move + 8)
+    across = min(seeds - near, size)
+    theirs += ones(across)
+    mine += ones(seeds - near - across)
+    if last < size and seeds_in(mine, last) == Bits(1):
+        opposite = size - Bits(1) - last
+        captured = seeds_in(theirs, opposite)
+        if captured or position.EMPTY:
+            theirs ^= captured << (Bits(8) * opposite)
+            mine ^= Bits(1) << (Bits(8) * last)
+            mine += (captured + Bits(1)) << (Bits(8) * size)
+    if mine & position.ROW == Bits(0) or theirs & position.ROW == Bits(0):
+        mine, theirs = gathered(position, mine), gathered(position, theirs)
+    if last == size:
+        return rebuild(position, mine, theirs, position.second)
+    return rebuild(position, theirs, mine, not position.second)
+
+
+@compiled
+def gathered(position, word):
+    """All seeds in the store."""
+    return total(word) << Bits(8 * position.HOUSES)
+
+
+@compiled
+def outcome(position):
+    if position.mine & position.ROW == Bits(0):
+        return True, lead(position)
+    return False, 0
+
+
+@compiled
+def turn(position):
+    return 1 if position.second else 0
+
+
+@compiled
+def key(position):
+    """North's positions differ from south's in the highest bit."""
+    return word_of(position) ^ (Bits(position.second) << Bits(63))
+
+
+@compiled
+def word_of(position):
+    """The seeds, whoever is to move: exact where the board has few of them, else a hash.
+
+    Exact: a 1, and then for each house of the mover and each of the other so many zeros as
+    it has seeds and a 1, and as many zeros as there are seeds in the mover's store.  The
+    rest is in the other store.
+    """
+    if not position.EXACT:
+        return mix(position.mine) ^ position.theirs
+    mine, theirs = position.mine, position.theirs
+    first, second = Bits(1), Bits(0)
+    for house in range(position.HOUSES):
+        first = (first << (seeds_in(mine, house) + Bits(1))) | Bits(1)
+        second = (second << (seeds_in(theirs, house) + Bits(1))) | Bits(1)
+    length = total(theirs & position.ROW) + Bits(position.HOUSES)
+    return ((first << length) | second) << seeds_in(mine, position.HOUSES)
+
+
+@compiled
+def canonical(position):
+    """Players do not matter."""
+    return word_of(position), 0
+
+
+# What can be seen without search
+
+
+@compiled
+def seeds_left(position):
+    """The seeds in houses."""
+    return 0 + total(position.mine & position.ROW) + total(position.theirs & position.ROW)
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """At worst all that is left goes to the other."""
+    ahead = lead(position)
+    left = seeds_left(position)
+    return ahead - left, ahead + left
+
+
+@compiled
+def plies_left(position):
+    """Seeds and the steps they can take: each move lowers ``steps`` by 1 or more."""
+    return steps(position, position.mine) + steps(position, position.theirs)
+
+
+@compiled
+def steps(position, word):
+    """For each seed in a house the houses to its right, and ``FAR`` besides.
+
+    A move that sows no seed into the store moves seeds to the right.  For each that it
+    sows there at most as many others go on, one to each house of the board, and get no
+    more than m * (m - 1) houses to their right, with m on a side: less than the ``FAR`` that
+    is lost with the seed.  What is captured is only lost.
+    """
+    count = 0
+    for house in range(position.HOUSES):
+        count += (position.FAR + position.HOUSES - 1 - house) * seeds_in(word, house)
+    return count
+
+
+@compiled
+def order(position, move, child):
+    """Moves that give another first, from the right, then by seeds gained and kept at home."""
+    if child.second == position.second:
+        return 100_000 + move
+    return 100 * gain(position, child) + 10 * total(child.theirs & position.ROW) + move
+
+
+@compiled
+def gain(position, child):
+    """What a move that gives no other brings into the store."""
+    return 0 + seeds_in(child.theirs, position.HOUSES) - seeds_in(position.mine, position.HOUSES)
+
+
+# What helps a search that has to stop before the end of the game
+
+
+@compiled
+def evaluate(position):
+    return lead(position)
+
+
+@compiled
+def noisy(position, buffer, at):
+    """Moves that give another, and those that bring more than a seed: captures."""
+    end = at
+    for number in range(at, moves(position, buffer, at)):
+        move = buffer[number]
+        child = play(position, move)
+        if child.second == position.second or gain(position, child) > 1:
+            buffer[end] = move
+            end += 1
+    return end
+
+
+# Boards of all sizes
+
+
+@functools.cache
+def board(houses: int, seeds: int, empty: bool, /) -> type[Seeds]:
+    """The position class of a board; :class:`PositionError` if there is none of that size."""
+    everything = 2 * houses * seeds
+    if not (1 <= houses <= MOST_HOUSES and seeds >= 1 and everything <= MOST_SEEDS):
+        raise PositionError(
+            f"there is no board of {houses}x{seeds}: a board has 1 to {MOST_HOUSES} houses on a "
+            f"side and 1 seed or more in each, at most {MOST_SEEDS} in all, as in 6x4 or 4x3"
+        )
+    variant = f"{houses}x{seeds}{',empty' * empty}"
+    far = houses * (houses - 1) + 1
+    constants = {
+        "HOUSES": houses,
+        "SEEDS": everything,
+        "CELLS": Bits(2 * houses + 1),
+        "EMPTY": empty,
+        "ROW": Bits((1 << 8 * houses) - 1),
+        "EXACT": everything + 2 * houses + 1 < 64,
+        "VARIANT": "" if variant == "6x4" else variant,
+        "MAX_MOVES": houses,
+        "FAR": far,
+        "MAX_PLIES": seeds * houses * (2 * far + houses - 1),
+    }
+    name = f"Position{variant.replace(',', '')}"
+    return type(name, (Seeds,), {"__slots__": (), "__module__": __name__, **constants})
+
+
+Position = board(6, 4, False)
+
+
+def __getattr__(name: str) -> type[Seeds]:
+    """The position class of any board, by name: ``Position4x3``, ``Position6x4empty``."""
+    if match := re.fullmatch(r"Position(\d{1,9})x(\d{1,9})(empty)?", name):
+        return board(int(match[1]), int(match[2]), bool(match[3]))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Text
+
+
+def start(variant: str = "") -> Seeds:
+    """The same seeds in each house of a board such as ``6x4`` or ``4x3,empty``."""
+    match = re.fullmatch(r"([0-9]{1,9})x([0-9]{1,9})(,empty)?", variant or "6x4")
+    if not match:
+        raise PositionError(
+            f"{quoted(variant)} is not a variant; write HOUSESxSEEDS, as in 4x3, "
+            f"and with captures of nothing 4x3,empty"
+        )
+    cls = board(int(match[1]), int(match[2]), bool(match[3]))
+    row = Bits(int(match[2]) * ones(cls.HOUSES))
+    return cls(row, row, False)
+
+
+def parse_position(text: str, variant: str = "") -> Seeds:
+    """Read the houses played, or a board (see the module's text)."""
+    empty = start(variant)
+    return _parse_board(text, empty) if is_board(text, "[") else _parse_moves(text, empty)
+
+
+def position_text(position: Seeds) -> str:
+    (store, *houses), (*south, south_store) = rows(position)
+    return f"[{store}] {' '.join(houses)} / {' '.join(south)} [{south_store}] {mover(position)}"
+
+
+def mover(position: Seeds) -> str:
+    return "north" if position.second else "south"
+
+
+def rows(position: Seeds) -> tuple[list[str], list[str]]:
+    """North's store and houses, and south's houses and store, each as south sees them."""
+    south, north = (position.theirs, position.mine) if position.second else position[:2]
+    cells = range(position.HOUSES + 1)
+    return [str(seeds_in(north, n)) for n in reversed(cells)], [
+        str(seeds_in(south, n)) for n in cells
+    ]
+
+
+def parse_move(position: Seeds, text: str) -> int:
+    if not re.fullmatch("[0-9]", text):
+        raise PositionError(f"{quoted(text)} is not a house; houses are 1..{position.HOUSES}")
+    if not 1 <= int(text) <= position.HOUSES:
+        raise PositionError(f"there is no house {text}; houses are 1..{position.HOUSES}")
+    if outcome(position)[0]:
+        raise PositionError(f"house {text} is played after the game is over")
+    if not seeds_in(position.mine, int(text) - 1):
+        raise PositionError(f"{mover(position)} has no seeds in house {text}")
+    return int(text) - 1
+
+
+def move_text(position: Seeds, move: int) -> str:
+    return str(move + 1)
+
+
+def describe(position: Seeds, value: int) -> str:
+    """Who wins, and by how many seeds."""
+    if value == 0:
+        return "a draw"
+    winner = ("south", "north")[position.second ^ (value < 0)]
+    return f"{winner} {'has won' if outcome(position)[0] else 'wins'} by {abs(value)}"
+
+
+def _parse_moves(text: str, position: Seeds) -> Seeds:
+    for number, move in enumerate(re.sub(r"[\s,]", "", text), 1):
+        try:
+            position = play(position, parse_move(position, move))
+        except PositionError as error:
+            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
+    return position
+
+
+def _parse_board(text: str, empty: Seeds) -> Seeds:
+    lines = (" ".join(line.split()) for line in re.split(r"[/\n]", text.lower()))
+    said = re.fullmatch("(.*)[ /](north|south)( to move)?", "/".join(filter(None, lines)))
+    if not said:
+        raise PositionError(
+            f"after the board, say who is to move: south or north, as in {position_text(empty)}"
+        )
+    drawn = said[1].split("/")
+    if len(drawn) != 2:
+        raise PositionError(
+            f"the board has {len(drawn)} rows; it has two, north's and south's, "
+            f"as in {position_text(empty)}"
+        )
+    number = "([0-9]{1,9})"
+    houses, store = " ".join([number] * empty.HOUSES), rf"\[ ?{number} ?\]"
+    words = []
+    for name, row, pattern in (
+        ("north", drawn[0], f"{store} ?{houses}"),
+        ("south", drawn[1], f"{houses} ?{store}"),
+    ):
+        match = re.fullmatch(pattern, row.strip())
+        if not match:
+            raise PositionError(
+                f"{quoted(row)} is not {name}'s row: the seeds of {empty.HOUSES} houses, "
+                f"and of the store in brackets, as in {position_text(empty)}"
+            )
+        seeds = [int(group) for group in match.groups()]
+        words.append(seeds[::-1] if name == "north" else seeds)
+    north, south = words
+    if sum(north + south) != empty.SEEDS:
+        raise PositionError(
+            f"{sum(north + south)} seeds are on the board; all houses and stores together "
+            f"have {empty.SEEDS}"
+        )
+    for name, other, seeds, others in (
+        ("north", "south", north, south),
+        ("south", "north", south, north),
+    ):
+        if not any(seeds[:-1]) and any(others[:-1]):
+            raise PositionError(
+                f"{name} has no seeds in houses: the game is over, and the seeds of {other} "
+                f"are in the store"
+            )
+    mine, theirs = (north, south) if said[2] == "north" else (south, north)
+    return rebuild(empty, _packed(mine), _packed(theirs), said[2] == "north")
+
+
+def _packed(seeds: list[int]) -> Bits:
+    return Bits(int.from_bytes(bytes(seeds), "little"))
