@@ -14,7 +14,7 @@ from games import connect4, tictactoe
 
 TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
 GAMES = ["engine.template", *game_names(), *TOYS]
-COMPILED = ("tictactoe", "connect4", "toys.race", "toys.isola")
+COMPILED = ("tictactoe", "connect4", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (*(f"connect4:{board}" for board in BOARDS), "toys.boxes:3", "toys.boxes:4")
