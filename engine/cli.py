@@ -279,8 +279,6 @@ def search(
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
         engine_of_game.clear()
-        if file is None and not as_json:
-            click.echo(f"{start}\n")
         result = engine_of_game.search(
             start, depth=depth, nodes=nodes, seconds=seconds, lines=lines, seed=seed
         )
@@ -288,7 +286,7 @@ def search(
         if as_json:
             click.echo(json.dumps(data | {"position": text}))
         elif file is None:
-            click.echo(result)
+            click.echo(f"{start}\n\n{result}")
         else:
             best = data["best_move"] or "-"
             click.echo(
