@@ -20,7 +20,8 @@ Moves
 Values
     Integers in ``range(-32000, 32001)`` from the point of view of the *mover*, the player
     whose turn it is.  A game sets its own scale, and the scale decides what perfect play
-    means: if quicker wins score higher, the solver finds the quickest.
+    means: if quicker wins score higher, the solver finds the quickest.  In games of chance
+    values and estimates may be any numbers within these limits.
 
 Verbs that every game defines, compiled (decorate them with ``@compiled``):
 :func:`moves`, :func:`play`, :func:`outcome`, :func:`key`.
@@ -28,8 +29,8 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 Verbs that a game may define, compiled; each has a default, and a verb that is not
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`candidates`,
 :func:`forced`, :func:`order`, :func:`noisy`, :func:`extension`, :func:`skip`,
-:func:`canonical`, :func:`canonical_move`, :func:`original_move`, :func:`turn`,
-:func:`chance`, :func:`chance_outcome`, :func:`reversible`.
+:func:`features`, :func:`canonical`, :func:`canonical_move`, :func:`original_move`,
+:func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`, :func:`reversible`.
 
 Functions of plain Python that every game defines, for people:
 
@@ -58,6 +59,11 @@ and, where they apply:
     Only who wins, and how soon, matters.  Then ``evaluate`` has a scale of its own, and a
     search that stops before the end of the game counts a win above every estimate (see
     ``engine.scores``).  Otherwise ``evaluate`` estimates the value.
+``MAX_ACTIONS``
+    Most moves in a row that are free (see :func:`free_move`), default 16.
+``VALUE_LIMIT``
+    No value and no estimate is further from zero, default 32000.  In games of chance the
+    tighter the better: a search prunes by it.
 ``UNIT``
     An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
     search does not prune by margins.
@@ -78,6 +84,7 @@ from engine.errors import GameError
 from engine.native import in_compiled_code, is_compiled
 
 __all__ = [
+    "DERIVED",
     "INFINITE",
     "MAX_VALUE",
     "NO_MOVE",
@@ -93,7 +100,9 @@ __all__ = [
     "defines",
     "evaluate",
     "extension",
+    "features",
     "forced",
+    "free_move",
     "game_constant",
     "game_function",
     "game_name",
@@ -338,6 +347,17 @@ def skip(position: Any) -> tuple[bool, Any]:
     return False, position
 
 
+@_verb
+def features(position: Any) -> tuple[float, ...]:
+    """What the mover and the other have, twelve numbers of 0 or more; default: all 0.
+
+    For each of ``engine.optionality.FEATURES`` (move count, build options, material,
+    territory, resources, threat) how much the mover has, and then how much the other
+    has.  An evaluation of optionality weighs them.
+    """
+    return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+
+
 # Optional: equivalent positions -------------------------------------------------------
 
 
@@ -378,6 +398,16 @@ def turn(position: Any) -> int:
 
 
 @_verb
+def free_move(position: Any, move: int, child: Any) -> bool:
+    """Whether a move costs no depth; default: if the mover moves again.
+
+    A search counts depth in turns, so a turn of several actions is one ply, and a game may
+    say that a pass is none.  ``MAX_ACTIONS`` free moves in a row, no more, are free.
+    """
+    return moves_again(position, child)  # type: ignore[no-any-return]
+
+
+@_verb
 def chance(position: Any) -> int:
     """How many outcomes a chance event has here (dice, cards); default 0: none.
 
@@ -408,55 +438,56 @@ def reversible(position: Any, child: Any) -> bool:
 # Derived ------------------------------------------------------------------------------
 
 
-def moves_again(position: Any, child: Any) -> bool:
-    """Whether the mover of *position* is also the mover of *child*."""
-    if defines(type(position), "turn"):
-        return bool(turn(position) == turn(child))
-    return False
+DERIVED: dict[Callable[..., Any], Callable[[type], Callable[..., Any]]] = {}
+"""Functions of a position that follow from what its game defines, and how they are made."""
 
 
-@in_compiled_code(moves_again)
-def _compiled_moves_again(position: Any, child: Any) -> Any:
-    if defines(position.instance_class, "turn"):
+def _derived(make: Callable[[type], Callable[..., Any]]) -> Any:
+    """Make a function of a position from *make*, which says what it is for a class."""
+    made: Callable[[Any], Callable[..., Any]] = functools.cache(make)
+
+    def derived(position: Any, *args: Any) -> Any:
+        return made(type(position))(position, *args)
+
+    functools.update_wrapper(derived, make)
+    DERIVED[derived] = made
+
+    def specialised(position: Any, *args: Any) -> Any:
+        return make(position.instance_class)
+
+    in_compiled_code(derived)(specialised)
+    return derived
+
+
+@_derived
+def moves_again(cls: type) -> Callable[..., Any]:
+    """``moves_again(position, child)``: whether both have the same mover."""
+    if defines(cls, "turn"):
         return lambda position, child: turn(position) == turn(child)
     return lambda position, child: False
 
 
-def side(position: Any, ply: int) -> int:
-    """A number, 0 or 1, for the player to move: ``turn``, or else by the ply."""
-    if defines(type(position), "turn"):
-        return turn(position)  # type: ignore[no-any-return]
-    return ply & 1
+@_derived
+def same_after_chance(cls: type) -> Callable[..., Any]:
+    """``same_after_chance(position, child)``: the same of a chance event and its outcome."""
+    if defines(cls, "turn"):
+        return lambda position, child: turn(position) == turn(child)
+    return lambda position, child: True
 
 
-@in_compiled_code(side)
-def _compiled_side(position: Any, ply: Any) -> Any:
-    if defines(position.instance_class, "turn"):
+@_derived
+def side(cls: type) -> Callable[..., Any]:
+    """``side(position, ply)``: a number, 0 or 1, for the player to move."""
+    if defines(cls, "turn"):
         return lambda position, ply: turn(position)
     return lambda position, ply: ply & 1
 
 
-def recurs(position: Any) -> bool:
-    """Whether positions of this game can occur again."""
-    return defines(type(position), "reversible")
-
-
-@in_compiled_code(recurs)
-def _compiled_recurs(position: Any) -> Any:
-    answer = defines(position.instance_class, "reversible")
+@_derived
+def recurs(cls: type) -> Callable[..., Any]:
+    """``recurs(position)``: whether positions of this game can occur again."""
+    answer = defines(cls, "reversible")
     return lambda position: answer
-
-
-def same_after_chance(position: Any, child: Any) -> bool:
-    """Whether the mover of a chance event is also the mover of its outcome."""
-    return moves_again(position, child) if defines(type(position), "turn") else True
-
-
-@in_compiled_code(same_after_chance)
-def _compiled_same_after_chance(position: Any, child: Any) -> Any:
-    if defines(position.instance_class, "turn"):
-        return lambda position, child: turn(position) == turn(child)
-    return lambda position, child: True
 
 
 def legal_moves(position: Any) -> list[int]:
