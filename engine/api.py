@@ -29,7 +29,7 @@ from engine.contract import (
 from engine.errors import CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
-from engine.limits import NODES, PLIES, RUNNING, TIME
+from engine.limits import NODES, PLIES, RUNNING, TIME, counts_turns
 from engine.native import for_kernel, records
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
@@ -246,13 +246,15 @@ def minimax(
     *,
     evaluation: str | Evaluation | None = None,
     soonest: bool = True,
+    depth_in: str = "turns",
 ) -> PlainResult:
     """The value by minimax without any pruning, to the end of the game or *depth* plies.
 
     Where the depth ends a line, an estimate stands for the value: the game's ``evaluate``,
     or another *evaluation*; what is counted then are scores (see ``engine.scores``).
+    *depth_in* is as for :class:`Engine`.
     """
-    return _plain_result(minimax_node, position, depth, evaluation, soonest)
+    return _plain_result(minimax_node, position, depth, evaluation, soonest, depth_in)
 
 
 def alphabeta(
@@ -261,23 +263,30 @@ def alphabeta(
     *,
     evaluation: str | Evaluation | None = None,
     soonest: bool = True,
+    depth_in: str = "turns",
 ) -> PlainResult:
     """The same value by textbook alpha-beta, in the game's order of moves, without a table."""
     if defines(type(position), "chance"):
         raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
     window = (-INFINITE, INFINITE)
-    return _plain_result(alphabeta_node, position, depth, evaluation, soonest, *window)
+    return _plain_result(alphabeta_node, position, depth, evaluation, soonest, depth_in, *window)
 
 
 def _plain(
-    kernel: Kernel, position: Any, *args: Any, evaluation: Any = None, win: int = 0, step: int = 0
+    kernel: Kernel,
+    position: Any,
+    *args: Any,
+    evaluation: Any = None,
+    win: int = 0,
+    step: int = 0,
+    turns: int = 0,
 ) -> tuple[Any, Any, float]:
     """Run a plain kernel; return its answer, its memory, and the seconds it took."""
     cls: Any = type(position)
     run = kernel.specialise(cls, evaluation)
     memory = records(1, plain_dtype(cls))
     memory["plies"] = plies = game_constant(cls, "MAX_PLIES", 512)
-    memory["win"], memory["step"] = win, step
+    memory["win"], memory["step"], memory["turns"] = win, step, turns
     if evaluation is not None:
         args = (evaluation, *args)
     clock = Clock(None)
@@ -296,6 +305,7 @@ def _plain_result(
     depth: int | None,
     evaluation: str | Evaluation | None,
     soonest: bool,
+    depth_in: str,
     *window: int,
 ) -> PlainResult:
     cls = type(position)
@@ -304,10 +314,11 @@ def _plain_result(
         position,
         *window,
         _depth(depth),
-        *(0, 0, 0),
+        *(0, 0, 0, 0),
         evaluation=evaluation_of(cls, evaluation),
         win=WIN if depth is not None and is_decisive(cls) else 0,
         step=int(soonest),
+        turns=counts_turns(depth_in),
     )
     if not defines(type(position), "chance"):
         value = int(value)

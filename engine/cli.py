@@ -25,7 +25,7 @@ from engine.contract import play
 from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
-from engine.options import EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
+from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
 from engine.results import Result
 from engine.searcher import DRIVERS
 from engine.table import Table
@@ -240,6 +240,7 @@ def one_line(result: Result) -> str:
     help="How a depth is searched: mtdf uses null windows only.",
 )
 @EVALUATION
+@DEPTH_IN
 @click.option("--seed", type=int, metavar="N", help="Choose among equal moves by N.")
 @table_mb(64)
 @click.option("--statistics", is_flag=True, help="Print what the search counted.")
@@ -257,6 +258,7 @@ def search(
     without: str | None,
     driver: str,
     evaluation: str | None,
+    depth_in: str,
     seed: int | None,
     table_mb: int,
     statistics: bool,
@@ -275,6 +277,7 @@ def search(
         techniques=chosen_techniques(type(entries[0][1]), techniques, without, exact),
         exact=exact,
         driver=driver,
+        depth_in=depth_in,
     )
     width = max(len(text) for text, _ in entries)
     for text, start in entries:

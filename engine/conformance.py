@@ -37,6 +37,7 @@ from engine.contract import (
     canonical_move,
     chance,
     chance_outcome,
+    costless,
     defines,
     evaluate,
     forced,
@@ -189,6 +190,7 @@ class Minimax:
         depth: int = TO_THE_END,
         line: tuple[Any, ...] = (),
         ply: int = 0,
+        actions: int = 0,
     ) -> float:
         """The value for the mover; *line* is what play could still come back to."""
         if self.known is not None and position in self.known:
@@ -203,14 +205,14 @@ class Minimax:
             best = 0.0
         elif chance(position):
             best = sum(
-                probability * self._of_event(position, child, depth, ply)
+                probability * self._of_event(position, child, depth, ply, actions)
                 for probability, child in _events(position)
             )
         elif depth == 0:
             best = float(limited(evaluate(position), self.win))
         else:
             moves = legal_moves(position)
-            best = max(self.of_move(position, move, depth, line, ply) for move in moves)
+            best = max(self.of_move(position, move, depth, line, ply, actions) for move in moves)
         if self.known is not None:
             self.known[position] = best
         return best
@@ -222,15 +224,18 @@ class Minimax:
         depth: int = TO_THE_END,
         line: tuple[Any, ...] = (),
         ply: int = 0,
+        actions: int = 0,
     ) -> float:
         """The value of a move for the player who makes it."""
         child = play(position, move)
         line = (*line, position) if reversible(position, child) else ()
-        value = self.value(child, depth - 1, line, ply + 1)
+        gratis = costless(position, move, child, actions, True)
+        deeper, taken = (depth, actions + 1) if gratis else (depth - 1, 0)
+        value = self.value(child, deeper, line, ply + 1, taken)
         return value if moves_again(position, child) else -value
 
-    def _of_event(self, position: Any, child: Any, depth: int, ply: int) -> float:
-        value = self.value(child, depth, (), ply + 1)
+    def _of_event(self, position: Any, child: Any, depth: int, ply: int, actions: int) -> float:
+        value = self.value(child, depth, (), ply + 1, actions)
         return value if same_after_chance(position, child) else -value
 
 

@@ -97,6 +97,7 @@ __all__ = [
     "canonical_move",
     "chance",
     "chance_outcome",
+    "costless",
     "defines",
     "evaluate",
     "extension",
@@ -488,6 +489,20 @@ def recurs(cls: type) -> Callable[..., Any]:
     """``recurs(position)``: whether positions of this game can occur again."""
     answer = defines(cls, "reversible")
     return lambda position: answer
+
+
+@_derived
+def costless(cls: type) -> Callable[..., Any]:
+    """``costless(position, move, child, actions, turns)``: whether a move costs no depth.
+
+    *actions* costless moves in a row came before it; *turns*: depth is counted in turns.
+    """
+    if not (defines(cls, "turn") or defines(cls, "free_move")):
+        return lambda position, move, child, actions, turns: False
+    most = game_constant(cls, "MAX_ACTIONS", 16)
+    return lambda position, move, child, actions, turns: (
+        turns != 0 and actions < most and free_move(position, move, child)
+    )
 
 
 def legal_moves(position: Any) -> list[int]:

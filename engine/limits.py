@@ -1,9 +1,21 @@
-"""Why a search ends."""
+"""How depth is counted, and why a search ends."""
 
 from __future__ import annotations
 
-__all__ = ["CALLED", "NODES", "PLIES", "RUNNING", "TIME"]
+from engine.errors import CutnodeError
+
+__all__ = ["CALLED", "DEPTH_IN", "NODES", "PLIES", "RUNNING", "TIME", "counts_turns"]
 
 RUNNING, CALLED, NODES, TIME, PLIES = range(5)
 """Not; it was told to; its nodes or its time ran out; a line of play is longer than the
 game said."""
+
+DEPTH_IN = ("turns", "actions")
+"""What a ply of depth can be, where a player can move again: see ``contract.free_move``."""
+
+
+def counts_turns(depth_in: str) -> int:
+    """1 if depth is counted in turns, 0 if in actions; :class:`CutnodeError` if in neither."""
+    if depth_in not in DEPTH_IN:
+        raise CutnodeError(f"depth is counted in {' or '.join(DEPTH_IN)}, not in {depth_in!r}")
+    return int(depth_in == "turns")

@@ -7,8 +7,17 @@ from typing import Any
 
 import click
 
-__all__ = ["EVALUATION", "EXACT", "FILE", "TECHNIQUES", "WITHOUT", "table_mb"]
+from engine import limits
 
+__all__ = ["DEPTH_IN", "EVALUATION", "EXACT", "FILE", "TECHNIQUES", "WITHOUT", "table_mb"]
+
+DEPTH_IN = click.option(
+    "--depth-in",
+    type=click.Choice(limits.DEPTH_IN),
+    default="turns",
+    show_default=True,
+    help="What a ply of depth is where a player can move again.",
+)
 EVALUATION = click.option(
     "--evaluation", metavar="NAME", help="Another of the game's estimates than its usual one."
 )

@@ -19,12 +19,14 @@ from engine.contract import (
     INFINITE,
     chance,
     chance_outcome,
+    costless,
     game_constant,
     key,
     moves,
     moves_again,
     outcome,
     play,
+    recurs,
     reversible,
     same_after_chance,
 )
@@ -45,6 +47,7 @@ def plain_dtype(cls: Any) -> np.dtype[Any]:
         ("nodes", np.int64),
         ("leaves", np.int64),
         ("plies", np.int64),
+        ("turns", np.int64),  # depth is counted in turns, not in moves
         ("win", np.int64),  # of final_score: 0 for values as they are
         ("step", np.int64),
         ("path", np.uint64, (plies + 1,)),
@@ -80,28 +83,38 @@ def must_stop(ply, plain):
 
 @compiled(
     signature=lambda position, evaluation: types.float64(
-        position, evaluation, types.int64, types.int64, types.int64, types.int64, _plain(position)
+        position,
+        evaluation,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        _plain(position),
     )
 )
-def minimax_node(position, evaluation, depth, ply, steps, top, plain):
+def minimax_node(position, evaluation, depth, ply, steps, actions, top, plain):
     """The value for the mover, *depth* plies deep: exact if no line is longer.
 
     Chance takes the expectation and no depth.  A repetition is a draw.  *steps* counts
-    the reversible moves that led here; the stack is free from *top* on.
+    the reversible moves that led here, *actions* the costless ones; the stack is free
+    from *top* on.
     """
     plain.nodes += 1
     over, value = outcome(position)
     if over:
         plain.leaves += 1
         return float(final_score(value, ply, plain.win, plain.step))
-    if repeats(position, ply, steps, plain):
+    if recurs(position) and repeats(position, ply, steps, plain):
         plain.leaves += 1
         return 0.0
     if chance(position) > 0:
         expectation = 0.0
         for index in range(chance(position)):
             probability, child = chance_outcome(position, index)
-            value = minimax_node(child, evaluation, depth, ply + 1, np.int64(0), top, plain)
+            value = minimax_node(
+                child, evaluation, depth, ply + 1, np.int64(0), actions, top, plain
+            )
             expectation += probability * (value if same_after_chance(position, child) else -value)
         return expectation
     if depth == 0 or must_stop(ply, plain):
@@ -110,9 +123,13 @@ def minimax_node(position, evaluation, depth, ply, steps, top, plain):
     best = -float(INFINITE)
     end = moves(position, plain.moves, top)
     for at in range(top, end):
-        child = play(position, plain.moves[at])
-        run = steps + 1 if reversible(position, child) else 0
-        value = minimax_node(child, evaluation, depth - 1, ply + 1, np.int64(run), end, plain)
+        move = plain.moves[at]
+        child = play(position, move)
+        run = np.int64(steps + 1 if reversible(position, child) else 0)
+        gratis = costless(position, move, child, actions, plain.turns)
+        deeper = depth if gratis else depth - 1
+        taken = np.int64(actions + 1 if gratis else 0)
+        value = minimax_node(child, evaluation, deeper, ply + 1, run, taken, end, plain)
         best = max(best, value if moves_again(position, child) else -value)
     return best
 
@@ -127,17 +144,18 @@ def minimax_node(position, evaluation, depth, ply, steps, top, plain):
         types.int64,
         types.int64,
         types.int64,
+        types.int64,
         _plain(position),
     )
 )
-def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, top, plain):
+def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions, top, plain):
     """Textbook alpha-beta (fail-soft negamax); the value as for :func:`minimax_node`."""
     plain.nodes += 1
     over, value = outcome(position)
     if over:
         plain.leaves += 1
         return final_score(value, ply, plain.win, plain.step)
-    if repeats(position, ply, steps, plain):
+    if recurs(position) and repeats(position, ply, steps, plain):
         plain.leaves += 1
         return 0
     if depth == 0 or must_stop(ply, plain):
@@ -146,14 +164,20 @@ def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, top, pl
     best = -INFINITE
     end = moves(position, plain.moves, top)
     for at in range(top, end):
-        child = play(position, plain.moves[at])
+        move = plain.moves[at]
+        child = play(position, move)
         run = np.int64(steps + 1 if reversible(position, child) else 0)
-        deeper = depth - 1
+        gratis = costless(position, move, child, actions, plain.turns)
+        deeper = depth if gratis else depth - 1
+        taken = np.int64(actions + 1 if gratis else 0)
         if moves_again(position, child):
-            value = alphabeta_node(child, evaluation, alpha, beta, deeper, ply + 1, run, end, plain)
+            value = alphabeta_node(
+                child, evaluation, alpha, beta, deeper, ply + 1, run, taken, end, plain
+            )
         else:
-            low, high = -beta, -alpha
-            value = -alphabeta_node(child, evaluation, low, high, deeper, ply + 1, run, end, plain)
+            value = -alphabeta_node(
+                child, evaluation, -beta, -alpha, deeper, ply + 1, run, taken, end, plain
+            )
         best = max(best, value)
         alpha = max(alpha, best)
         if alpha >= beta:

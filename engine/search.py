@@ -34,6 +34,7 @@ from engine.contract import (
     NO_MOVE,
     canonical,
     canonical_move,
+    costless,
     extension,
     game_constant,
     key,
@@ -119,6 +120,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("stop", np.int64),
         ("node_limit", np.int64),
         ("plies", np.int64),  # no line gets longer than this
+        ("turns", np.int64),  # depth is counted in turns, not in moves
         ("win", np.int64),  # see engine.scores
         ("step", np.int64),
         ("exact", np.int64),  # entries count only if they are of just the depth asked for
@@ -152,12 +154,15 @@ TABLE = types.uint64[::1]
 
 
 @compiled
-def address(position, search):
-    """The scattered key under which a position is kept in the table."""
+def address(position, actions, search):
+    """The scattered key under which a position is kept in the table.
+
+    How many *actions* may still follow without cost is a part of it: scores depend on that.
+    """
     if search.use_symmetry:
         word, _ = canonical(position)
-        return mix(Bits(word) ^ Bits(search.purpose))
-    return mix(Bits(key(position)) ^ Bits(search.purpose))
+        return mix(Bits(word) ^ Bits(search.purpose)) ^ mix(Bits(actions))
+    return mix(Bits(key(position)) ^ Bits(search.purpose)) ^ mix(Bits(actions))
 
 
 @compiled
@@ -272,17 +277,31 @@ def quiet_node(position, evaluation, alpha, beta, ply, top, search):
         types.int64,
         types.int64,
         types.int64,
+        types.int64,
         _search(position),
         TABLE,
     )
 )
 def search_node(
-    position, evaluation, word, alpha, beta, depth, ply, steps, top, previous, search, table
+    position,
+    evaluation,
+    word,
+    alpha,
+    beta,
+    depth,
+    ply,
+    steps,
+    actions,
+    top,
+    previous,
+    search,
+    table,
 ):
     """The score of a position within a window, *depth* plies deep (see the module's text).
 
-    *word* is its address in the table; *steps* reversible moves led here, the last move
-    was *previous* (``NO_MOVE``: none, or a pass); the stacks are free from *top* on.
+    *word* is its address in the table; *steps* reversible moves led here, and *actions*
+    costless ones, the last of all was *previous* (``NO_MOVE``: none, or a pass); the stacks
+    are free from *top* on.
     """
     # 0. Where the depth ends, estimate, or play on noisily.
     if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
@@ -370,11 +389,12 @@ def search_node(
                 value = -search_node(
                     child,
                     evaluation,
-                    address(child, search),
+                    address(child, np.int64(0), search),
                     -beta,
                     1 - beta,
                     less,
                     ply + 1,
+                    np.int64(0),
                     np.int64(0),
                     top,
                     np.int64(NO_MOVE),
@@ -427,12 +447,13 @@ def search_node(
             ranked = search.ranked[at]
             slot = (top + ranked_number(ranked)) * stride
             child = load(search.children, slot, position)
-            child_word = address(child, search)
+            gratis = costless(position, ranked_move(ranked), child, actions, search.turns)
+            child_word = address(child, np.int64(actions + 1 if gratis else 0), search)
             search.children[slot + stride - 1] = child_word
             if ply == 0 or (search.exact and reversible(position, child)):
                 continue
             data = probe(table, child_word)
-            if data != Bits(0) and suits(data, depth - 1, search.exact):
+            if data != Bits(0) and suits(data, depth if gratis else depth - 1, search.exact):
                 lower = from_table(lower_of(data), ply + 1, search.win, search.step)
                 upper = from_table(upper_of(data), ply + 1, search.win, search.step)
                 if not ranked_again(ranked):
@@ -469,7 +490,9 @@ def search_node(
         if search.use_extensions and ply < 2 * depth:
             longer = np.int64(extension(position, move, child))
             search.extended += longer > 0
-        deeper = depth - 1 + longer
+        gratis = costless(position, move, child, actions, search.turns)
+        taken = np.int64(actions + 1 if gratis else 0)
+        deeper = longer + (depth if gratis else depth - 1)
 
         # 9a. Skip late and futile moves near the leaves.
         if doubtful and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
@@ -501,7 +524,7 @@ def search_node(
             if enhanced:
                 child_word = Bits(search.children[slot + stride - 1])
             else:
-                child_word = address(child, search)
+                child_word = address(child, taken, search)
         narrow = search.use_pvs != 0 and searched > 0
         low, high = floor, floor + 1 if narrow else beta
         value = np.int64(0)
@@ -512,13 +535,13 @@ def search_node(
                 value = value if again else -value
             elif again:
                 value = search_node(
-                    child, evaluation, child_word, low, high, plies, ply + 1, run, end, move,
-                    search, table,
+                    child, evaluation, child_word, low, high, plies, ply + 1, run, taken, end,
+                    move, search, table,
                 )  # fmt: skip
             else:
                 value = -search_node(
-                    child, evaluation, child_word, -high, -low, plies, ply + 1, run, end, move,
-                    search, table,
+                    child, evaluation, child_word, -high, -low, plies, ply + 1, run, taken, end,
+                    move, search, table,
                 )  # fmt: skip
             if search.stop != RUNNING:
                 return alpha
@@ -594,8 +617,8 @@ def search_root(position, evaluation, alpha, beta, depth, first, search, table):
     """Search a position once; the *first* time for a set of limits begins an age."""
     if first and search.use_table:
         begin(table, False)
-    word = address(position, search)
     nothing = np.int64(0)
+    word = address(position, nothing, search)
     return search_node(
         position,
         evaluation,
@@ -603,6 +626,7 @@ def search_root(position, evaluation, alpha, beta, depth, first, search, table):
         alpha,
         beta,
         depth,
+        nothing,
         nothing,
         nothing,
         nothing,

@@ -23,6 +23,7 @@ from engine.contract import (
     MAX_VALUE,
     NO_MOVE,
     canonical,
+    costless,
     defines,
     game_constant,
     game_name,
@@ -34,7 +35,7 @@ from engine.contract import (
 from engine.errors import CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
-from engine.limits import NODES, RUNNING
+from engine.limits import NODES, RUNNING, counts_turns
 from engine.native import for_kernel, records
 from engine.parameters import (
     ASPIRATION_DEPTH,
@@ -72,7 +73,9 @@ class Engine:
     size in MiB.  *evaluation* names one of the game's estimates (``"cells"`` is
     ``evaluate_cells``), or is an :class:`Evaluation`.  *techniques* are names of
     ``engine.techniques``, by default all that suit the game; *exact* leaves out those
-    that can change scores.  *soonest* counts quicker wins higher.
+    that can change scores.  *soonest* counts quicker wins higher.  *depth_in* says what
+    a ply of depth is in games in which a player can move again: a turn (a move costs
+    depth unless it is a ``free_move``), or each of its ``"actions"``.
 
     One thread at a time may use an engine.
     """
@@ -87,6 +90,7 @@ class Engine:
         exact: bool = False,
         driver: str = "alphabeta",
         soonest: bool = True,
+        depth_in: str = "turns",
     ):
         self.cls: Any = _class_of(game)
         if defines(self.cls, "chance"):
@@ -99,6 +103,7 @@ class Engine:
         self.exact = not self.techniques - choose(self.cls, None, exact=True)
         self.win = WIN if is_decisive(self.cls) else 0
         self.step = int(soonest)
+        self.turns = counts_turns(depth_in)
         self._run = search_root.specialise(self.cls, self.evaluation)
         self.table = table if isinstance(table, Table) else Table(table)
         self.memory = self._memory()
@@ -116,6 +121,7 @@ class Engine:
         memory = records(1, search_dtype(self.cls))
         memory["plies"] = min(game_constant(self.cls, "MAX_PLIES", 512), MOST_PLIES)
         memory["win"], memory["step"], memory["exact"] = self.win, self.step, self.exact
+        memory["turns"] = self.turns
         memory["purpose"] = self._purpose()
         for name in self.techniques:
             memory[f"use_{name}"] = 1
@@ -133,7 +139,7 @@ class Engine:
         """Part of the keys of the table: scores of different meaning must not be mixed."""
         selective = () if self.exact else sorted(self.techniques)
         symmetry = "symmetry" in self.techniques
-        meaning = (self.evaluation.type.name, self.step, symmetry, selective)
+        meaning = (self.evaluation.type.name, self.step, self.turns, symmetry, selective)
         name = f"{game_name(self.cls)} {meaning}"
         return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
 
@@ -480,11 +486,20 @@ class _Task:
         engine = self.engine
         if len(line.pv) >= depth or "table" not in engine.techniques:
             return line
-        moves, position = list(line.pv), self.position
-        for move in moves:
-            position = play(position, move)
+        moves: list[int] = []
+        position, actions = self.position, 0
+
+        def follow(move: int) -> None:
+            nonlocal position, actions
+            child = play(position, move)
+            gratis = costless(position, move, child, actions, engine.turns)
+            position, actions = child, actions + 1 if gratis else 0
+            moves.append(move)
+
+        for move in line.pv:
+            follow(move)
         while len(moves) < depth and not outcome(position)[0]:
-            data = probe(engine.table.words, address(position, engine.memory[0]))
+            data = probe(engine.table.words, address(position, actions, engine.memory[0]))
             move = move_of(data) if data != 0 else NO_MOVE
             if move == NO_MOVE:
                 break
@@ -492,8 +507,7 @@ class _Task:
                 move = original_move(position, int(move), canonical(position)[1])
             if move not in legal_moves(position):
                 break
-            moves.append(int(move))
-            position = play(position, move)
+            follow(int(move))
         return Line(line.move, line.value, tuple(moves))
 
 

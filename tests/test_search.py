@@ -9,6 +9,7 @@ import pytest
 from toys import boxes, duel, isola
 
 from engine import (
+    CutnodeError,
     Engine,
     Evaluation,
     Table,
@@ -19,8 +20,9 @@ from engine import (
     minimax,
 )
 from engine.bits import Bits, mix
-from engine.contract import canonical, defines, moves_again, outcome, play
+from engine.contract import canonical, costless, defines, moves_again, outcome, play
 from engine.jit import jit_enabled
+from engine.limits import DEPTH_IN
 from engine.techniques import EXACT, TECHNIQUES, choose, fits
 
 
@@ -79,11 +81,13 @@ def sets_of(cls):
 
 def value_of_line(engine, position, line, depth):
     """The score at the end of a line, for the mover of its start."""
-    same, ply = True, 0
+    same, ply, actions = True, 0, 0
     for move in line:
         assert move in legal_moves(position)
         child = play(position, move)
         same = same == moves_again(position, child)
+        gratis = costless(position, move, child, actions, engine.turns)
+        depth, actions = (depth, actions + 1) if gratis else (depth - 1, 0)
         position = child
         ply += 1
     over, value = outcome(position)
@@ -91,7 +95,7 @@ def value_of_line(engine, position, line, depth):
         if engine.win and value:
             value = (1 if value > 0 else -1) * (engine.win - engine.step * ply)
     else:
-        assert ply == depth
+        assert depth == 0
         value = engine.evaluation(position)
     return value if same else -value
 
@@ -114,29 +118,33 @@ def test_exact_techniques_score_as_minimax(name, evaluation):
     cls = type(GAMES[name])
     table = Table(1)
     for number, techniques in enumerate(sets_of(cls)):
+        depth_in = DEPTH_IN[number % 2]
+        counted = {"evaluation": evaluation, "depth_in": depth_in}
         for soonest, driver in itertools.product((True, False), ("alphabeta", "mtdf")):
             engine = Engine(
                 cls,
                 table=table,
-                evaluation=evaluation,
                 techniques=techniques,
                 exact=True,
                 driver=driver,
                 soonest=soonest,
+                **counted,
             )
             for position in positions_of(name):
                 if number % 3 == 0:
                     engine.clear()
-                wanted = minimax(position, depth, evaluation=evaluation, soonest=soonest)
+                wanted = minimax(position, depth, soonest=soonest, **counted)
                 result = engine.search(position, depth=depth)
                 assert result.exact
-                context = (sorted(techniques), driver, soonest, position)
+                context = (sorted(techniques), driver, soonest, depth_in, position)
                 assert result.value == wanted.value, context
                 if outcome(position)[0]:
                     assert result.best_move is None
                     continue
                 child = play(position, result.best_move)
-                reached = minimax(child, depth - 1, evaluation=evaluation, soonest=soonest).value
+                if costless(position, result.best_move, child, 0, engine.turns):
+                    continue
+                reached = minimax(child, depth - 1, soonest=soonest, **counted).value
                 if not (engine.win and soonest and abs(reached) > 25000) and name != "duel":
                     again = moves_again(position, child)
                     assert (reached if again else -reached) == wanted.value, context
@@ -177,3 +185,24 @@ def test_everything_on_needs_few_nodes():
 def test_choice_suits_the_game():
     assert "order" not in choose(type(GAMES["tictactoe"]), None)
     assert choose(type(GAMES["connect4"]), None, exact=True) <= EXACT
+
+
+def test_depth_is_counted_in_turns_or_actions():
+    """In Isolation a turn is a step and a closed cell: two actions."""
+    start = GAMES["isola"]
+    for turns in (1, 2):
+        in_turns = minimax(start, turns)
+        in_actions = minimax(start, 2 * turns, depth_in="actions")
+        assert (in_turns.value, in_turns.nodes) == (in_actions.value, in_actions.nodes)
+    with pytest.raises(CutnodeError, match="in turns or actions, not in 'plies'"):
+        Engine(start, depth_in="plies")
+
+
+def test_free_moves_in_a_row_are_limited():
+    """Who completes the last box but one moves again: free once (``MAX_ACTIONS`` is 1)."""
+    position = boxes.parse_position("ABcDEFg +0 1")
+    child = play(position, 2)
+    assert moves_again(position, child)
+    assert costless(position, 2, child, 0, True)
+    assert not costless(position, 2, child, 1, True)
+    assert not costless(position, 2, child, 0, False)

@@ -232,7 +232,14 @@ def _engine(
     options = SEARCHES[name].options
     if options is None:
         return None
-    return Engine(game, exact=True, table=table_mb, evaluation=evaluation, **options)
+    return Engine(
+        game,
+        exact=True,
+        table=table_mb,
+        evaluation=evaluation,
+        depth_in="actions",
+        **options,
+    )
 
 
 def _searched(engine: Engine, position: Any, depth: int) -> SearchResult:
@@ -596,7 +603,7 @@ def _above(
     yield {"search": "formula", "leaves": expected_leaves(tree.inner, tree.children)}
     for name, engine in engines.items():
         if engine is None:
-            plain = alphabeta(position, depth, evaluation=evaluation)
+            plain = alphabeta(position, depth, evaluation=evaluation, depth_in="actions")
             _require_score("the engine", score, int(plain.value))
             yield row(name, plain.nodes, plain.leaves)
             continue

@@ -22,6 +22,8 @@ from typing import NamedTuple
 
 from engine import Bits, PositionError, compiled, popcount, rebuild
 
+MAX_ACTIONS = 1
+
 
 class Drawn(NamedTuple):
     """The lines drawn, the lead of the mover in boxes, and whether he is the first player."""
