@@ -22,6 +22,7 @@ from engine.contract import (
     defines,
     game_constant,
     game_name,
+    is_plain,
     legal_moves,
     moves_again,
     play,
@@ -30,7 +31,8 @@ from engine.errors import CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
 from engine.limits import NODES, PLIES, RUNNING, TIME, counts_turns
-from engine.native import for_kernel, records
+from engine.memory import Memory
+from engine.native import records
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
@@ -66,7 +68,7 @@ def solve(
     and another thread can end it by setting the event *stop*.
     """
     limits = Limits(nodes, seconds, stop)
-    threads = _at_least_one(threads)
+    threads = _threads(threads, type(position))
     return _solve(position, table or _fresh_table(), weak, limits, threads)
 
 
@@ -85,7 +87,7 @@ def analyse(
     The limits are for all of it together.
     """
     limits = Limits(nodes, seconds, stop)
-    threads = _at_least_one(threads)
+    threads = _threads(threads, type(position))
     table = table or _fresh_table()
     _require_solvable(type(position))
     solve_batch.specialise(type(position))
@@ -141,7 +143,7 @@ def solve_many(
     if not positions:
         raise CutnodeError("there are no positions to solve")
     _require_solvable(type(positions[0]))
-    threads = min(_at_least_one(threads), len(positions))
+    threads = min(_threads(threads, type(positions[0])), len(positions))
     table = table or _fresh_table()
     tables = [table]
     if threads > 1:
@@ -280,23 +282,24 @@ def _plain(
     win: int = 0,
     step: int = 0,
     turns: int = 0,
-) -> tuple[Any, Any, float]:
+) -> tuple[Any, Memory, float]:
     """Run a plain kernel; return its answer, its memory, and the seconds it took."""
     cls: Any = type(position)
     run = kernel.specialise(cls, evaluation)
-    memory = records(1, plain_dtype(cls))
-    memory["plies"] = plies = game_constant(cls, "MAX_PLIES", 512)
-    memory["win"], memory["step"], memory["turns"] = win, step, turns
+    memory = Memory(cls, plain_dtype(cls))
+    words = memory.words
+    words["plies"][0] = plies = game_constant(cls, "MAX_PLIES", 512)
+    words["win"][0], words["step"][0], words["turns"][0] = win, step, turns
     if evaluation is not None:
         args = (evaluation, *args)
     clock = Clock(None)
-    call = functools.partial(run, coerce(position), *args, for_kernel(memory))
+    call = functools.partial(run, coerce(position), *args, memory.argument)
     answer = watch(call, memory)
-    if memory[0]["stop"] == PLIES:
+    if words["stop"][0] == PLIES:
         raise GameError(f"a line of play is longer than MAX_PLIES = {plies}")
-    if memory[0]["stop"] != RUNNING:
+    if words["stop"][0] != RUNNING:
         raise KeyboardInterrupt
-    return answer, memory[0], clock.elapsed()
+    return answer, memory, clock.elapsed()
 
 
 def _plain_result(
@@ -322,7 +325,7 @@ def _plain_result(
     )
     if not defines(type(position), "chance"):
         value = int(value)
-    return PlainResult(value, int(memory["nodes"]), int(memory["leaves"]), seconds)
+    return PlainResult(value, **memory.numbers(("nodes", "leaves")), seconds=seconds)
 
 
 def _depth(depth: int | None) -> int:
@@ -331,9 +334,11 @@ def _depth(depth: int | None) -> int:
     return TO_THE_END if depth is None else min(depth, TO_THE_END)
 
 
-def _at_least_one(threads: int) -> int:
+def _threads(threads: int, cls: type) -> int:
     if whole(threads, "a number of threads") < 1:
         raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
+    if threads > 1 and is_plain(cls):
+        raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
     return threads
 
 

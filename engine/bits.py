@@ -100,10 +100,13 @@ def mix(word: int) -> int:
     Two rounds of xor-shift and odd multiplication, each invertible (the constants are
     those of D. Stafford's "Mix13", used by SplitMix64).
     """
-    word = Bits(word)
-    word = product(word ^ (word >> Bits(30)), Bits(0xBF58476D1CE4E5B9))
-    word = product(word ^ (word >> Bits(27)), Bits(0x94D049BB133111EB))
-    return word ^ (word >> Bits(31))
+    word = int(word)
+    word = (word ^ (word >> 30)) * _MIX[0] & WORD
+    word = (word ^ (word >> 27)) * _MIX[1] & WORD
+    return word ^ (word >> 31)
+
+
+_MIX = Bits(0xBF58476D1CE4E5B9), Bits(0x94D049BB133111EB)
 
 
 def _call(name: str) -> Any:
@@ -194,4 +197,10 @@ def _compiled_prefetch(array: Any, index: Any) -> Any:
 
 @in_compiled_code(mix)
 def _compiled_mix(word: Any) -> Any:
-    return mix
+    def compiled_mix(word: Any) -> Any:
+        word = np.uint64(word)
+        word = (word ^ (word >> np.uint64(30))) * _MIX[0]
+        word = (word ^ (word >> np.uint64(27))) * _MIX[1]
+        return word ^ (word >> np.uint64(31))
+
+    return compiled_mix

@@ -6,6 +6,12 @@ the class of the position it is given, in compiled code at compile time (so a se
 as specialised as one written by hand for that game) and in plain Python at run time.
 There is no registry: the module that defines the position class is the game.
 
+A game is a prototype in plain Python first, if its author likes: the same functions
+without ``@compiled``.  Then a position may be any hashable, immutable object of a class
+that the game's module defines, ``key`` may be left out, and every search runs it, slower
+and with the same answers.  With ``@compiled`` before every verb it is a compiled game, and
+this is what the rest of this text describes.
+
 The position
     An immutable ``NamedTuple`` of scalars annotated ``Bits`` (an unsigned 64-bit word),
     ``int`` (signed 64 bits), ``bool`` or ``float``.  It holds all that the future of the
@@ -79,12 +85,15 @@ from types import ModuleType
 from typing import Any
 
 from numba import types
+from numba.core import config
 
 from engine.errors import GameError
 from engine.native import in_compiled_code, is_compiled
+from engine.numbering import numbering
 
 __all__ = [
     "DERIVED",
+    "DISPATCHED",
     "INFINITE",
     "MAX_VALUE",
     "NO_MOVE",
@@ -107,6 +116,7 @@ __all__ = [
     "game_constant",
     "game_function",
     "game_name",
+    "is_plain",
     "key",
     "legal_moves",
     "module_of",
@@ -120,6 +130,7 @@ __all__ = [
     "plies_left",
     "recurs",
     "reversible",
+    "runs_plainly",
     "same_after_chance",
     "side",
     "skip",
@@ -171,15 +182,46 @@ def defines(cls: type, name: str) -> bool:
 VERBS: dict[str, Callable[..., Any]] = {}
 """The verbs by name; their signatures are the contract."""
 
+DISPATCHED: dict[Callable[..., Any], str] = {}
+"""The names of the verbs by the functions that dispatch on a position's class."""
+
 REQUIRED = frozenset({"moves", "play", "outcome", "key"})
 """The verbs that every game defines."""
+
+
+def is_plain(cls: Any) -> bool:
+    """Whether the rules of a position class run as plain Python."""
+    return runs_plainly(module_of(cls))
+
+
+@functools.cache
+def runs_plainly(module: ModuleType) -> bool:
+    """Whether the rules of a game run as plain Python.
+
+    They do if none is compiled, if the module says ``PLAIN = True``, or if nothing is to
+    be compiled (``NUMBA_DISABLE_JIT=1``).  :class:`GameError` if only some are compiled.
+    """
+    rules = {name: getattr(module, name, None) for name in VERBS}
+    missing = [name for name, rule in rules.items() if callable(rule) and not is_compiled(rule)]
+    if not any(map(callable, rules.values())):
+        return False
+    if config.DISABLE_JIT or getattr(module, "PLAIN", False):
+        return True
+    if missing and any(map(is_compiled, rules.values())):
+        raise GameError(
+            f"{module.__name__} is compiled in part: put @compiled before {', '.join(missing)}"
+        )
+    return bool(missing)
 
 
 def bind(cls: type, name: str) -> Callable[..., Any]:
     """What a verb does for positions of *cls*; :class:`GameError` if it is not usable."""
     default = VERBS[name]
-    if name not in REQUIRED and not defines(cls, name):
-        return default
+    if not defines(cls, name):
+        if name == "key" and is_plain(cls):
+            return numbering(cls, not defines(cls, "reversible"))
+        if name not in REQUIRED:
+            return default
     rule = game_function(cls, name)
     parameters, given = _parameters(default), _parameters(rule)
     if len(given) != len(parameters):
@@ -218,6 +260,7 @@ def _verb(default: Callable[..., Any]) -> Any:
         return eval(f"lambda {call}: rule({call})", {"rule": rule})
 
     in_compiled_code(verb)(specialised)
+    DISPATCHED[verb] = name
     return verb
 
 
@@ -509,5 +552,5 @@ def legal_moves(position: Any) -> list[int]:
     """The legal moves, in the order of the game; none if the game is over or chance decides."""
     if outcome(position)[0] or chance(position) > 0:
         return []
-    buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
+    buffer: list[int] = [0] * game_constant(type(position), "MAX_MOVES", 256)
     return buffer[: moves(position, buffer, 0)]

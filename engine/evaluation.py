@@ -19,6 +19,7 @@ from numba.extending import NativeValue, typeof_impl, unbox
 from engine import contract
 from engine.contract import game_name, module_of
 from engine.errors import GameError
+from engine.interpreted import Interpretable
 from engine.native import in_compiled_code, is_compiled
 from engine.text import nearest
 
@@ -27,7 +28,7 @@ __all__ = ["Evaluation", "estimate", "evaluation_names", "evaluation_of"]
 PREFIX = "evaluate_"
 
 
-class Evaluation:
+class Evaluation(Interpretable):
     """A compiled function that estimates the value of a position for the mover.
 
     The function is one of a module (so that other processes find what was compiled for

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from engine.contract import is_plain, module_of
 from engine.errors import GameError
 from engine.text import nearest, quoted
 
@@ -49,22 +50,46 @@ def game_names() -> list[str]:
     return sorted(info.name for info in pkgutil.iter_modules(package.__path__))
 
 
-def load_game(name: str) -> Game:
+def load_game(name: str, *, plain: bool = False) -> Game:
     """The game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
 
     A variant may follow after a colon: ``connect4:8x7``.  :class:`GameError` if there is
     no such game, or if it lacks a function of the contract.
+
+    *plain* gives a second copy of the game, whose rules run as plain Python even if they
+    could be compiled.
     """
     on_drive = re.match(r"[A-Za-z]:[\\/]", name)
     at = name.find(":", 2 if on_drive else 0)
     source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])
     module = _module(source)
+    if plain:
+        module = _plain_copy(module)
     missing = [verb for verb in PYTHON_SIDE if not callable(getattr(module, verb, None))]
     if missing:
         raise GameError(f"{source} is not a game: it does not define {', '.join(missing)}")
     game = Game(module, variant)
-    game.start()
+    _require_position(source, game)
     return game
+
+
+def _require_position(source: str, game: Game) -> None:
+    """See that the first position is one that the engine can take."""
+    start = game.start()
+    cls = type(start)
+    if module_of(cls) is not game.module:
+        raise GameError(
+            f"the positions of {source} are of class {cls.__qualname__}, of module "
+            f"{cls.__module__}: the class has to be defined in the game's own file"
+        )
+    if is_plain(cls):
+        try:
+            hash(start)
+        except TypeError as error:
+            raise GameError(
+                f"the positions of {source} cannot be compared and kept ({error}): make "
+                f"{cls.__qualname__} immutable, such as a NamedTuple or a frozen dataclass"
+            ) from None
 
 
 def _module(source: str) -> ModuleType:
@@ -108,6 +133,23 @@ def _module_of_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise _not_loaded(str(path), error) from error
     return module
+
+
+def _plain_copy(module: ModuleType) -> ModuleType:
+    """A copy of a game under another name, to run as plain Python."""
+    name = f"{module.__name__}_plain"
+    if name in sys.modules:
+        return sys.modules[name]
+    path = Path(str(module.__file__))
+    inside = [str(path.parent)] if path.name == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=inside)
+    if spec is None or spec.loader is None:
+        raise GameError(f"{path} cannot be loaded as a module")
+    copy = importlib.util.module_from_spec(spec)
+    copy.PLAIN = True  # type: ignore[attr-defined]
+    sys.modules[name] = copy
+    spec.loader.exec_module(copy)
+    return copy
 
 
 def _not_loaded(source: str, error: Exception) -> GameError:

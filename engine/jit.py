@@ -64,8 +64,10 @@ from numba.core import compiler, config, serialize
 from numba.core.typeinfer import TypeInferer
 from numba.extending import typeof_impl
 
+from engine.contract import is_plain
 from engine.diagnosis import diagnose
 from engine.errors import CutnodeError
+from engine.interpreted import Interpretable, interpret
 from engine.native import usable_in_compiled_code
 from engine.positions import position_type
 
@@ -102,7 +104,7 @@ def compiled(function: Any = None, /, *, inline: bool = True, signature: Any = N
     return functools.partial(usable_in_compiled_code, inline=inline)
 
 
-class Kernel:
+class Kernel(Interpretable):
     """Machine code that Python calls: one source, one specialisation for a position type.
 
     A kernel that estimates positions has a signature of the types of the position and of
@@ -126,15 +128,17 @@ class Kernel:
     def specialise(self, cls: type, evaluation: Any = None) -> Callable[..., Any]:
         """The machine code for positions of class *cls*: loaded, or compiled and kept.
 
+        For rules in plain Python it is plain Python, too.
+
         It takes arguments of just the types of the signature, in a seventh of the time
         that numba needs to look at them.  :class:`GameError` if the rules of the game do
         not compile.
         """
+        if is_plain(cls):
+            return interpret(self.function, cls)
         kind = evaluation.type if self._estimates else None
         with _specialising:
             if (cls, kind) not in self._ready:
-                if not jit_enabled():
-                    return self.function
                 self._ready[cls, kind] = self._specialise(cls, evaluation if kind else None)
             return self._ready[cls, kind]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numba.core import config
 from numba.core.dispatcher import Dispatcher
 from numba.extending import overload, register_jitable
 
@@ -25,7 +25,9 @@ def usable_in_compiled_code(function: Callable[..., Any], inline: bool) -> Any:
 
 def is_compiled(function: Any) -> bool:
     """Whether compiled code can call a function."""
-    return function in _usable or isinstance(function, Dispatcher)
+    return isinstance(function, FunctionType | Dispatcher) and (
+        function in _usable or isinstance(function, Dispatcher)
+    )
 
 
 def in_compiled_code(function: Callable[..., Any]) -> Any:
@@ -42,8 +44,6 @@ def for_kernel(memory: np.recarray[Any, Any]) -> Any:
 
     Compiled code takes a plain record 25 microseconds sooner than one with attributes.
     """
-    if config.DISABLE_JIT:
-        return memory[0]
     return memory.view(np.dtype((np.void, memory.dtype)), np.ndarray)[0]
 
 

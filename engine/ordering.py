@@ -95,9 +95,9 @@ def learned_score(search, move, previous, mover, ply):
     if search.use_history:
         score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
     if search.use_killers:
-        if move == search.killers[ply, 0]:
+        if move == search.killers[2 * ply]:
             score += 2 * KILLER_BONUS
-        elif move == search.killers[ply, 1]:
+        elif move == search.killers[2 * ply + 1]:
             score += KILLER_BONUS
     if search.use_countermoves and previous != NO_MOVE:
         if search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] == move:
@@ -109,9 +109,9 @@ def learned_score(search, move, previous, mover, ply):
 def remember_cutoff(search, first, at, previous, mover, ply, depth):
     """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut."""
     move = ranked_move(search.ranked[at])
-    if search.use_killers and move != search.killers[ply, 0]:
-        search.killers[ply, 1] = search.killers[ply, 0]
-        search.killers[ply, 0] = move
+    if search.use_killers and move != search.killers[2 * ply]:
+        search.killers[2 * ply + 1] = search.killers[2 * ply]
+        search.killers[2 * ply] = move
     if search.use_countermoves and previous != NO_MOVE:
         search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
     if search.use_history:

@@ -22,10 +22,11 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload_attribute
 
 from engine.bits import WORD, Bits
+from engine.contract import is_plain
 from engine.errors import GameError, PositionError
 from engine.native import in_compiled_code
 
-__all__ = ["as_words", "coerce", "load", "park", "position_type", "rebuild", "width"]
+__all__ = ["as_words", "coerce", "load", "park", "position_type", "rebuild", "width", "words_each"]
 
 _SCALARS: dict[Any, types.Type] = {
     Bits: types.uint64,
@@ -89,8 +90,13 @@ def _make_readable(name: str) -> None:
 
 
 def coerce(position: Any) -> Any:
-    """The same position with every field of exactly its annotated type."""
+    """The same position with every field of exactly its annotated type.
+
+    Positions of rules in plain Python are what they are.
+    """
     cls: Any = type(position)
+    if is_plain(cls):
+        return position
     kinds = _fields(cls).values()
     return cls(*(kind(value) for kind, value in zip(kinds, position, strict=True)))
 
@@ -124,8 +130,16 @@ def load(words: Any, index: int, like: Any) -> Any:
     return cls(*(_from_word(int(words[index + at]), kind) for at, kind in enumerate(kinds)))
 
 
-def as_words(positions: Sequence[Any]) -> np.ndarray:
-    """Positions of one class, parked one after the other (uint64)."""
+def words_each(cls: Any) -> int:
+    """How many words a position of a class takes where it is parked."""
+    return 1 if is_plain(cls) else len(_fields(cls))
+
+
+def as_words(positions: Sequence[Any]) -> Any:
+    """Positions of one class, parked one after the other: an array of uint64.
+
+    Rules in plain Python take a list of positions.
+    """
     cls: Any = type(positions[0])
     for position in positions:
         if type(position) is not cls:
@@ -133,6 +147,8 @@ def as_words(positions: Sequence[Any]) -> np.ndarray:
                 f"positions of one batch are of one class, not {cls.__name__} "
                 f"and {type(position).__name__}"
             )
+    if is_plain(cls):
+        return list(positions)
     values: Iterable[Any] = itertools.chain.from_iterable(positions)
     kinds = _fields(cls).values()
     if any(kind is not Bits for kind in kinds):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,8 @@ from engine.clock import Clock, seconds_per_tick
 from engine.contract import MAX_VALUE, game_constant
 from engine.errors import CutnodeError, whole
 from engine.limits import CALLED, RUNNING, TIME
-from engine.native import for_kernel, records
+from engine.memory import Memory
+from engine.native import records
 from engine.positions import as_words, coerce
 from engine.solver import ALONE, OPENING, result_dtype, search_dtype, solve_batch
 from engine.table import Table
@@ -78,10 +79,11 @@ class Solver:
         self.rows = records(len(positions), result_dtype(cls))
         self.rows["lower"], self.rows["upper"] = known
         self.rows["reason"] = CALLED
-        self.search = records(1, search_dtype(cls))
-        self.search["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
-        self.search["plies"] = game_constant(cls, "MAX_PLIES", 512)
-        self.search["stop_at"] = -1
+        self.memory = Memory(cls, search_dtype(cls))
+        self.search = self.memory.words
+        self.search["node_limit"][0] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
+        self.search["plies"][0] = game_constant(cls, "MAX_PLIES", 512)
+        self.search["stop_at"][0] = -1
         self.clock = Clock(limits.seconds)
         self.seconds = np.zeros(len(positions))
         self.out_of_time: set[int] = set()
@@ -100,28 +102,28 @@ class Solver:
 
     def _read_counter(self) -> int:
         self._call(self.rows[:0], ALONE)
-        return int(self.search[0]["ticks"])
+        return int(self.search["ticks"][0])
 
     def open_table(self) -> None:
         """Make the table ready for several threads; before any of them starts."""
         self._call(self.rows[:0], OPENING)
 
     def _call(self, rows: np.ndarray, sharing: int) -> None:
-        search, table = for_kernel(self.search), self.table.words
-        self.run(self.like, self.words, rows, *self.options, sharing, search, table)
+        memory, table = self.memory.argument, self.table.words
+        self.run(self.like, self.words, rows, *self.options, sharing, memory, table)
 
     def check_time(self) -> None:
         """End the search of the current position if its time is over."""
-        current = int(self.search[0]["current"])
+        current = int(self.search["current"][0])
         if self.clock.is_over(current) and current not in self.out_of_time:
             self.out_of_time.add(current)
-            self.search["stop_at"] = current
-            self.search["stop"] = TIME
+            self.search["stop_at"][0] = current
+            self.search["stop"][0] = TIME
 
     def end(self) -> None:
         """End the search for good."""
-        self.search["stop_at"] = -1
-        self.search["stop"] = CALLED
+        self.search["stop_at"][0] = -1
+        self.search["stop"][0] = CALLED
 
 
 def run(
@@ -147,7 +149,7 @@ def run(
         for solver in solvers:
             solver.check_time()
         if progress is not None:
-            progress(sum(int(solver.search[0]["current"]) for solver in solvers))
+            progress(sum(int(solver.search["current"][0]) for solver in solvers))
         return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
 
     def end() -> None:
@@ -159,12 +161,12 @@ def run(
     return _in_threads(tasks, look, end, patience)
 
 
-def watch(task: Callable[[], Any], memory: np.ndarray) -> Any:
-    """Run a kernel in a thread, and return its answer; Ctrl-C sets ``memory.stop``."""
+def watch(task: Callable[[], Any], memory: Memory) -> Any:
+    """Run a kernel in a thread, and return its answer; Ctrl-C sets its ``stop``."""
     answers: list[Any] = []
 
     def end() -> None:
-        memory["stop"] = CALLED
+        memory.words["stop"][0] = CALLED
 
     _in_threads([lambda: answers.append(task())], lambda: "", end, 0.02)
     return answers[0]
@@ -172,11 +174,11 @@ def watch(task: Callable[[], Any], memory: np.ndarray) -> Any:
 
 def run_watched(
     task: Callable[[], Any],
-    memory: Mapping[str, np.ndarray],
+    memory: Memory,
     clock: Clock,
     stops: Sequence[threading.Event],
 ) -> str:
-    """Run a kernel in a thread; return why its ``memory["stop"]`` was set, or ""."""
+    """Run a kernel in a thread; return why its ``stop`` was set, or ""."""
 
     def look() -> str:
         if any(stop.is_set() for stop in stops):
@@ -184,7 +186,7 @@ def run_watched(
         return "time limit" if clock.is_over(0) else ""
 
     def end() -> None:
-        memory["stop"][:] = CALLED
+        memory.words["stop"][0] = CALLED
 
     return _in_threads([task], look, end, clock.patience())
 

@@ -85,7 +85,7 @@ from engine.parameters import (
     TABLE_DEPTH,
 )
 from engine.plain import repeats
-from engine.positions import load, park, width
+from engine.positions import load, park, width, words_each
 from engine.scores import MOST_ESTIMATE, final_score, from_table, limited, to_table
 from engine.table import (
     begin,
@@ -132,7 +132,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("repetitions", np.int64),
         ("excluded", np.int64),  # so many root moves are not searched
         ("excluded_moves", np.int64, (moves,)),
-        ("killers", np.int64, (plies + 1, 2)),
+        ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
         ("history", np.int64, (2 * HISTORY_SIZE,)),
         ("counters", np.int64, (2 * HISTORY_SIZE,)),
         ("reduction", np.int64, ((MOST_DEPTH + 1) * 64,)),
@@ -141,7 +141,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
         ("moves", np.int64, ((plies + 1) * moves,)),
         ("ranked", np.int64, ((plies + 1) * moves,)),
-        ("children", np.uint64, ((plies + 1) * moves * (len(cls._fields) + 1),)),
+        ("children", np.uint64, ((plies + 1) * moves * (words_each(cls) + 1),)),
     ]
     return np.dtype(fields, align=True)
 
@@ -570,7 +570,7 @@ def search_node(
                     search.first_cutoffs += searched == 1
                     search.table_move_cutoffs += move == known
                     search.killer_cutoffs += (
-                        move == search.killers[ply, 0] or move == search.killers[ply, 1]
+                        move == search.killers[2 * ply] or move == search.killers[2 * ply + 1]
                     )
                     search.branches_cut += end - at - 1
                     remember_cutoff(search, first, at, previous, mover, ply, depth)

@@ -15,8 +15,6 @@ from hashlib import blake2b
 from random import Random
 from typing import Any
 
-import numpy as np
-
 from engine.clock import Clock
 from engine.contract import (
     INFINITE,
@@ -36,7 +34,7 @@ from engine.errors import CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
 from engine.limits import NODES, RUNNING, counts_turns
-from engine.native import for_kernel, records
+from engine.memory import Memory
 from engine.parameters import (
     ASPIRATION_DEPTH,
     ASPIRATION_WINDOW,
@@ -106,34 +104,30 @@ class Engine:
         self.turns = counts_turns(depth_in)
         self._run = search_root.specialise(self.cls, self.evaluation)
         self.table = table if isinstance(table, Table) else Table(table)
-        self.memory = self._memory()
-        raw = self.memory.view(np.ndarray)
-        self.words = {name: raw[name].reshape(-1) for name in raw.dtype.names or ()}
-        """Each field of the memory as an array: what Python reads and writes."""
-        counters = [raw.dtype.fields[name][1] // 8 for name in COUNTERS]
-        self.counts = raw.view(np.int64)[counters[0] : counters[-1] + 1]
-        self.record = for_kernel(self.memory)
+        self.memory = Memory(self.cls, search_dtype(self.cls))
+        self.words = self.memory.words
+        self._prepare()
         self._unlearn()
         self._busy = threading.Lock()
         self._stop = threading.Event()
 
-    def _memory(self) -> Any:
-        memory = records(1, search_dtype(self.cls))
-        memory["plies"] = min(game_constant(self.cls, "MAX_PLIES", 512), MOST_PLIES)
-        memory["win"], memory["step"], memory["exact"] = self.win, self.step, self.exact
-        memory["turns"] = self.turns
-        memory["purpose"] = self._purpose()
+    def _prepare(self) -> None:
+        """Tell the kernel all that stays as it is."""
+        words = self.words
+        words["plies"][0] = min(game_constant(self.cls, "MAX_PLIES", 512), MOST_PLIES)
+        words["win"][0], words["step"][0], words["exact"][0] = self.win, self.step, self.exact
+        words["turns"][0] = self.turns
+        words["purpose"][0] = self._purpose()
         for name in self.techniques:
-            memory[f"use_{name}"] = 1
+            words[f"use_{name}"][0] = 1
         unit = game_constant(self.cls, "UNIT", 0)
         margins = {"reverse": REVERSE_MARGIN, "futility": FUTILITY_MARGIN}
         for name, margin in (margins | {"razoring": RAZORING_MARGIN}).items():
-            memory[f"{name}_margin"] = int(margin * unit)
+            words[f"{name}_margin"][0] = int(margin * unit)
         for depth in range(1, MOST_DEPTH + 1):
             for number in range(1, 64):
                 less = math.log(depth) * math.log(number) / REDUCTION_DIVISOR
-                memory["reduction"][0, depth * 64 + number] = int(less)
-        return memory
+                words["reduction"][depth * 64 + number] = int(less)
 
     def _purpose(self) -> int:
         """Part of the keys of the table: scores of different meaning must not be mixed."""
@@ -153,8 +147,8 @@ class Engine:
         self._stop.set()
 
     def _unlearn(self) -> None:
-        self.words["history"][:] = 0
-        self.words["killers"][:] = self.words["counters"][:] = NO_MOVE
+        for name, value in (("history", 0), ("killers", NO_MOVE), ("counters", NO_MOVE)):
+            self.memory.fill(name, value)
 
     def search(
         self,
@@ -233,7 +227,7 @@ class _Task:
         self.proven = False
         self.iterations: list[Iteration] = []
         self.words = engine.words
-        engine.counts[:] = 0
+        engine.memory.clear(COUNTERS)
         self.words["stop"][0] = self.words["excluded"][0] = 0
 
     def run(self, seed: int | None, progress: Callable[[Iteration], None] | None) -> SearchResult:
@@ -391,7 +385,9 @@ class _Task:
         if int(words["nodes"][0]) < limit or limit <= spent:
             words["node_limit"][0] = limit - 1
             answers: list[int] = []
-            self.reason = run_watched(lambda: answers.append(task()), words, self.clock, self.stops)
+            self.reason = run_watched(
+                lambda: answers.append(task()), self.engine.memory, self.clock, self.stops
+            )
             if words["stop"][0] == RUNNING:
                 return answers[0]
         else:
@@ -411,7 +407,7 @@ class _Task:
         engine = self.engine
         self.words["estimates"][0] = 0
         first, self.first = self.first, 0
-        memory, table = engine.record, engine.table.words
+        memory, table = engine.memory.argument, engine.table.words
         return engine._run(  # type: ignore[no-any-return]
             self.position, engine.evaluation, low, high, depth, first, memory, table
         )
@@ -460,7 +456,7 @@ class _Task:
             value = limited(engine.evaluation(self.position), engine.win)
             move = legal_moves(self.position)[0]
             lines = (Line(move, int(value), (move,)),)
-        counts = dict(zip(COUNTERS, engine.counts.tolist(), strict=True))
+        counts = engine.memory.numbers(COUNTERS)
         return SearchResult(
             position=self.position,
             value=int(value),
@@ -499,7 +495,7 @@ class _Task:
         for move in line.pv:
             follow(move)
         while len(moves) < depth and not outcome(position)[0]:
-            data = probe(engine.table.words, address(position, actions, engine.memory[0]))
+            data = probe(engine.table.words, address(position, actions, engine.memory.record))
             move = move_of(data) if data != 0 else NO_MOVE
             if move == NO_MOVE:
                 break

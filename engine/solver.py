@@ -54,7 +54,7 @@ from engine.ordering import (
     sort_down,
 )
 from engine.parameters import ENHANCED_PLIES, FAR_FRACTION, SHARED_PLIES, TABLE_PLIES
-from engine.positions import load, park, width
+from engine.positions import load, park, width, words_each
 from engine.table import (
     begin,
     is_marked,
@@ -95,7 +95,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("plies", np.int64),  # longest line that the stacks have room for
         ("moves", np.int64, (room,)),
         ("ranked", np.int64, (room,)),
-        ("children", np.uint64, (room * (len(cls._fields) + 1),)),
+        ("children", np.uint64, (room * (words_each(cls) + 1),)),
     ]
     return np.dtype(fields, align=True)
 

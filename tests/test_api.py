@@ -100,6 +100,7 @@ def test_result_counts_the_table():
     assert use.stores > 0
 
 
+@compiled_only
 def test_fields_may_be_plain_integers():
     """Positions made by hand: any integers that fit are taken, and come back as ``Bits``."""
     by_hand = type(LATE)(*map(int, LATE))

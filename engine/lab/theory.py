@@ -63,7 +63,7 @@ from engine.jit import compiled
 from engine.lab.measuring import INTERRUPTED, Progress, no_progress
 from engine.lab.study import Column, Study
 from engine.limits import RUNNING
-from engine.native import records
+from engine.memory import Memory
 from engine.parameters import MOST_DEPTH
 from engine.plain import must_stop
 from engine.positions import coerce
@@ -476,24 +476,25 @@ class _Prover:
         return min(found, key=lambda memory: int(memory.nodes))
 
     def _prove(self, position: Any, depth: int, score: int, share: bool) -> Any:
-        memory = records(1, proof_dtype(self.engine.cls))
-        memory["plies"] = min(game_constant(self.engine.cls, "MAX_PLIES", 512), MOST_DEPTH)
-        memory["win"], memory["step"] = self.engine.win, self.engine.step
-        memory["share"] = share
+        memory = Memory(self.engine.cls, proof_dtype(self.engine.cls))
+        words = memory.words
+        words["plies"][0] = min(game_constant(self.engine.cls, "MAX_PLIES", 512), MOST_DEPTH)
+        words["win"][0], words["step"][0] = self.engine.win, self.engine.step
+        words["share"][0] = share
         task = functools.partial(
             self.run,
             coerce(position),
             self.engine.evaluation,
             *(score - 1, score + 1, depth),
-            memory[0],
+            memory.argument,
             *(self.known.words, self.bounds.words),
         )
         proven = int(watch(task, memory))
-        if memory[0].stop != RUNNING:
+        if memory.record.stop != RUNNING:
             raise KeyboardInterrupt
         if proven != score:
             raise CutnodeError(f"a proof gave {proven} for a score of {score}")
-        return memory[0]
+        return memory.record
 
 
 # Real games

@@ -1,0 +1,178 @@
+"""Kernels as plain Python: how a game is searched whose rules are not compiled.
+
+A kernel names verbs, other kernels and helpers.  When numba compiles it for a class of
+positions it binds these names to the rules of that class.  :func:`interpret` does the same
+for plain Python: it copies the kernel, and all that the kernel calls, with other global
+names.  So the same search runs, node for node, only slower, and positions may be any
+hashable objects.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from engine import positions
+from engine.bits import Bits
+from engine.contract import (
+    DERIVED,
+    DISPATCHED,
+    VERBS,
+    bind,
+    game_constant,
+    game_name,
+    module_of,
+)
+from engine.errors import CutnodeError, GameError
+from engine.native import is_compiled
+
+__all__ = ["Interpretable", "interpret"]
+
+FRAMES_PER_PLY = 3
+
+
+class Interpretable:
+    """What is called by its name, and is a plain function for plain Python."""
+
+    function: Callable[..., Any]
+
+
+def interpret(function: Callable[..., Any], cls: Any) -> Callable[..., Any]:
+    """A kernel's function, bound to the rules of a position class.
+
+    What fails in the rules is a :class:`GameError` that says where.
+    """
+    binding = _binding(cls)
+    run = binding.copy(function)
+    needed = FRAMES_PER_PLY * game_constant(cls, "MAX_PLIES", 512) + 1000
+
+    def call(*args: Any) -> Any:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), needed))
+        try:
+            return run(*map(binding.argument, args))
+        except CutnodeError:
+            raise
+        except Exception as error:
+            raise _explained(cls, error) from error
+
+    return call
+
+
+_bindings: dict[Any, Binding] = {}
+
+
+def _binding(cls: Any) -> Binding:
+    """The binding of a class; a new one if a rule was defined again since (in a notebook)."""
+    binding = _bindings.get(cls)
+    if binding is None or binding.rules != _rules(cls):
+        binding = _bindings[cls] = Binding(cls)
+    return binding
+
+
+def _rules(cls: Any) -> list[Any]:
+    module = module_of(cls)
+    return [getattr(module, name, None) for name in VERBS]
+
+
+class Binding:
+    """What the names in the engine's compiled functions mean for a class of positions."""
+
+    def __init__(self, cls: Any):
+        self.cls = cls
+        self.rules = _rules(cls)
+        self._spaces: dict[str, dict[str, Any]] = {}
+        self._copies: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+    def copy(self, function: Any) -> Callable[..., Any]:
+        """A function whose global names have their meaning for the class."""
+        if function not in self._copies:
+            space = self._space(function.__globals__)
+            self._copies[function] = FunctionType(
+                function.__code__,
+                space,
+                function.__name__,
+                function.__defaults__,
+                function.__closure__,
+            )
+        return self._copies[function]
+
+    def argument(self, given: Any) -> Any:
+        """An argument from outside as plain Python wants it."""
+        if isinstance(given, np.ndarray) and given.dtype == np.uint64:
+            return memoryview(given)  # type: ignore[arg-type]  # its elements are ints
+        if isinstance(given, Interpretable):
+            return self._meaning(given.function)
+        return given
+
+    def _space(self, names: dict[str, Any]) -> dict[str, Any]:
+        """The global names of a module; functions see what is filled in later."""
+        module = names["__name__"]
+        if module not in self._spaces:
+            self._spaces[module] = space = dict(names)
+            for name, value in names.items():
+                space[name] = self._meaning(value)
+        return self._spaces[module]
+
+    def _meaning(self, value: Any) -> Any:
+        if isinstance(value, Interpretable):
+            return self.copy(value.function)
+        if not isinstance(value, FunctionType | type | ModuleType):
+            return value
+        if value in SUBSTITUTES:
+            return SUBSTITUTES[value]
+        if value in DISPATCHED:
+            return self._rule(DISPATCHED[value])
+        if value in DERIVED:
+            return self.copy(DERIVED[value](self.cls))
+        if is_compiled(value) and value.__module__.partition(".")[0] == "engine":
+            return self.copy(value)
+        return value
+
+    def _rule(self, name: str) -> Callable[..., Any]:
+        rule = bind(self.cls, name)
+        return self.copy(rule) if rule is VERBS[name] else rule
+
+
+def _park(words: Any, index: int, position: Any) -> None:
+    words[index] = position
+
+
+def _load(words: Any, index: int, like: Any) -> Any:
+    return words[index]
+
+
+SUBSTITUTES: dict[Any, Any] = {
+    np: SimpleNamespace(int64=int, uint64=int, float64=float),
+    Bits: int,
+    positions.park: _park,
+    positions.load: _load,
+    positions.width: lambda position: 1,
+}
+"""Positions are stored as the objects they are, and whole numbers are Python's."""
+
+
+def _explained(cls: type, error: Exception) -> GameError:
+    """What went wrong in a game's rules, and where."""
+    module = module_of(cls)
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if frame.f_code.co_filename == getattr(module, "__file__", None):
+            verb = frame.f_code.co_name
+            position = next(iter(frame.f_locals.values()), None)
+            where = f"{module.__name__}.{verb}, line {line}"
+            if isinstance(position, cls):
+                where += f", at {_text(module, position)}"
+            return GameError(f"{where}: {text}")
+    return GameError(f"the rules of {game_name(cls)} do not run: {text}")
+
+
+def _text(module: ModuleType, position: Any) -> str:
+    try:
+        return repr(module.position_text(position))
+    except Exception:
+        return repr(position)

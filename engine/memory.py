@@ -1,0 +1,76 @@
+"""The memory of kernels: numbers and arrays by name, which Python reads and writes as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from engine.contract import is_plain
+from engine.native import for_kernel, records
+
+__all__ = ["Memory"]
+
+
+class Memory:
+    """What a kernel works in, zeroed: one field for each of a structured dtype.
+
+    ``words[name]`` is a field as a mutable sequence, of one element if it is a number.
+    ``argument`` is what the kernel gets: a record, or for rules in plain Python
+    (*cls* is a position class) an object with attributes.
+    """
+
+    def __init__(self, cls: Any, dtype: np.dtype[Any]):
+        self.words: dict[str, Any]
+        self.argument: Any
+        self.record: Any
+        """The same with fields as attributes, for plain functions of the engine."""
+        if is_plain(cls):
+            fields = {name: _plain_field(dtype[name]) for name in dtype.names or ()}
+            self.argument = self.record = SimpleNamespace(**fields)
+            self.words = {
+                name: value if isinstance(value, list) else _Number(self.record, name)
+                for name, value in fields.items()
+            }
+        else:
+            memory = records(1, dtype)
+            self.argument, self.record = for_kernel(memory), memory[0]
+            raw = memory.view(np.ndarray)
+            self.words = {name: raw[name].reshape(-1) for name in dtype.names or ()}
+
+    def fill(self, name: str, value: int) -> None:
+        """Set every element of a field."""
+        words = self.words[name]
+        words[:] = [value] * len(words) if isinstance(words, list) else value
+
+    def numbers(self, names: Sequence[str]) -> dict[str, int]:
+        """Some fields that are numbers."""
+        return {name: int(self.words[name][0]) for name in names}
+
+    def clear(self, names: Sequence[str]) -> None:
+        """Set some fields that are numbers to zero."""
+        for name in names:
+            self.words[name][0] = 0
+
+
+def _plain_field(dtype: np.dtype[Any]) -> Any:
+    zero = 0.0 if dtype.base.kind == "f" else 0
+    return [zero] * dtype.shape[0] if dtype.shape else zero
+
+
+class _Number:
+    """An attribute of an object, as a sequence of one element."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: Any, name: str):
+        self.owner = owner
+        self.name = name
+
+    def __getitem__(self, index: int) -> Any:
+        return getattr(self.owner, self.name)
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        setattr(self.owner, self.name, value)
