@@ -178,10 +178,12 @@ def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions
             value = -alphabeta_node(
                 child, evaluation, -beta, -alpha, deeper, ply + 1, run, taken, end, plain
             )
-        best = max(best, value)
-        alpha = max(alpha, best)
-        if alpha >= beta:
-            break
+        if value > best:
+            best = value
+            if best > alpha:
+                alpha = best
+                if alpha >= beta:
+                    break
     return best
 
 

@@ -63,9 +63,8 @@ def final_score(value, ply, win, step):
 @compiled
 def limited(estimate, win):
     """An estimate within what is allowed."""
-    if win == 0:
-        return max(-MAX_VALUE, min(estimate, MAX_VALUE))
-    return max(-MOST_ESTIMATE, min(estimate, MOST_ESTIMATE))
+    most = MAX_VALUE if win == 0 else MOST_ESTIMATE
+    return most if estimate > most else -most if estimate < -most else estimate
 
 
 @compiled
