@@ -31,6 +31,7 @@ from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
 from engine.limits import NODES, PLIES, RUNNING, TIME
 from engine.native import for_kernel, records
+from engine.optionality import Optionality
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
@@ -244,7 +245,7 @@ def minimax(
     position: Any,
     depth: int | None = None,
     *,
-    evaluation: str | Evaluation | None = None,
+    evaluation: str | Evaluation | Optionality | None = None,
     soonest: bool = True,
 ) -> PlainResult:
     """The value by minimax without any pruning, to the end of the game or *depth* plies.
@@ -259,7 +260,7 @@ def alphabeta(
     position: Any,
     depth: int | None = None,
     *,
-    evaluation: str | Evaluation | None = None,
+    evaluation: str | Evaluation | Optionality | None = None,
     soonest: bool = True,
 ) -> PlainResult:
     """The same value by textbook alpha-beta, in the game's order of moves, without a table."""
@@ -294,7 +295,7 @@ def _plain_result(
     kernel: Kernel,
     position: Any,
     depth: int | None,
-    evaluation: str | Evaluation | None,
+    evaluation: str | Evaluation | Optionality | None,
     soonest: bool,
     *window: int,
 ) -> PlainResult:
