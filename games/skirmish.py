@@ -444,9 +444,11 @@ def evaluate(position):
     player = turn(position)
     mine = strength(position, player, position.mine, position.my_queue)
     theirs = strength(position, 1 - player, position.theirs, position.their_queue)
+    matches = matching(position, position.mine, position.theirs)
+    matches -= matching(position, position.theirs, position.mine)
     wealth = 60 * (position.my_base - position.their_base)
     wealth += 32 * (position.my_gold - position.their_gold)
-    return mine - theirs + wealth + 10 * position.actions
+    return mine - theirs + wealth + 6 * matches + 10 * position.actions
 
 
 @compiled
@@ -455,10 +457,19 @@ def strength(position, player, units, queue):
     total = 10 * popcount(units) + 30 * hits_of(position, units)
     total += 8 * popcount(units & (position.ore | position.more_ore))
     total += 80 * length(queue)
-    for distance in range(position.SIZE):
-        row = distance if player == 0 else position.SIZE - 1 - distance
-        total += 4 * distance * popcount(units & (position.ROW << Bits(position.SIZE * row)))
+    for around in position.NEAR[1 - player]:
+        total += 6 * popcount(units & around)
     return total
+
+
+@compiled
+def matching(position, units, others):
+    """The pairs of a unit and another that it beats."""
+    fire, water = position.fire, position.water
+    grass = ~(fire | water)
+    pairs = popcount(units & fire) * popcount(others & grass)
+    pairs += popcount(units & water) * popcount(others & fire)
+    return pairs + popcount(units & grass) * popcount(others & water)
 
 
 @compiled
@@ -591,12 +602,18 @@ def board(size: str) -> type[Field]:
     constants = {
         "SIZE": side,
         "BOARD": Bits(row * column),
-        "ROW": Bits(row),
         "ROW_UP": Bits(side),
         "NOT_LEFT": Bits(row * column & ~column),
         "NOT_RIGHT": Bits(row * column & ~(column << side - 1)),
         "STEPS": (side, 1, -1, -side),
         "BASES": (Bits(base), Bits(mirrored(base, side))),
+        "NEAR": (
+            tuple(nearer_than(base, distance, side) for distance in range(1, 2 * side - 1)),
+            tuple(
+                nearer_than(mirrored(base, side), distance, side)
+                for distance in range(1, 2 * side - 1)
+            ),
+        ),
         "ZONES": (Bits(row), Bits(row << side * (side - 1))),
         "UNITS": tuple(map(Bits, units)),
         "CRYSTALS": Bits(crystals | mirrored(crystals, side)),
@@ -615,6 +632,14 @@ def board(size: str) -> type[Field]:
 def cell_bit(name: str, side: int) -> int:
     """The bit of a cell by its name, such as b2."""
     return 1 << side * (int(name[1]) - 1) + COLUMNS.index(name[0])
+
+
+def nearer_than(bit: int, distance: int, side: int) -> Bits:
+    """The cells from which a unit needs less than so many moves to some cell."""
+    row, column = divmod(bit.bit_length() - 1, side)
+    cells = (divmod(cell, side) for cell in range(side * side))
+    near = (abs(y - row) + abs(x - column) < distance for y, x in cells)
+    return Bits(sum(is_near << cell for cell, is_near in enumerate(near)))
 
 
 def mirrored(cells: int, side: int) -> int:
