@@ -9,10 +9,12 @@ here are what a game's file needs.
 from engine.api import alphabeta, analyse, minimax, perft, solve, solve_many
 from engine.bits import Bits, lowest, lowest_index, popcount, without_lowest
 from engine.contract import NO_MOVE, legal_moves
+from engine.counting import count_moves
 from engine.errors import CutnodeError, GameError, PositionError, TableError
 from engine.evaluation import Evaluation
 from engine.finding import Game, game_names, load_game
 from engine.jit import compiled
+from engine.optionality import Optionality
 from engine.positions import rebuild
 from engine.results import (
     Batch,
@@ -39,6 +41,7 @@ __all__ = [
     "GameError",
     "Iteration",
     "Line",
+    "Optionality",
     "PlainResult",
     "PositionError",
     "Result",
@@ -50,6 +53,7 @@ __all__ = [
     "alphabeta",
     "analyse",
     "compiled",
+    "count_moves",
     "draw_board",
     "game_names",
     "is_board",

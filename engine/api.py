@@ -33,6 +33,7 @@ from engine.jit import Kernel
 from engine.limits import NODES, PLIES, RUNNING, TIME, counts_turns
 from engine.memory import Memory
 from engine.native import records
+from engine.optionality import Optionality
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
@@ -246,7 +247,7 @@ def minimax(
     position: Any,
     depth: int | None = None,
     *,
-    evaluation: str | Evaluation | None = None,
+    evaluation: str | Evaluation | Optionality | None = None,
     soonest: bool = True,
     depth_in: str = "turns",
 ) -> PlainResult:
@@ -263,7 +264,7 @@ def alphabeta(
     position: Any,
     depth: int | None = None,
     *,
-    evaluation: str | Evaluation | None = None,
+    evaluation: str | Evaluation | Optionality | None = None,
     soonest: bool = True,
     depth_in: str = "turns",
 ) -> PlainResult:
@@ -306,7 +307,7 @@ def _plain_result(
     kernel: Kernel,
     position: Any,
     depth: int | None,
-    evaluation: str | Evaluation | None,
+    evaluation: str | Evaluation | Optionality | None,
     soonest: bool,
     depth_in: str,
     *window: int,

@@ -2,7 +2,8 @@
 
 A search calls ``estimate(evaluation, position)``.  The evaluation's type names its
 function, so compiled code is made for that function, as it is for a position's class, and
-nothing is looked up while the search runs.
+nothing is looked up while the search runs.  The weights of an :class:`Optionality` are data
+that the function reads.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from numba.core.datamodel import models, register_default
 from numba.extending import NativeValue, typeof_impl, unbox
 
 from engine import contract
-from engine.contract import game_name, module_of
+from engine.contract import defines, game_name, module_of
 from engine.errors import GameError
 from engine.interpreted import Interpretable
 from engine.native import in_compiled_code, is_compiled
+from engine.optionality import PRESETS, Optionality, scale, weigh
 from engine.text import nearest
 
 __all__ = ["Evaluation", "estimate", "evaluation_names", "evaluation_of"]
@@ -48,7 +50,23 @@ class Evaluation(Interpretable):
         return int(self.function(position))
 
     def __repr__(self) -> str:
-        return f"Evaluation({self.function.__module__}.{self.function.__name__})"
+        return f"Evaluation({self.module}.{self.function.__name__})"
+
+    @property
+    def name(self) -> str | None:
+        """By which people ask for it; None for a game's ``evaluate``."""
+        name = self.function.__name__
+        return name.removeprefix(PREFIX) if name.startswith(PREFIX) else None
+
+    @property
+    def meaning(self) -> str:
+        """What tells the scores of this evaluation from those of others."""
+        return str(self.type.name)
+
+    @property
+    def module(self) -> str:
+        """The module that its compiled code depends on."""
+        return str(self.function.__module__)
 
 
 class EvaluationType(types.Opaque):  # type: ignore[misc]
@@ -93,6 +111,9 @@ def estimate(evaluation: Any, position: Any) -> int:
 
 @in_compiled_code(estimate)
 def _compiled_estimate(evaluation: Any, position: Any) -> Any:
+    if isinstance(evaluation, types.BaseNamedTuple):
+        unit, limit = scale(position.instance_class)
+        return lambda evaluation, position: weigh(evaluation, position, unit, limit)
     function = evaluation.resolve()
     return lambda evaluation, position: function(position)
 
@@ -107,21 +128,35 @@ def evaluation_names(cls: type) -> list[str]:
     return [name.removeprefix(PREFIX) for name in found if name.startswith(PREFIX)]
 
 
-def evaluation_of(cls: type, chosen: str | Evaluation | None) -> Evaluation:
+def evaluation_of(
+    cls: type, chosen: str | Evaluation | Optionality | None
+) -> Evaluation | Optionality:
     """An evaluation by name: ``"columns"`` is the game's ``evaluate_columns``.
 
-    None is its ``evaluate``.  :class:`GameError` if the game has none of that name.
+    None is its ``evaluate``; names of :data:`engine.optionality.PRESETS` are evaluations of
+    optionality.  :class:`GameError` if the game has none of that name, or no ``features``
+    for an optionality to weigh.
     """
     if chosen is None:
         return OWN
     if isinstance(chosen, Evaluation):
         return chosen
+    names = evaluation_names(cls)
+    if isinstance(chosen, str) and chosen in PRESETS and chosen not in names:
+        chosen = PRESETS[chosen]
+    if isinstance(chosen, Optionality):
+        if not defines(cls, "features"):
+            raise GameError(
+                f"{game_name(cls)} has no features to weigh: an optionality needs a game that "
+                f"defines features(position), twelve numbers (see engine/contract.py)"
+            )
+        return chosen.checked()
     if callable(chosen):
         return Evaluation(chosen)
     if not isinstance(chosen, str):
         raise GameError(f"an evaluation is a name or a compiled function, not {chosen!r}")
-    names = evaluation_names(cls)
     if chosen not in names:
+        names += PRESETS if defines(cls, "features") else ()
         raise GameError(
             f"{game_name(cls)} has no evaluation {chosen!r}{nearest(chosen, names)}; "
             + (f"it has {', '.join(names)}, and its own" if names else "it has only its own")

@@ -235,7 +235,7 @@ class _Cache:
         directory = cache_directory()
         modules = [self.kernel.function.__module__]
         if self.evaluation is not None:
-            modules.append(self.evaluation.type.module)
+            modules.append(self.evaluation.module)
         sources = _sources_digest(self.cls, modules)
         if directory is None or sources is None:
             return None

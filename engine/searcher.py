@@ -35,6 +35,7 @@ from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
 from engine.limits import NODES, RUNNING, counts_turns
 from engine.memory import Memory
+from engine.optionality import Optionality
 from engine.parameters import (
     ASPIRATION_DEPTH,
     ASPIRATION_WINDOW,
@@ -69,7 +70,8 @@ class Engine:
 
     *game* is a game, a position or a position class.  *table* is a :class:`Table` or its
     size in MiB.  *evaluation* names one of the game's estimates (``"cells"`` is
-    ``evaluate_cells``), or is an :class:`Evaluation`.  *techniques* are names of
+    ``evaluate_cells``, ``"balanced"`` a style of ``engine.optionality``), or is an
+    :class:`Evaluation` or :class:`Optionality`.  *techniques* are names of
     ``engine.techniques``, by default all that suit the game; *exact* leaves out those
     that can change scores.  *soonest* counts quicker wins higher.  *depth_in* says what
     a ply of depth is in games in which a player can move again: a turn (a move costs
@@ -83,7 +85,7 @@ class Engine:
         game: Any,
         *,
         table: Table | int = 64,
-        evaluation: str | Evaluation | None = None,
+        evaluation: str | Evaluation | Optionality | None = None,
         techniques: Iterable[str] | None = None,
         exact: bool = False,
         driver: str = "alphabeta",
@@ -133,7 +135,7 @@ class Engine:
         """Part of the keys of the table: scores of different meaning must not be mixed."""
         selective = () if self.exact else sorted(self.techniques)
         symmetry = "symmetry" in self.techniques
-        meaning = (self.evaluation.type.name, self.step, self.turns, symmetry, selective)
+        meaning = (self.evaluation.meaning, self.step, self.turns, symmetry, selective)
         name = f"{game_name(self.cls)} {meaning}"
         return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
 

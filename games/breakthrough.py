@@ -41,6 +41,7 @@ from engine import (
     Bits,
     PositionError,
     compiled,
+    count_moves,
     draw_board,
     is_board,
     lowest,
@@ -300,10 +301,30 @@ def skip(position):
     Of 2900 solved positions without such a threat in which a pass would win (random play on
     boards of 4x5 to 6x5), there were three in which no move wins.
     """
-    mine, theirs = position.mine, position.theirs
-    allowed = popcount(mine) >= position.WIDTH and theirs & position.SECOND_ROW == Bits(0)
-    child = rebuild(position, flip(position, theirs), flip(position, mine), not position.second)
-    return allowed, child
+    few = popcount(position.mine) < position.WIDTH
+    return not few and position.theirs & position.SECOND_ROW == Bits(0), passed(position)
+
+
+@compiled
+def passed(position):
+    """The same board with the other to move."""
+    mine, theirs = flip(position, position.theirs), flip(position, position.mine)
+    return rebuild(position, mine, theirs, not position.second)
+
+
+@compiled
+def features(position):
+    """Moves, stones, cells attacked, and opposing stones attacked."""
+    other = passed(position)
+    mine, theirs = diagonal(position, position.mine), diagonal(position, other.mine)
+    return (
+        *(count_moves(position), count_moves(other)),
+        *(0, 0),
+        *(popcount(position.mine), popcount(other.mine)),
+        *(popcount(mine), popcount(theirs)),
+        *(0, 0),
+        *(popcount(mine & position.theirs), popcount(theirs & other.theirs)),
+    )
 
 
 # Equivalent positions

@@ -353,6 +353,34 @@ def evaluate_cells(position):
     return total
 
 
+@compiled
+def features(position):
+    """Columns that are safe to play, lines of four still possible, cells that would win."""
+    empty = position.BOARD & ~(position.mine | position.theirs)
+    free = playable(position)
+    mine, theirs = position.my_wins & empty, position.their_wins & empty
+    return (
+        *(popcount(free & ~(theirs >> Bits(1))), popcount(free & ~(mine >> Bits(1)))),
+        *(0, 0),
+        *(0, 0),
+        *(
+            count_lines(position, position.mine | empty),
+            count_lines(position, position.theirs | empty),
+        ),
+        *(0, 0),
+        *(popcount(mine), popcount(theirs)),
+    )
+
+
+@compiled
+def count_lines(position, stones):
+    """The lines of four that the *stones* contain."""
+    total = 0
+    for step in (Bits(1), position.RIGHT, position.RISING, position.FALLING):
+        total += popcount(starts(stones, step))
+    return total
+
+
 # Boards of all sizes
 
 

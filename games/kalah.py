@@ -43,6 +43,7 @@ from engine import (
     Bits,
     PositionError,
     compiled,
+    count_moves,
     is_board,
     lowest_index,
     quoted,
@@ -266,6 +267,43 @@ def noisy(position, buffer, at):
             buffer[end] = move
             end += 1
     return end
+
+
+@compiled
+def features(position):
+    """Filled houses, moves that give another, stores, seeds in houses, seeds to gain."""
+    other = rebuild(position, position.theirs, position.mine, not position.second)
+    store = position.HOUSES
+    return (
+        *(count_moves(position), count_moves(other)),
+        *(moves_to_store(position), moves_to_store(other)),
+        *(seeds_in(position.mine, store), seeds_in(other.mine, store)),
+        *(0, 0),
+        *(total(position.mine & position.ROW), total(other.mine & position.ROW)),
+        *(seeds_to_gain(position), seeds_to_gain(other)),
+    )
+
+
+@compiled
+def moves_to_store(position):
+    """The moves whose last seed falls into the mover's store."""
+    count = 0
+    for house in range(position.HOUSES):
+        distance = Bits(position.HOUSES - house)
+        count += seeds_in(position.mine, house) % position.CELLS == distance
+    return count
+
+
+@compiled
+def seeds_to_gain(position):
+    """The most that a move which gives no other would bring into the store."""
+    most = 0
+    for house in range(position.HOUSES):
+        if seeds_in(position.mine, house):
+            child = play(position, house)
+            if child.second != position.second:
+                most = max(most, gain(position, child))
+    return most
 
 
 # Boards of all sizes

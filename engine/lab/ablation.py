@@ -29,6 +29,7 @@ from engine.lab.measuring import (
     task_of,
 )
 from engine.lab.study import Column, Study
+from engine.optionality import Optionality
 from engine.results import SearchResult
 from engine.searcher import Engine
 from engine.table import Table
@@ -66,7 +67,7 @@ def ablation(
     *,
     techniques: Iterable[str] | None = None,
     exact: bool = False,
-    evaluation: str | Evaluation | None = None,
+    evaluation: str | Evaluation | Optionality | None = None,
     runs: int = 3,
     most_nodes: int = 100_000_000,
     table_mb: int = 64,

@@ -17,6 +17,7 @@ from engine.lab.measuring import (
     task_of,
 )
 from engine.lab.study import Column, Study
+from engine.optionality import Optionality
 from engine.searcher import Engine
 
 __all__ = ["depths", "draw"]
@@ -44,7 +45,7 @@ def depths(
     *,
     techniques: Iterable[str] | None = None,
     exact: bool = False,
-    evaluation: str | Evaluation | None = None,
+    evaluation: str | Evaluation | Optionality | None = None,
     runs: int = 3,
     most_nodes: int = 100_000_000,
     table_mb: int = 64,

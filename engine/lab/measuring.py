@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from engine.api import alphabeta, minimax
 from engine.contract import game_function, game_name, outcome
 from engine.errors import CutnodeError
-from engine.evaluation import PREFIX, Evaluation, evaluation_of
+from engine.evaluation import Evaluation, evaluation_of
+from engine.optionality import Optionality
 from engine.parameters import MOST_DEPTH
 from engine.positions import coerce
 from engine.results import PlainResult, SearchResult
@@ -119,7 +120,10 @@ def measure(
 
 
 def measure_alphabeta(
-    positions: Sequence[Any], depth: int, runs: int, evaluation: str | Evaluation | None
+    positions: Sequence[Any],
+    depth: int,
+    runs: int,
+    evaluation: str | Evaluation | Optionality | None,
 ) -> MeasuredPlain:
     """Textbook alpha-beta, without any limit."""
     alphabeta(positions[0], 0, evaluation=evaluation)  # compiles
@@ -131,7 +135,7 @@ def measure_minimax(
     depth: int,
     runs: int,
     most_nodes: int,
-    evaluation: str | Evaluation | None,
+    evaluation: str | Evaluation | Optionality | None,
 ) -> MeasuredPlain:
     """Minimax, as deep as it takes no more than so many nodes in all, as far as can be told.
 
@@ -155,7 +159,7 @@ def _measure_plain(
     positions: Sequence[Any],
     depth: int,
     runs: int,
-    evaluation: str | Evaluation | None,
+    evaluation: str | Evaluation | Optionality | None,
 ) -> MeasuredPlain:
     def once() -> tuple[PlainResult, ...]:
         return tuple(plain(position, depth, evaluation=evaluation) for position in positions)
@@ -190,7 +194,7 @@ class Task:
     depth: int
     techniques: tuple[str, ...]
     exact: bool
-    evaluation: Evaluation
+    evaluation: Evaluation | Optionality
     runs: int
     most_nodes: int
     table_mb: int
@@ -199,14 +203,13 @@ class Task:
         """All that is needed to get the same node counts again."""
         cls: Any = type(self.positions[0])
         text = game_function(cls, "position_text")
-        name = self.evaluation.type.function
         return {
             "game": game_name(cls),
             "positions": [text(position) for position in self.positions],
             "depth": self.depth,
             "techniques": list(self.techniques),
             "exact": self.exact,
-            "evaluation": name.removeprefix(PREFIX) if name.startswith(PREFIX) else None,
+            "evaluation": self.evaluation.name,
             "runs": self.runs,
             "most_nodes": self.most_nodes,
             "table_mb": self.table_mb,
@@ -219,7 +222,7 @@ def task_of(
     *,
     techniques: Iterable[str] | None,
     exact: bool,
-    evaluation: str | Evaluation | None,
+    evaluation: str | Evaluation | Optionality | None,
     runs: int,
     most_nodes: int,
     table_mb: int,

@@ -57,13 +57,14 @@ from engine.contract import (
     play,
 )
 from engine.errors import CutnodeError, GameError
-from engine.evaluation import OWN, PREFIX, Evaluation, estimate
+from engine.evaluation import Evaluation, estimate
 from engine.finding import load_game
 from engine.jit import compiled
 from engine.lab.measuring import INTERRUPTED, Progress, no_progress
 from engine.lab.study import Column, Study
 from engine.limits import RUNNING
 from engine.memory import Memory
+from engine.optionality import Optionality
 from engine.parameters import MOST_DEPTH
 from engine.plain import must_stop
 from engine.positions import coerce
@@ -227,7 +228,7 @@ def _leaves(
 
 
 def _engine(
-    name: str, game: Any, table_mb: int, evaluation: str | Evaluation | None = None
+    name: str, game: Any, table_mb: int, evaluation: str | Evaluation | Optionality | None = None
 ) -> Engine | None:
     options = SEARCHES[name].options
     if options is None:
@@ -504,7 +505,7 @@ def minimal_graph(
     positions: Any,
     depths: Iterable[int] = (4, 6, 8),
     *,
-    evaluation: str | Evaluation | None = None,
+    evaluation: str | Evaluation | Optionality | None = None,
     searches: Iterable[str] | None = None,
     table_mb: int = 64,
     progress: Progress = no_progress,
@@ -542,7 +543,6 @@ def minimal_graph(
                 rows.append({"position": text, "depth": depth, "score": score} | row)
     except KeyboardInterrupt:
         notes.append(INTERRUPTED)
-    own = scorer.evaluation is OWN
     return Study(
         name="minimal",
         about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
@@ -550,7 +550,7 @@ def minimal_graph(
             "game": game_name(cls),
             "positions": [game_function(cls, "position_text")(p) for p in positions],
             "depths": depths,
-            "evaluation": None if own else scorer.evaluation.type.function.removeprefix(PREFIX),
+            "evaluation": scorer.evaluation.name,
             "searches": names,
             "table_mb": table_mb,
         },
@@ -589,7 +589,7 @@ def _above(
     score: int,
     prover: _Prover,
     engines: dict[str, Engine | None],
-    evaluation: str | Evaluation | None,
+    evaluation: str | Evaluation | Optionality | None,
 ) -> Iterator[dict[str, Any]]:
     """The rows of one position and depth."""
     graph = prover.smallest(position, depth, score, share=True)

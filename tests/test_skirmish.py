@@ -1,0 +1,704 @@
+"""Skirmish: the rules against naive ones, invariants, claims, search, notation."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+
+import pytest
+from data import FOLDER, rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import Engine, PositionError, legal_moves, minimax, solve
+from engine.contract import (
+    bounds,
+    evaluate,
+    features,
+    key,
+    noisy,
+    order,
+    outcome,
+    play,
+    plies_left,
+    skip,
+    turn,
+)
+from engine.jit import jit_enabled
+from engine.scores import WIN
+from games import skirmish
+from games.skirmish import (
+    board,
+    describe,
+    mirrored,
+    move_text,
+    parse_move,
+    parse_position,
+    position_text,
+    start,
+)
+
+VARIANTS = ("6x6", "5x5", "4x4")
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+
+@st.composite
+def reached(draw, variants=VARIANTS, most=130):
+    """A position of some board after random actions."""
+    position = start(draw(st.sampled_from(variants)))
+    dice = random.Random(draw(st.integers(0, 10**6)))
+    for _ in range(draw(st.integers(0, most))):
+        if outcome(position)[0]:
+            break
+        # Few players end a turn that could be used.
+        actions = legal_moves(position)
+        position = play(position, dice.choice(actions[:-1] * 5 + actions[-1:]))
+    return position
+
+
+# Rules in the simplest way: cells are pairs, everything is in dicts and lists.
+
+SETUPS = {
+    "6x6": ("c1", "b1 c2 d1", "b2 e2 f3", 60),
+    "5x5": ("c1", "b1 c2 d1", "b2 e2 c3", 50),
+    "4x4": ("b1", "a1 b2 c1", "d2", 16),
+}
+NAMES = {"f": "fire", "w": "water", "g": "grass"}
+BEATS = {("fire", "grass"), ("grass", "water"), ("water", "fire")}
+
+
+class World:
+    """A game that is played by texts of actions."""
+
+    def __init__(self, variant):
+        base, units, crystals, self.turns = SETUPS[variant]
+        self.size = int(variant[0])
+        self.bases = [base, self.opposite(base)]
+        self.base_hits = [5, 5]
+        self.units = {}
+        for cell, element in zip(units.split(), ("fire", "water", "grass"), strict=True):
+            self.units[cell] = [0, element, 3]
+            self.units[self.opposite(cell)] = [1, element, 3]
+        self.ore = {c: 3 for cell in crystals.split() for c in (cell, self.opposite(cell))}
+        self.gold = [2, 2]
+        self.building = [[], []]
+        self.player, self.actions = 0, 1
+
+    def cells(self):
+        """From the top left to the bottom right."""
+        return [f"{c}{r}" for r in range(self.size, 0, -1) for c in "abcdef"[: self.size]]
+
+    def read(self, text):
+        """Take everything from the text of a position."""
+        drawn, *parts = text.split()
+        ore, gold, queues, actions, turns = (part.partition("=")[2] for part in parts)
+        self.units = {}
+        for cell, symbol in zip(self.cells(), re.findall(r"\w\d|\.", drawn), strict=True):
+            if symbol[0] in "Bb":
+                self.base_hits["Bb".index(symbol[0])] = int(symbol[1])
+            elif symbol != ".":
+                self.units[cell] = [int(symbol.islower()), NAMES[symbol[0].lower()], int(symbol[1])]
+        crystals = [cell for cell in self.cells() if cell in self.ore]
+        self.ore = dict(zip(crystals, map(int, ore), strict=True))
+        self.gold = list(map(int, gold.split(",")))
+        self.building = [
+            [[NAMES[entry[0]], int(entry[1])] for entry in re.findall(r"\w\d", queue)]
+            for queue in queues.split(",")
+        ]
+        self.actions, self.turns = int(actions), int(turns)
+        self.player = self.turns % 2
+
+    def opposite(self, cell):
+        return f"{cell[0]}{self.size + 1 - int(cell[1])}"
+
+    def beside(self, cell):
+        column, row = "abcdef".index(cell[0]), int(cell[1])
+        near = ((column, row + 1), (column + 1, row), (column - 1, row), (column, row - 1))
+        return [f"{'abcdef'[c]}{r}" for c, r in near if 0 <= c < self.size and 1 <= r <= self.size]
+
+    def result(self):
+        """None, or the winner, or a draw."""
+        for player in (0, 1):
+            if self.base_hits[player] == 0:
+                return 1 - player
+        if self.turns:
+            return None
+        left = list(self.base_hits)
+        for player, _, hits in self.units.values():
+            left[player] += hits
+        return "draw" if left[0] == left[1] else int(left[1] > left[0])
+
+    def allowed(self):
+        found = {"end"}
+        for cell, (player, _, _) in self.units.items():
+            if player != self.player:
+                continue
+            for other in self.beside(cell):
+                if other in self.units or other in self.bases:
+                    owner = self.units[other][0] if other in self.units else self.bases.index(other)
+                    if owner != player:
+                        found.add(f"{cell}x{other}")
+                else:
+                    found.add(f"{cell}-{other}")
+            if self.ore.get(cell):
+                found.add(f"mine {cell}")
+        if self.gold[self.player] >= 2 and len(self.building[self.player]) < 2:
+            found |= {"build fire", "build water", "build grass"}
+        return found
+
+    def act(self, text):
+        first, second = text[:2], text[3:]
+        if text == "end":
+            self.actions = 1
+        elif text[:4] == "mine":
+            self.ore[text[5:]] -= 1
+            self.gold[self.player] += 1
+        elif text[:5] == "build":
+            self.gold[self.player] -= 2
+            self.building[self.player].append([text[6:], 2])
+        elif text[2] == "-":
+            self.units[second] = self.units.pop(first)
+        elif second in self.bases:
+            self.base_hits[1 - self.player] -= 1
+        else:
+            attacker, attacked = self.units[first], self.units[second]
+            attacked[2] -= 2 if (attacker[1], attacked[1]) in BEATS else 1
+            if attacked[2] <= 0:
+                del self.units[second]
+        self.actions -= 1
+        if self.actions == 0:
+            self.begin_turn()
+
+    def begin_turn(self):
+        self.player = 1 - self.player
+        self.actions = 2
+        self.turns -= 1
+        if self.turns == 0:
+            return
+        building = self.building[self.player]
+        for entry in building:
+            entry[1] = max(0, entry[1] - 1)
+        row = self.bases[self.player][1]
+        zone = [f"{column}{row}" for column in "abcdef"[: self.size]]
+        for cell in zone:
+            free = cell not in self.units and cell not in self.bases
+            if free and building and building[0][1] == 0:
+                self.units[cell] = [self.player, building.pop(0)[0], 3]
+
+    def text(self):
+        """The same as of a position."""
+
+        def symbol(cell):
+            if cell in self.bases:
+                player = self.bases.index(cell)
+                return f"{'Bb'[player]}{self.base_hits[player]}"
+            if cell not in self.units:
+                return "."
+            player, element, hits = self.units[cell]
+            return f"{element[0] if player else element[0].upper()}{hits}"
+
+        cells = self.cells()
+        rows = (cells[at : at + self.size] for at in range(0, len(cells), self.size))
+        drawn = "/".join("".join(map(symbol, row)) for row in rows)
+        ore = "".join(str(self.ore[cell]) for cell in cells if cell in self.ore)
+        queues = ",".join(
+            "".join(f"{element[0]}{turns}" for element, turns in queue) or "-"
+            for queue in self.building
+        )
+        gold = ",".join(map(str, self.gold))
+        return (
+            f"{drawn} ore={ore} gold={gold} build={queues} "
+            f"actions={self.actions} turns={self.turns}"
+        )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_games_are_as_naive_rules_say(variant):
+    """Whole games of random actions, and some that attack whenever they can."""
+    ended = set()
+    for seed in range(30):
+        dice = random.Random(seed)
+        world, position = World(variant), start(variant)
+        while True:
+            assert position_text(position) == world.text()
+            assert parse_position(world.text(), variant) == position
+            over, value = outcome(position)
+            result = world.result()
+            assert over == (result is not None)
+            assert turn(position) == world.player
+            if over:
+                wanted = 0 if result == "draw" else 1 if result == turn(position) else -1
+                assert value == wanted
+                ended.add((result, world.turns > 0))
+                break
+            texts = {move_text(position, move): move for move in legal_moves(position)}
+            assert texts.keys() == world.allowed()
+            attacks = sorted(text for text in texts if "x" in text)
+            eager = (
+                attacks if attacks and seed % 3 else sorted(texts.keys() - {"end"}) * 9 + ["end"]
+            )
+            chosen = dice.choice(eager)
+            world.act(chosen)
+            position = play(position, texts[chosen])
+    assert len(ended) > 2
+
+
+def naive_lines(world, depth):
+    """The number of lines of so many actions."""
+    if depth == 0 or world.result() is not None:
+        return int(depth == 0)
+    if depth == 1:
+        return len(world.allowed())
+    total = 0
+    for action in world.allowed():
+        child = copy.deepcopy(world)
+        child.act(action)
+        total += naive_lines(child, depth - 1)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("variant", "text", "counts"),
+    [(row[0], row[1], row[2:]) for row in rows(FOLDER / "perft" / "skirmish.txt")],
+)
+def test_perft_is_of_naive_rules(variant, text, counts):
+    """The first counts of the data file, all of which were made like this."""
+    world = World(variant or "6x6")
+    if text:
+        world.read(text)
+        assert world.text() == text
+    for count in counts[:3]:
+        depth, lines = map(int, count.split())
+        assert naive_lines(world, depth) == lines
+
+
+# Invariants
+
+
+@given(reached())
+def test_boards_fit_together(position):
+    units = position.mine | position.theirs
+    assert position.mine & position.theirs == 0
+    assert not units & (position.BASES[0] | position.BASES[1]) and not units & ~position.BOARD
+    assert position.fire & position.water == 0
+    assert (position.fire | position.water) & ~units == 0
+    assert position.hits | position.more_hits == units
+    assert (position.ore | position.more_ore) & ~position.CRYSTALS == 0
+    assert 0 <= position.my_base <= 5 and 0 <= position.their_base <= 5
+    assert position.my_gold >= 0 and position.their_gold >= 0
+    assert position.actions in (1, 2) and 0 <= position.turns <= position.TURNS
+
+
+def wealth(position):
+    """Gold, ore, and units on the board and in queues at their cost."""
+    ore = position.ore.bit_count() + 2 * position.more_ore.bit_count()
+    built = sum(bool(q >> 4 * n) for q in (position.my_queue, position.their_queue) for n in (0, 1))
+    units = (position.mine | position.theirs).bit_count()
+    return position.my_gold + position.their_gold + ore + 2 * (built + units), units
+
+
+@given(reached())
+def test_wealth_is_lost_by_attacks_alone(position):
+    before, units = wealth(position)
+    for move in legal_moves(position):
+        after, left = wealth(play(position, move))
+        lost = before - after
+        if "x" in move_text(position, move) and lost:
+            assert lost == 2 and left <= units
+        else:
+            assert lost == 0 and left >= units
+
+
+@given(reached())
+def test_actions_are_counted(position):
+    """A turn has no more than two actions, and each game ends in time."""
+    for move in legal_moves(position):
+        child = play(position, move)
+        assert plies_left(child) < plies_left(position)
+        if turn(child) == turn(position):
+            assert (child.actions, child.turns) == (position.actions - 1, position.turns)
+        else:
+            assert (child.actions, child.turns) == (2, position.turns - 1)
+            assert position.actions == 1 or move == position.END
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_longest_games(variant):
+    assert plies_left(start(variant)) == start(variant).MAX_PLIES
+
+
+def test_unit_appears_in_the_second_turn():
+    position = parse_position("build water")
+    seen = []
+    for _ in range(4):
+        seen.append(position_text(position).split()[0].split("/")[-1])
+        position = play(position, position.END)
+    assert seen == [".F3B5G3.."] * 3 + ["W3F3B5G3.."]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        # Full zones: what is built waits, and keeps its order.
+        (
+            "..b5.../w3...../....../....../....../F3F3B5G3F3F3 ore=000000 gold=0,0 build=w1g2,- "
+            "actions=1 turns=9",
+            "..b5.../w3...../....../....../....../F3F3B5G3F3F3 ore=000000 gold=0,0 build=w0g1,- "
+            "actions=2 turns=8",
+        ),
+        (
+            "..b5.../w3...../....../....../....../F3.B5G3F3F3 ore=000000 gold=0,0 build=w0g0,- "
+            "actions=1 turns=9",
+            "..b5.../w3...../....../....../....../F3W3B5G3F3F3 ore=000000 gold=0,0 build=g0,- "
+            "actions=2 turns=8",
+        ),
+        # Two at a time; the leftmost empty cells; an enemy in the zone is in the way.
+        (
+            "..b5.../....../....../....../....../w1.B5... ore=000000 gold=0,0 build=w1g1,- "
+            "actions=1 turns=9",
+            "..b5.../....../....../....../....../w1W3B5G3.. ore=000000 gold=0,0 build=-,- "
+            "actions=2 turns=8",
+        ),
+        # Nothing appears when the turns are over.
+        (
+            "..b5.../....../....../....../....../..B5... ore=000000 gold=0,0 build=w1,- "
+            "actions=1 turns=1",
+            "..b5.../....../....../....../....../..B5... ore=000000 gold=0,0 build=w1,- "
+            "actions=2 turns=0",
+        ),
+    ],
+)
+def test_queues(before, after):
+    position = parse_position(before)
+    assert position_text(play(position, position.END)) == after
+
+
+# Keys and claims
+
+
+@given(reached())
+def test_keys(position):
+    children = {play(position, move) for move in legal_moves(position)}
+    assert len({key(child) for child in children | {position}}) == len(children) + 1
+
+
+@pytest.mark.parametrize("name", start()._fields)
+def test_all_fields_are_part_of_the_key(name):
+    position = parse_position("b1-b2 b6-b5 mine b5 mine b2 build fire build water")
+    other = position._replace(**{name: getattr(position, name) ^ 1})
+    assert key(other) != key(position)
+
+
+def reflected(position):
+    """The players exchanged, on the board turned upside down, a turn later."""
+    boards = [mirrored(b, position.SIZE) for b in position[:8]]
+    return type(position)(*boards, *position[8:-1], position.turns + 1)
+
+
+@given(reached())
+def test_players_are_equals(position):
+    """Both have the same chances: estimates and the number of actions agree."""
+    if 0 < position.turns < position.TURNS:
+        other = reflected(position)
+        assert evaluate(other) == evaluate(position)
+        assert features(other) == features(position)
+        assert len(legal_moves(other)) == len(legal_moves(position))
+
+
+def test_bounds_see_bases_that_fall():
+    text = "..b{}.../..F1.../....../....../....../..B5... ore=000000 gold=0,0 build=-,- "
+    for hits, actions, wanted in ((2, 2, 1), (2, 1, -1), (1, 1, 1), (3, 2, -1)):
+        position = parse_position(text.format(hits) + f"actions={actions} turns=4")
+        assert bounds(position, -1, 1) == (wanted, 1)
+    over = parse_position(text.format(0) + "actions=2 turns=4")
+    assert outcome(over) == (True, 1) and bounds(over, -1, 1) == (1, 1)
+
+
+@given(reached())
+def test_noisy_actions_are_attacks(position):
+    if not outcome(position)[0]:
+        buffer = [None] * 100
+        end = noisy(position, buffer, 2)
+        attacks = [m for m in legal_moves(position) if "x" in move_text(position, m)]
+        assert buffer[2:end] == attacks
+        assert skip(position) == (True, play(position, position.END))
+
+
+def test_order():
+    text = ".w2b2.../..W3f1../..f3.../...f3../....../..B5... ore=000000 gold=2,0 build=-,- "
+    position = parse_position(text + "actions=2 turns=4")
+    scores = {
+        move_text(position, move): order(position, move, play(position, move))
+        for move in legal_moves(position)
+    }
+    ranking = sorted(scores, key=scores.get, reverse=True)
+    assert ranking[:3] == ["c5xd5", "c5xc4", "c5xc6"] and ranking[-1] == "end"
+
+
+@given(reached())
+def test_features_are_as_naive_rules_say(position):
+    if outcome(position)[0]:
+        return
+    world = World(position.VARIANT or "6x6")
+    world.read(position_text(position))
+    mine = counted(world)
+    world.player = 1 - world.player
+    pairs = zip(mine, counted(world), strict=True)
+    assert features(position) == tuple(number for pair in pairs for number in pair)
+
+
+def counted(world):
+    """What the player to move has."""
+    player, actions = world.player, world.allowed()
+    own = {cell: unit for cell, unit in world.units.items() if unit[0] == player}
+    attacks = [action for action in actions if action[2] == "x"]
+    prey = [(own[a[:2]][1], world.units.get(a[3:], (0, "base"))[1]) for a in attacks]
+    return (
+        len(actions),
+        min(world.gold[player] // 2, 2 - len(world.building[player])),
+        world.base_hits[player] + sum(hits for _, _, hits in own.values()),
+        len(own.keys() | {action[3:] for action in actions if action[2] == "-"}),
+        world.gold[player] + sum(world.ore.get(cell, 0) for cell in own),
+        sum(2 if pair in BEATS else 1 for pair in prey),
+    )
+
+
+# Search
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return Engine(start("4x4"), exact=True, table=1)
+
+
+@compiled_only
+def test_search_is_minimax_in_small(engine):
+    position, dice = start("4x4"), random.Random(5)
+    while not outcome(position)[0]:
+        for depth in (1, 2, 3):
+            assert engine.search(position, depth=depth).value == minimax(position, depth).value
+        position = play(position, dice.choice(legal_moves(position)))
+
+
+@compiled_only
+@pytest.mark.slow
+def test_endings_are_solved():
+    """The last turn of each."""
+    dice = random.Random(8)
+    for _ in range(6):
+        position = start("4x4")
+        while not outcome(position)[0] and position.turns > 2:
+            position = play(position, dice.choice(legal_moves(position)))
+        if not outcome(position)[0]:
+            assert solve(position).value == minimax(position).value
+
+
+@compiled_only
+def test_a_base_is_brought_down(engine):
+    """By two attacks now and one in the next turn."""
+    text = ".b3../.F1../..../f3B5.. ore=00 gold=0,0 build=-,- actions=2 turns=4"
+    assert engine.search(parse_position(text, "4x4"), depth=7).value == WIN - 5
+
+
+# Notation
+
+
+@given(reached())
+def test_texts_are_read_back(position):
+    variant, text = position.VARIANT, position_text(position)
+    for same in (text, text.replace("/", "\n"), text.replace(" ", "  "), f" {text} "):
+        assert parse_position(same, variant) == position
+    for move in legal_moves(position):
+        words = move_text(position, move)
+        assert parse_move(position, words) == parse_move(position, words.upper()) == move
+
+
+def test_actions_with_or_without_commas():
+    position = parse_position("b1-b2 build fire end")
+    for text in ("b1-b2, build fire, end", "B1-B2,Build  Fire,END", " b1-b2\tbuild fire\tend "):
+        assert parse_position(text) == position
+    assert parse_position("") == start() == start("6x6")
+
+
+def test_drawing():
+    position = parse_position("c2-b2 build fire c5-c4 mine b2")
+    assert str(position).splitlines() == [
+        "6  .    f3   b5   g3   .    .",
+        "5  .    +3   .    .    +3   .",
+        "4  .    .    w3   .    .    +3",
+        "3  .    .    .    .    .    +3",
+        "2  .    W3+2 .    .    +3   .",
+        "1  .    F3   B5   G3   .    .",
+        "   a    b    c    d    e    f",
+        "first: base 5, gold 3, building nothing",
+        "second: base 5, gold 0, building fire in 2",
+        "first to move: 1 action, 58 turns left",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("go", "action 1 of 'go': 'go' is not an action; write one as in b2-b3 (a move), b2xb3"),
+        ("b1b2", "'b1b2' is not an action"),
+        ("b1-b2-b3", "'b1-b2-b3' is not an action"),
+        ("ending", "'ending' is not an action"),
+        ("mine", "'mine' is not an action"),
+        (
+            "end build fire build fire end",
+            "action 3 of 'end build fire build fire end': build fire:",
+        ),
+        ("g1-g2", "g1 is not on the board, whose cells are a1..f6"),
+        ("b1-b0", "b0 is not on the board"),
+        ("a1-a2", "a1-a2: first has no unit on a1"),
+        ("end b1-a1", "end b1-a1': b1-a1: second has no unit on b1"),
+        ("b1-a2", "b1-a2: units move and attack one cell up, down, left or right"),
+        ("b1-b1", "units move and attack one cell up"),
+        ("b1-c1", "b1-c1: c1 is not empty; an attack is written b1xc1"),
+        ("b1xc1", "b1xc1: there is nothing to attack on c1"),
+        ("b1xb2", "b1xb2: there is nothing to attack on b2"),
+        ("mine b1", "mine b1: there is no crystal; crystals are b5, e5, f4, f3, b2, e2"),
+        ("mine b2", "mine b2: first has no unit on b2"),
+        ("build rock", "'rock' is not an element: fire, water, grass"),
+        ("²", "'²' is not an action"),
+    ],
+)
+def test_actions_that_are_none(text, words):
+    with pytest.raises(PositionError) as caught:
+        parse_position(text)
+    assert words in str(caught.value)
+
+
+START = "..b5.../..B5... ore=333333 gold=2,2 build=-,- actions=1 turns=9"
+BOARD = "..b5.../....../....../....../....../..B5... "
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (BOARD, "after the board write ore, gold, build, actions and turns, as in .f3b5g3../"),
+        (
+            BOARD + "ore=333333 gold=2,2 build=-,- actions=1 turns=61",
+            "turns=61: there are 0 to 60 turns left",
+        ),
+        (
+            BOARD + "ore=333333 gold=2,2 build=-,- actions=2 turns=60",
+            "actions=2: with 60 turns left there are 1",
+        ),
+        (
+            BOARD + "ore=333333 gold=2,2 build=-,- actions=3 turns=6",
+            "actions=3: with 6 turns left there are 1 or 2",
+        ),
+        (
+            BOARD + "ore=333333 gold=2,2 build=-,- actions=1 turns=0",
+            "actions=1: with 0 turns left there are 2",
+        ),
+        (
+            BOARD + "ore=33333 gold=2,2 build=-,- actions=1 turns=9",
+            "ore=33333: a digit from 0 to 3 for each crystal, b5, e5, f4, f3, b2, e2",
+        ),
+        (BOARD + "ore=333334 gold=2,2 build=-,- actions=1 turns=9", "ore=333334: a digit"),
+        (
+            BOARD + "ore=333333 gold=9,9 build=-,- actions=1 turns=9",
+            "gold, ore and units, at 2 each, are worth 36; in all there are 34",
+        ),
+        (
+            BOARD + "ore=333333 gold=2,2 build=x1,- actions=1 turns=9",
+            "'x1' is not what a player builds",
+        ),
+        (BOARD + "ore=000000 gold=2,2 build=w3,- actions=1 turns=9", "'w3' is not what"),
+        (BOARD + "ore=000000 gold=2,2 build=,- actions=1 turns=9", "'' is not what"),
+        (BOARD + "ore=000000 gold=2,2 build=w1w1w1,- actions=1 turns=9", "'w1w1w1' is not what"),
+        (
+            BOARD + "ore=000000 gold=2,2 build=w2w1,- actions=1 turns=9",
+            "'w2w1': what appears first is written first",
+        ),
+        (START, "the board has 2 rows; this one has 6, separated by '/'"),
+        (
+            BOARD.replace("......", "....") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "row '....' has 4 cells, not 6",
+        ),
+        (
+            BOARD.replace("b5", "b6") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "'b6': a base has 0 to 5 hits left",
+        ),
+        (
+            BOARD.replace("b5", ".") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "'.' on c6: second's base, b, is on c6",
+        ),
+        (
+            BOARD.replace("b5.", "b5b5") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "'b5' on d6: second's base, b, is on c6",
+        ),
+        (
+            BOARD.replace("5", "0") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "both bases are down",
+        ),
+        (
+            BOARD.replace("b5.", "b5f4") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "'f4' on d6: a unit has 1 to 3 hits left",
+        ),
+        (
+            BOARD.replace("b5.", "b5f") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "'f' on d6: a unit has 1 to 3 hits left",
+        ),
+        (
+            BOARD.replace("b5.", "b5q3") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "'q3' on d6: a cell is . or one of F W G f w g with its hits left",
+        ),
+        (
+            BOARD.replace("b5.", "b52") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
+            "'2' on d6: a cell is . or one of",
+        ),
+    ],
+)
+def test_boards_that_are_none(text, words):
+    with pytest.raises(PositionError) as caught:
+        parse_position(text)
+    assert words in str(caught.value)
+
+
+@given(reached(), st.integers(0, 200), st.sampled_from("?9x-/ .bFw=,"))
+def test_misprints_are_positions_or_errors(position, at, symbol):
+    text = position_text(position)
+    wrong = text[:at] + symbol + text[at + 1 :]
+    try:
+        read = parse_position(wrong, position.VARIANT)
+    except PositionError as error:
+        assert str(error)
+    else:
+        assert parse_position(position_text(read), position.VARIANT) == read
+        assert str(read)
+
+
+@pytest.mark.parametrize("variant", ["7x7", "6", "6x6,", "x"])
+def test_variants_that_are_none(variant):
+    with pytest.raises(PositionError, match="is not a board; boards are 6x6, 5x5, 4x4"):
+        start(variant)
+
+
+def test_a_class_for_each_board():
+    assert board("6x6") is type(start()) is skirmish.Position6x6
+    assert [type(start(variant)).VARIANT for variant in VARIANTS] == ["", "5x5", "4x4"]
+    with pytest.raises(AttributeError, match="'Position7x7'"):
+        _ = skirmish.Position7x7
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "words"),
+    [
+        ("", 1, "first wins"),
+        ("", -1, "second wins"),
+        ("end", 1, "second wins"),
+        ("", 0, "a draw"),
+        (
+            BOARD.replace("b5", "b0") + "ore=000000 gold=0,0 build=-,- actions=1 turns=9",
+            -1,
+            "first",
+        ),
+    ],
+)
+def test_values_in_words(text, value, words):
+    assert words in describe(parse_position(text), value)
