@@ -2,4 +2,5 @@
 
 from engine.cli import main
 
-main()
+if __name__ == "__main__":  # a process of a match imports this file as well
+    main()

@@ -58,7 +58,7 @@ from engine.statistics import Statistics
 from engine.table import Table, move_of, probe
 from engine.techniques import choose
 
-__all__ = ["DRIVERS", "Engine", "search"]
+__all__ = ["DRIVERS", "Engine", "class_of", "search"]
 
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
@@ -92,7 +92,7 @@ class Engine:
         soonest: bool = True,
         depth_in: str = "turns",
     ):
-        self.cls: Any = _class_of(game)
+        self.cls: Any = class_of(game)
         if defines(self.cls, "chance"):
             raise GameError(f"{game_name(self.cls)} has chance: the search does not take it yet")
         if driver not in DRIVERS:
@@ -528,7 +528,8 @@ def search(
     return engine.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)
 
 
-def _class_of(game: Any) -> Any:
+def class_of(game: Any) -> Any:
+    """The position class that a game, a position, or a position class means."""
     if isinstance(game, str):
         raise GameError(f"a game is what load_game({game!r}) returns, not its name")
     if isinstance(game, type):

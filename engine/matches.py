@@ -1,0 +1,531 @@
+"""Matches: two configurations play pairs of games, and how sure the outcome is.
+
+Each opening is played twice with the sides changed, and the two games are one observation:
+they are not independent, and an opening that favours a side then cancels out.  Counting
+pairs by their points (0, 1/2, 1, 3/2, 2: *pentanomial*) and taking the variance from
+these counts is what the testing of chess engines settled on; see M. Van den Bergh, "A
+practical introduction to the GSPRT" and "Comments on normalized Elo" (cantate.be/Fishtest),
+and the programs fishtest and fastchess.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from itertools import islice
+from multiprocessing import connection, get_context
+from random import Random
+from statistics import NormalDist
+from typing import Any
+
+from engine.contract import evaluate, game_name, key, legal_moves, moves_again, outcome, play
+from engine.errors import CutnodeError, GameError, PositionError, whole
+from engine.finding import Game, load_game
+from engine.players import Player, make_player
+from engine.record import Record
+
+__all__ = [
+    "MatchResult",
+    "Sprt",
+    "elo_difference",
+    "expected_score",
+    "make_openings",
+    "match",
+    "mean_and_error",
+    "play_game",
+]
+
+POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""What a pair is worth, as a mean of its games, in the order in which pairs are counted."""
+
+CONFIDENCE = NormalDist().inv_cdf(0.975)
+
+PRIOR = 1e-3
+"""What a count of 0 is taken for in likelihoods (as in fishtest)."""
+
+POOL = 4
+"""Of so many times as many random openings as are needed, the most balanced are taken."""
+
+
+# Statistics
+
+
+def expected_score(elo: float) -> float:
+    """The score that an advantage in Elo points means (logistic)."""
+    return float(1 / (1 + 10 ** (-elo / 400)))
+
+
+def elo_difference(score: float) -> float:
+    """The advantage in Elo points that a score means; infinite at 0 and 1."""
+    if not 0 < score < 1:
+        return math.inf if score >= 1 else -math.inf
+    return 400 * math.log10(score / (1 - score))
+
+
+def mean_and_error(pairs: Sequence[float]) -> tuple[float, float]:
+    """The mean score of pairs, given how many had each of :data:`POINTS`, and its error.
+
+    The error is the standard error of the mean; it is 0 if all pairs ended alike, which
+    says that there were too few.
+    """
+    number = sum(pairs)
+    mean = sum(count * point for count, point in zip(pairs, POINTS, strict=True)) / number
+    spread = sum(count * (point - mean) ** 2 for count, point in zip(pairs, POINTS, strict=True))
+    return mean, math.sqrt(spread / number / number)
+
+
+@dataclass(frozen=True, slots=True)
+class Sprt:
+    """A sequential probability ratio test (A. Wald, 1945) of two differences in Elo.
+
+    It ends a match as soon as the pairs played say that the difference is rather *elo1* or
+    more than *elo0* or less, with odds of error *alpha* (for *elo1* when *elo0* is true)
+    and *beta* (the other way).  The ratio is the generalized one (X. Li, J. Liu and
+    Z. Ying, 2014): of the likelihoods of the most likely pentanomial distributions that
+    have the two expected scores.
+    """
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.elo0 < self.elo1 < math.inf:
+            raise CutnodeError(
+                f"a test needs elo0 less than elo1, not {self.elo0:g} and {self.elo1:g}"
+            )
+        for error in (self.alpha, self.beta):
+            if not 0 < error < 0.5:
+                raise CutnodeError(f"odds of an error are between 0 and 0.5, not {error:g}")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Between them the test goes on: below elo0 is accepted, above elo1."""
+        lower = math.log(self.beta / (1 - self.alpha))
+        return lower, math.log((1 - self.beta) / self.alpha)
+
+    def llr(self, pairs: Sequence[float]) -> float:
+        """The logarithm of the likelihood ratio of *elo1* and *elo0*; 0 without pairs."""
+        number = sum(pairs)
+        if not number:
+            return 0.0
+        counts = [count or PRIOR for count in pairs]
+        seen = [count / sum(counts) for count in counts]
+        first, second = (_most_likely(seen, expected_score(elo)) for elo in (self.elo0, self.elo1))
+        ratios = (math.log(b / a) for a, b in zip(first, second, strict=True))
+        return sum(count * ratio for count, ratio in zip(counts, ratios, strict=True))
+
+    def decision(self, pairs: Sequence[float]) -> str:
+        """``elo0`` or ``elo1`` if that is accepted, "" if the test goes on."""
+        lower, upper = self.bounds
+        llr = self.llr(pairs)
+        return "elo0" if llr <= lower else "elo1" if llr >= upper else ""
+
+
+def _most_likely(seen: Sequence[float], score: float) -> list[float]:
+    """Of all distributions with an expected score the one that best explains what was seen.
+
+    It is ``seen / (1 + x * (point - score))`` for the x that gives the score (Van den
+    Bergh, "The MLE of a multinomial distribution with an expectation constraint").
+    """
+    offsets = [point - score for point in POINTS]
+    low, high = -1 / offsets[-1], -1 / offsets[0]
+    for _ in range(200):
+        x = (low + high) / 2
+        if sum(p * a / (1 + x * a) for p, a in zip(seen, offsets, strict=True)) > 0:
+            low = x
+        else:
+            high = x
+    return [p / (1 + x * a) for p, a in zip(seen, offsets, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """What a match showed, from the point of view of *player*."""
+
+    game: str
+    player: str
+    opponent: str
+    seed: int
+    pairs: tuple[int, int, int, int, int]
+    """Pairs of games in which the player had 0, 1/2, 1, 3/2, 2 points."""
+    wins: int
+    draws: int
+    losses: int
+    endings: dict[str, int]
+    """How many games ended by the rules, by repetition, and at the limit of plies."""
+    sprt: Sprt | None
+    reason: str
+    """Why the match ended: played, decided (by the test), or interrupted."""
+    seconds: float
+    records: tuple[dict[str, Any], ...]
+    """The games, as plain data: start, steps, positions, seed, players, and the result."""
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float | None:
+        """Points for each game; None before the first."""
+        return (self.wins + self.draws / 2) / self.games if self.games else None
+
+    @property
+    def elo(self) -> float | None:
+        """The difference in Elo; infinite if the player won or lost every game."""
+        return None if self.score is None else elo_difference(self.score)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the difference in Elo is with 95 % confidence; None if all pairs ended alike."""
+        if not self.games:
+            return None
+        mean, error = mean_and_error(self.pairs)
+        if not error:
+            return None
+        return elo_difference(mean - CONFIDENCE * error), elo_difference(mean + CONFIDENCE * error)
+
+    @property
+    def los(self) -> float | None:
+        """The likelihood that the player is the stronger; None if all pairs ended alike."""
+        if not self.games:
+            return None
+        mean, error = mean_and_error(self.pairs)
+        return NormalDist().cdf((mean - 0.5) / error) if error else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data without the games; what is infinite or unknown is None."""
+        data = {name: getattr(self, name) for name in _PLAIN}
+        test = None
+        if self.sprt is not None:
+            facts = {"llr": self.sprt.llr(self.pairs), "bounds": list(self.sprt.bounds)}
+            test = asdict(self.sprt) | facts | {"accepted": self.sprt.decision(self.pairs)}
+        interval = self.interval or (None, None)
+        return data | {
+            "pairs": list(self.pairs),
+            "endings": dict(self.endings),
+            "games": self.games,
+            "score": self.score,
+            "elo": _finite(self.elo),
+            "elo_low": _finite(interval[0]),
+            "elo_high": _finite(interval[1]),
+            "los": self.los,
+            "sprt": test,
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.game}: {self.player} against {self.opponent}",
+            f"games  {self.games:,} in {self.seconds:.3g} s ({self.reason})",
+        ]
+        if self.games:
+            tally = f"{self.wins} won, {self.draws} drawn, {self.losses} lost"
+            lines.append(f"score  {self.score:.3f}  ({tally})")
+            lines.append(f"elo    {self._elo_text()}")
+            if self.los is not None:
+                lines.append(f"los    {100 * self.los:.1f} %")
+            lines.append(f"pairs  {' '.join(map(str, self.pairs))}  (of 0, 1/2, 1, 3/2, 2 points)")
+        if self.sprt is not None:
+            low, high = self.sprt.bounds
+            accepted = self.sprt.decision(self.pairs)
+            verdict = f"{getattr(self.sprt, accepted):g} accepted" if accepted else "undecided"
+            test = f"elo {self.sprt.elo0:g} or {self.sprt.elo1:g}"
+            llr = f"llr {self.sprt.llr(self.pairs):.2f} of {low:.2f}..{high:.2f}"
+            lines.append(f"sprt   {test}: {llr}, {verdict}")
+        drawn = {"repetition": "by repetition", "plies": "as they were too long"}
+        notes = [f"{self.endings[end]} {how}" for end, how in drawn.items() if self.endings[end]]
+        if notes:
+            lines.append(f"drawn  {', '.join(notes)}")
+        return "\n".join(lines)
+
+    def _elo_text(self) -> str:
+        if self.interval is None:
+            return f"{self.elo:+.0f}  (all pairs ended alike: too few for error bars)"
+        return f"{self.elo:+.0f}  (95 %: {self.interval[0]:+.0f} to {self.interval[1]:+.0f})"
+
+
+_PLAIN = ("game", "player", "opponent", "seed", "wins", "draws", "losses", "reason", "seconds")
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+# Games
+
+
+def play_game(
+    players: Sequence[Player],
+    start: Any,
+    *,
+    seed: int = 0,
+    dice: int | None = None,
+    plies: int | None = None,
+) -> Record:
+    """A game between two players, the first of them to move in *start*.
+
+    Nothing is adjudicated: the game ends as :class:`Record` says.  The players follow from
+    *seed*, and chance from the seed *dice*, by default the same.  :class:`GameError` if a
+    player chooses an illegal move.
+    """
+    record = Record(start, seed=seed if dice is None else dice, plies=plies)
+    for player in players:
+        player.new_game(seed)
+    while not record.ending():
+        if record.is_chance():
+            record.draw()
+            continue
+        choice = players[record.side].choose(record.position)
+        if choice.reason == "interrupted":
+            raise KeyboardInterrupt
+        try:
+            record.play(choice.move)
+        except PositionError as error:
+            raise GameError(f"{players[record.side]!r} chose what cannot be: {error}") from None
+    return record
+
+
+def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
+    """Distinct positions after so many random moves, the more balanced ones.
+
+    Nobody has won or can win at once, and of :data:`POOL` times as many those are taken
+    whose estimate is nearest to 0.  Without *plies*, all are the start.
+    :class:`CutnodeError` if there are too few.
+    """
+    if plies == 0:
+        return [game.start()] * count
+    random = Random(f"{seed} openings")
+    found: dict[int, tuple[float, int, Any]] = {}
+    for number in range(20 * POOL * count + 200):
+        position = _random_position(game.start(), plies, random)
+        if position is not None and not _wins_at_once(position):
+            lead = abs(evaluate(position))
+            found.setdefault(int(key(position)), (lead, number, position))
+        if len(found) == POOL * count:
+            break
+    if len(found) < count:
+        raise CutnodeError(
+            f"{len(found)} distinct openings of {plies} plies were found, and {count} are asked "
+            f"for: ask for fewer pairs or other plies"
+        )
+    balanced = sorted(found.values(), key=lambda entry: entry[:2])[:count]
+    return [position for _, _, position in sorted(balanced, key=lambda entry: entry[1])]
+
+
+def _random_position(start: Any, plies: int, random: Random) -> Any | None:
+    """A position after random moves, or None if the game ended before."""
+    record = Record(start, seed=random.getrandbits(32))
+    moves = 0
+    while not record.ending():
+        if record.is_chance():
+            record.draw()
+        elif moves == plies:
+            return record.position
+        else:
+            record.play(random.choice(legal_moves(record.position)))
+            moves += 1
+    return None
+
+
+def _wins_at_once(position: Any) -> bool:
+    for move in legal_moves(position):
+        child = play(position, move)
+        over, value = outcome(child)
+        if over and (value if moves_again(position, child) else -value) > 0:
+            return True
+    return False
+
+
+# Matches
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What a process has to know to play any pair of a match."""
+
+    game: str
+    configurations: tuple[str, str]
+    openings: tuple[str, ...]
+    seed: int
+    plies: int | None
+
+    def pairs(self, numbers: Iterator[int]) -> Generator[list[dict[str, Any]], None, None]:
+        """Play pairs; each depends on nothing but its number."""
+        game = load_game(self.game)
+        players = [make_player(game, text) for text in self.configurations]
+        for number in numbers:
+            start = game.parse(self.openings[number])
+            random = Random(f"{self.seed} pair {number}")
+            dice = random.getrandbits(32)
+            games = []
+            for first in (0, 1):
+                order = (players[first], players[1 - first])
+                names = self.configurations[first], self.configurations[1 - first]
+                seed = random.getrandbits(32)
+                record = play_game(order, start, seed=seed, dice=dice, plies=self.plies)
+                facts = {"game": game_name(type(start)), "pair": number, "players": names}
+                facts |= record.to_dict() | {"seed": seed, "dice": dice}
+                facts |= {"result": record.score(0), "value": record.value()}
+                games.append(facts | {"ending": record.ending()})
+            yield games
+
+
+def match(
+    game: Game,
+    player: str,
+    opponent: str,
+    *,
+    pairs: int | None = None,
+    openings: Sequence[Any] | None = None,
+    plies: int = 4,
+    most_plies: int | None = None,
+    seed: int = 0,
+    sprt: Sprt | None = None,
+    processes: int = 1,
+    progress: Callable[[MatchResult], None] | None = None,
+) -> MatchResult:
+    """Play so many *pairs* of games (50, or all of the *openings*) between configurations.
+
+    Configurations are texts for :func:`engine.players.make_player`.  Without *openings*
+    (positions) they are made by random moves, *plies* of them.  The player moves first in
+    the first game of a pair.  A game of *most_plies* steps (the game's ``MAX_PLIES``) is a
+    draw.  The result is the same for any number of *processes*.  A test may end the match
+    early, and Ctrl-C ends it with what was played; *progress* is called after each pair.
+    """
+    if pairs is None:
+        pairs = 50 if openings is None else len(openings)
+    for number, least, what in (
+        (pairs, 1, "a number of pairs"),
+        (plies, 0, "a number of plies"),
+        (processes, 1, "a number of processes"),
+        (1 if most_plies is None else most_plies, 1, "a limit of plies"),
+    ):
+        if whole(number, what) < least:
+            raise CutnodeError(f"{what} is at least {least}, not {number}")
+    whole(seed, "a seed")
+    for configuration in (player, opponent):
+        make_player(game, configuration)  # an error shows now, and machine code is there
+    if openings is None:
+        openings = make_openings(game, pairs, plies, seed)
+    elif len(openings) < pairs:
+        raise CutnodeError(f"{pairs} pairs need as many openings, and there are {len(openings)}")
+    for opening in openings[:pairs]:
+        if outcome(opening)[0]:
+            text = game.module.position_text(opening)
+            raise CutnodeError(f"an opening is a position where the game goes on, not {text}")
+    texts = tuple(game.module.position_text(opening) for opening in openings[:pairs])
+    task = _Task(_source(game), (player, opponent), texts, seed, most_plies)
+
+    counts, results, endings = [0] * len(POINTS), Counter[float](), Counter[str]()
+    records: list[dict[str, Any]] = []
+    started = time.perf_counter()
+
+    def result(reason: str) -> MatchResult:
+        return MatchResult(
+            game=game_name(type(game.start())),
+            player=player,
+            opponent=opponent,
+            seed=seed,
+            pairs=tuple(counts),  # type: ignore[arg-type]
+            wins=results[1.0],
+            draws=results[0.5],
+            losses=results[0.0],
+            endings={ending: endings[ending] for ending in ("rules", "repetition", "plies")},
+            sprt=sprt,
+            reason=reason,
+            seconds=time.perf_counter() - started,
+            records=tuple(records) if reason else (),
+        )
+
+    numbers = iter(range(pairs))
+    played = task.pairs(numbers) if processes == 1 else _in_processes(task, numbers, processes)
+    try:
+        with closing(played):
+            for games in played:
+                scores = [games[0]["result"], 1 - games[1]["result"]]
+                results.update(scores)
+                counts[POINTS.index(sum(scores) / 2)] += 1
+                endings.update(facts["ending"] for facts in games)
+                records.extend(games)
+                if progress is not None:
+                    progress(result(""))
+                if sprt is not None and sprt.decision(counts):
+                    return result("decided")
+    except KeyboardInterrupt:
+        return result("interrupted")
+    return result("played")
+
+
+def _source(game: Game) -> str:
+    """The name by which another process finds a game."""
+    module = game.module
+    source = module.__name__ if "." in module.__name__ else str(module.__file__)
+    return f"{source}:{game.variant}" if game.variant else source
+
+
+def _in_processes(
+    task: _Task, numbers: Iterator[int], processes: int
+) -> Generator[list[dict[str, Any]], None, None]:
+    """Pairs as :meth:`_Task.pairs` plays them, in the same order, by several processes."""
+    context = get_context("spawn")
+    workers: dict[Any, Any] = {}
+    try:
+        for number in list(islice(numbers, processes)):
+            ours, theirs = context.Pipe()
+            worker = context.Process(target=_work, args=(task, theirs), daemon=True)
+            worker.start()
+            theirs.close()
+            workers[ours] = worker
+            ours.send(number)
+        done: dict[int, list[dict[str, Any]]] = {}
+        following = 0
+        busy = set(workers)
+        while busy:
+            ready: Any
+            for ready in connection.wait(list(busy)):
+                try:
+                    played, games = ready.recv()
+                except EOFError:
+                    raise CutnodeError("a process of the match ended before its time") from None
+                if isinstance(games, Exception):
+                    raise games
+                done[played] = games
+                another = next(numbers, None)
+                if another is None:
+                    busy.discard(ready)
+                else:
+                    ready.send(another)
+            while following in done:
+                yield done.pop(following)
+                following += 1
+    finally:
+        for worker in workers.values():
+            worker.terminate()
+        for ours, worker in workers.items():
+            worker.join()
+            ours.close()
+
+
+def _work(task: _Task, theirs: Any) -> None:
+    """A process: plays the pairs whose numbers it is sent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+    asked: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        while True:
+            asked.append(theirs.recv())
+            yield asked[-1]
+
+    try:
+        for games in task.pairs(numbers()):
+            theirs.send((asked[-1], games))
+    except EOFError:
+        return
+    except Exception as error:
+        theirs.send((-1, error))

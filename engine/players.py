@@ -1,0 +1,372 @@
+"""Players: engines with limits, levels, a dial of strength, and chance itself.
+
+A player is given a position and chooses a move.  What it chooses depends on the position
+and on the seed of the game, and on nothing that happened before, so every game can be
+played again move for move, also from its middle.  (Limits of time are the exception.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from random import Random
+from statistics import pstdev
+from typing import Any, Protocol
+
+from engine.contract import defines, game_constant, key, legal_moves
+from engine.errors import CutnodeError, GameError, PositionError, whole
+from engine.evaluation import Evaluation
+from engine.results import Line, SearchResult
+from engine.scores import MOST_ESTIMATE
+from engine.searcher import Engine, class_of
+from engine.table import Table
+from engine.techniques import choose, leave_out
+from engine.text import nearest, quoted
+
+__all__ = [
+    "KEYS",
+    "LEVELS",
+    "Choice",
+    "EnginePlayer",
+    "Level",
+    "LevelPlayer",
+    "Player",
+    "RandomPlayer",
+    "StrengthPlayer",
+    "level_evaluation",
+    "make_player",
+    "parse_configuration",
+]
+
+TABLE_MEGABYTES = 16
+"""The size of a player's table: its searches are short."""
+
+STRENGTH_DEPTH = 6
+STRENGTH_SECONDS = 5.0
+"""How far a player with a strength looks at most, if its limits are not given."""
+
+FULL_STRENGTH = 100
+SEES_ALL_MOVES = 20
+"""From this strength on a player looks at every move."""
+
+NOISE = 0.5
+"""The error of judgement at strength 0 (standard deviation), in the game's ``UNIT``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A move, and what the player thinks of it."""
+
+    move: int
+    value: float | None
+    """The score for the mover (see ``engine.scores``); None if the player did not think."""
+    pv: tuple[int, ...]
+    """The line of play that the player expects."""
+    depth: int
+    nodes: int
+    seconds: float
+    reason: str
+    """Why the thought ended, as of a search; ``random`` if there was none."""
+
+
+class Player(Protocol):
+    """Whoever chooses moves."""
+
+    def new_game(self, seed: int) -> None:
+        """A game begins; games of the same seed are played the same."""
+
+    def choose(self, position: Any) -> Choice:
+        """A legal move; :class:`PositionError` if nobody is to move."""
+
+
+class RandomPlayer:
+    """Every legal move is as likely."""
+
+    def __init__(self) -> None:
+        self.seed = 0
+
+    def new_game(self, seed: int) -> None:
+        self.seed = whole(seed, "a seed")
+
+    def choose(self, position: Any) -> Choice:
+        move = _random_at(position, self.seed).choice(_choices(position))
+        return Choice(move, None, (move,), 0, 0, 0.0, "random")
+
+
+class EnginePlayer:
+    """An engine that searches each position within the same limits.
+
+    *game* is a game, a position or a position class; *depth*, *nodes* and *seconds* are the
+    limits of ``Engine.search``, and *options* those of :class:`Engine`.  Among moves of
+    equal score the seed of the game chooses, where the limits allow to look for them.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        table: Table | int = TABLE_MEGABYTES,
+        **options: Any,
+    ):
+        self.limits: dict[str, Any] = {"depth": depth, "nodes": nodes, "seconds": seconds}
+        if depth is None and nodes is None and seconds is None:
+            raise CutnodeError("a player needs a limit: depth, nodes or seconds")
+        self.seed = 0
+        self.engine = Engine(game, table=table, **options)
+
+    def new_game(self, seed: int) -> None:
+        self.seed = whole(seed, "a seed")
+
+    def search(self, position: Any, **more: Any) -> SearchResult:
+        """Search a position as this player does; *more* are options of ``Engine.search``."""
+        self.engine.clear()
+        return self.engine.search(position, **self.limits, **more)
+
+    def choose(self, position: Any) -> Choice:
+        _choices(position)
+        result = self.search(position, seed=_random_at(position, self.seed).getrandbits(32))
+        best = result.lines[0]
+        return Choice(
+            best.move,
+            result.value,
+            best.pv,
+            result.depth,
+            result.nodes,
+            result.seconds,
+            result.reason,
+        )
+
+
+# Levels
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How far a level looks, and what it looks for."""
+
+    depth: int
+    seconds: float | None = None
+    share: float = 1.0
+    """How much optionality adds to the game's own estimate, in games with ``features``."""
+    jitter: tuple[float, float] | None = None
+    """Each weight of optionality is multiplied by a factor between these, by game."""
+
+
+LEVELS = {
+    "easy": Level(1, share=0.1, jitter=(0.5, 1.5)),
+    "medium": Level(2, share=0.5),
+    "hard": Level(4, share=0.8),
+    "expert": Level(6, 5.0, share=1.0),
+}
+"""The levels, from the weakest on."""
+
+
+def level_evaluation(cls: Any, level: Level, random: Random) -> Evaluation | Any | None:
+    """What a level estimates positions with: None is the game's own evaluation.
+
+    Games without ``features`` leave nothing to weigh: there a level is its depth, and what
+    differs from game to game is the choice among equal moves.
+    """
+    if not defines(cls, "features"):
+        return None
+    presets = import_module("engine.optionality").PRESETS
+    optionality = presets["balanced"]._replace(share=level.share)
+    return optionality.jittered(random, *level.jitter) if level.jitter else optionality
+
+
+class LevelPlayer(EnginePlayer):
+    """A level of :data:`LEVELS`, perhaps with another limit of *seconds*."""
+
+    def __init__(
+        self,
+        game: Any,
+        level: str,
+        *,
+        seconds: float | None = None,
+        table: Table | int = TABLE_MEGABYTES,
+    ):
+        if level not in LEVELS:
+            raise CutnodeError(
+                f"there is no level {quoted(level)}{nearest(level, LEVELS)}; "
+                f"levels are {', '.join(LEVELS)}"
+            )
+        self.level = LEVELS[level]
+        super().__init__(
+            game,
+            depth=self.level.depth,
+            seconds=self.level.seconds if seconds is None else seconds,
+            table=table,
+            evaluation=level_evaluation(class_of(game), self.level, Random("0 level")),
+        )
+
+    def new_game(self, seed: int) -> None:
+        super().new_game(seed)
+        if self.level.jitter is not None:
+            cls, table = self.engine.cls, self.engine.table
+            evaluation = level_evaluation(cls, self.level, Random(f"{seed} level"))
+            self.engine = Engine(cls, table=table, evaluation=evaluation)
+
+
+# Strength
+
+
+class StrengthPlayer(EnginePlayer):
+    """An engine that errs as a person does: it overlooks what lies deep.
+
+    The engine scores every move at the depths 2, 4, 6 (those of its deepening that have the
+    parity of the last, as scores of odd and even depths differ).  Of each move the player
+    sees only the score of its *horizon*: that of the first depth, and of each deeper one
+    with a chance that rises with *strength*, from 0 at 20 to 1 at 100.  Below 20 it does not
+    even look at some moves, which then seem to change nothing; from 20 on it sees every win
+    in one move and every loss to the other's next.  All that it sees is off by a normal
+    error of ``NOISE * (1 - strength / 100)`` in units of the game: its ``UNIT``, or how far
+    the moves' first scores lie apart.  It plays the move that then looks best.
+
+    At strength 100 it is the engine.  *strength* is 0 to 100, the rest as for
+    :class:`EnginePlayer`; without limits it searches 6 plies deep and for up to 5 seconds.
+    """
+
+    def __init__(self, game: Any, strength: int, **options: Any):
+        if not 0 <= whole(strength, "a strength") <= FULL_STRENGTH:
+            raise CutnodeError(f"a strength is 0..{FULL_STRENGTH}, not {strength}")
+        self.strength = strength
+        if all(options.get(limit) is None for limit in LIMITS):
+            options |= {"depth": STRENGTH_DEPTH, "seconds": STRENGTH_SECONDS}
+        super().__init__(game, **options)
+
+    def choose(self, position: Any) -> Choice:
+        if self.strength == FULL_STRENGTH:
+            return super().choose(position)
+        choices = _choices(position)
+        random = _random_at(position, self.seed)
+        result = self.search(position, lines=len(choices))
+        depth = result.depth
+        seen = [step for step in result.iterations if (depth - step.depth) % 2 == 0]
+        lines = [{line.move: line for line in step.lines} for step in seen]
+        at_first_sight = [line.value for line in lines[0].values()] if lines else [0]
+        error = NOISE * (1 - self.strength / FULL_STRENGTH) * self._unit(at_first_sight)
+        neutral = self.engine.evaluation(position)
+        best: tuple[float, Choice] | None = None
+        for move in choices:
+            at = self._horizon(random, len(lines))
+            line = lines[at][move] if at >= 0 else Line(move, neutral, (move,))
+            looks = random.gauss(line.value, error)
+            if best is None or looks > best[0]:
+                depth = seen[at].depth if at >= 0 else 0
+                facts = result.nodes, result.seconds, result.reason
+                best = looks, Choice(move, line.value, line.pv, depth, *facts)
+        assert best is not None
+        return best[1]
+
+    def _horizon(self, random: Random, depths: int) -> int:
+        """Up to which of so many depths the player sees a move; -1 for none."""
+        if not depths or random.random() * SEES_ALL_MOVES >= self.strength:
+            return -1
+        further = (self.strength - SEES_ALL_MOVES) / (FULL_STRENGTH - SEES_ALL_MOVES)
+        at = 0
+        while at < depths - 1 and random.random() < further:
+            at += 1
+        return at
+
+    def _unit(self, scores: list[int]) -> float:
+        """What matters in this game: its ``UNIT``, or how far estimates lie apart."""
+        unit = game_constant(self.engine.cls, "UNIT", 0)
+        estimates = [score for score in scores if abs(score) <= MOST_ESTIMATE]
+        return unit or (pstdev(estimates) if estimates else 0.0)
+
+
+# Configurations
+
+LIMITS = ("depth", "nodes", "seconds")
+
+
+def make_player(game: Any, text: str) -> Player:
+    """The player that a short text describes, for a game, a position or its class.
+
+    ``random``; ``level=hard``; ``strength=40``; ``depth=6,without=history+killers``;
+    ``nodes=3000,evaluation=cells,exact``.  The keys are those of :data:`KEYS`, and
+    :class:`CutnodeError` says what is wrong.
+    """
+    settings = parse_configuration(text)
+    for alone, others in (("random", ()), ("level", ("seconds", "table"))):
+        surplus = sorted(settings.keys() - {alone, *others})
+        if alone in settings and surplus:
+            raise CutnodeError(f"{quoted(text)}: {alone} does not go with {surplus[0]}")
+    if "random" in settings:
+        return RandomPlayer()
+    try:
+        if "level" in settings:
+            return LevelPlayer(game, **settings)
+        if "without" in settings:
+            names, exact = settings.get("techniques"), settings.get("exact", False)
+            chosen = choose(class_of(game), names, exact=exact)
+            settings["techniques"] = sorted(leave_out(chosen, settings.pop("without")))
+        if "strength" in settings:
+            return StrengthPlayer(game, **settings)
+        return EnginePlayer(game, **settings)
+    except GameError:
+        raise
+    except CutnodeError as error:
+        raise CutnodeError(f"{quoted(text)}: {error}") from None
+
+
+def parse_configuration(text: str) -> dict[str, Any]:
+    """The settings in a text such as ``depth=6,without=history``, by key."""
+    settings: dict[str, Any] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if name not in KEYS:
+            raise CutnodeError(
+                f"{quoted(text)}: there is no setting {quoted(name)}{nearest(name, KEYS)}; "
+                f"settings are {', '.join(KEYS)}, as in level=hard or depth=6,without=history"
+            )
+        if name in settings:
+            raise CutnodeError(f"{quoted(text)}: {name} is set twice")
+        kind = KEYS[name]
+        if (kind is bool) == bool(equals):
+            wanted = f"{name}, without a value" if kind is bool else f"{name}=..."
+            raise CutnodeError(f"{quoted(text)}: {quoted(part.strip())} should be {wanted}")
+        try:
+            settings[name] = True if kind is bool else kind(value)
+        except ValueError:
+            what = "a whole number" if kind is int else "a number"
+            raise CutnodeError(f"{quoted(text)}: {name} is {what}, not {quoted(value)}") from None
+    return settings
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split("+") if name.strip()]
+
+
+KEYS: dict[str, Callable[[str], Any]] = {
+    "level": str,
+    "strength": int,
+    "depth": int,
+    "nodes": int,
+    "seconds": float,
+    "evaluation": str,
+    "techniques": _names,
+    "without": _names,
+    "driver": str,
+    "table": int,
+    "exact": bool,
+    "random": bool,
+}
+"""The settings of a configuration, and what their values are; those of ``bool`` have none."""
+
+
+def _choices(position: Any) -> list[int]:
+    """The moves to choose from; there has to be one."""
+    found = legal_moves(position)
+    if not found:
+        raise PositionError("there is no move to choose: the game is over, or chance decides")
+    return found
+
+
+def _random_at(position: Any, seed: int) -> Random:
+    """The random numbers of a player at a position, in a game of a seed."""
+    return Random(f"{seed} {int(key(position))}")
