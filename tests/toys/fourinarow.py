@@ -1,0 +1,125 @@
+"""Connect Four as a user writes it first: loops and shifts, and only the verbs one must have.
+
+Rules, values and text are those of ``games/connect4.py`` on its usual board.  Columns side by
+side, seven bits each, the top one always empty, so no line runs from one into the next.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine import (
+    Bits,
+    PositionError,
+    compiled,
+    draw_board,
+    is_board,
+    legal_moves,
+    parse_board,
+    quoted,
+)
+
+MAX_MOVES = 7
+MAX_PLIES = 42
+DECISIVE = True
+
+
+class Position(NamedTuple):
+    mine: Bits
+    theirs: Bits
+    stones: int
+
+    def __str__(self) -> str:
+        return draw_board(rows(self), "1 2 3 4 5 6 7")
+
+
+@compiled
+def moves(position, buffer, at):
+    filled = position.mine | position.theirs
+    for column in range(7):
+        if not filled & (Bits(1) << Bits(7 * column + 5)):
+            buffer[at] = column
+            at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    filled = position.mine | position.theirs
+    cell = Bits(1) << Bits(7 * move)
+    while filled & cell:
+        cell <<= Bits(1)
+    return Position(position.theirs, position.mine | cell, position.stones + 1)
+
+
+@compiled
+def outcome(position):
+    for step in (1, 6, 7, 8):
+        pairs = position.theirs & (position.theirs >> Bits(step))
+        if pairs & (pairs >> Bits(2 * step)):
+            return True, -((44 - position.stones) // 2)
+    return position.stones == 42, 0
+
+
+@compiled
+def key(position):
+    """The mover's stones below a bit on top of each column: no two positions look the same."""
+    return position.mine | ((position.mine | position.theirs) + Bits(0x40810204081))
+
+
+def rows(position: Position) -> list[str]:
+    first, second = position.mine, position.theirs
+    if position.stones % 2:
+        first, second = second, first
+
+    def symbol(cell: int) -> str:
+        return "x" if first >> cell & 1 else "o" if second >> cell & 1 else "."
+
+    return ["".join(symbol(7 * column + row) for column in range(7)) for row in range(5, -1, -1)]
+
+
+def start(variant: str = "") -> Position:
+    if variant:
+        raise PositionError(f"there is no variant {quoted(variant)}")
+    return Position(Bits(0), Bits(0), 0)
+
+
+def position_text(position: Position) -> str:
+    return "/".join(rows(position))
+
+
+def parse_position(text: str, variant: str = "") -> Position:
+    position = start(variant)
+    if not is_board(text, "xo."):
+        for column in text.strip():
+            position = play(position, parse_move(position, column))
+        return position
+    first = second = 0
+    for row, line in enumerate(reversed(parse_board(text, 7, 6, "xo."))):
+        for column, symbol in enumerate(line):
+            first |= (symbol == "x") << 7 * column + row
+            second |= (symbol == "o") << 7 * column + row
+    for column in range(7):
+        height = (first | second) >> 7 * column & 63
+        if height & (height + 1):
+            raise PositionError(f"column {column + 1} has a stone above an empty cell")
+    stones = first.bit_count() + second.bit_count()
+    if first.bit_count() != (stones + 1) // 2:
+        raise PositionError("x moves first: there are as many x as o, or one more")
+    if stones % 2:
+        first, second = second, first
+    if outcome(Position(Bits(0), Bits(first), stones))[1] < 0:
+        raise PositionError("the player to move has four in a row already")
+    return Position(Bits(first), Bits(second), stones)
+
+
+def parse_move(position: Position, text: str) -> int:
+    if text not in [*"1234567"]:
+        raise PositionError(f"{quoted(text)} is not a column; columns are 1 to 7")
+    if int(text) - 1 not in legal_moves(position):
+        raise PositionError(f"column {text} cannot be played")
+    return int(text) - 1
+
+
+def move_text(position: Position, move: int) -> str:
+    return str(move + 1)

@@ -1,0 +1,105 @@
+"""Nim on up to eight heaps, and its misere form: C. Bouton's theory says who wins.
+
+Rules: players take one stone or more from one heap by turns; who takes the last stone wins,
+or in the misere form loses.  Values: 1 a win, -1 a loss.
+
+Text, of a position and of a variant: the stones of the heaps, up to 15 in each, and the form
+if it is misere: ``3/5/7``, ``3/5/7 misere``.  A move is a heap and a number of stones: ``2x3``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from engine import Bits, PositionError, compiled, legal_moves, quoted
+
+HEAPS = 8
+MOST = 15
+MAX_MOVES = MAX_PLIES = HEAPS * MOST
+DECISIVE = True
+
+
+class Position(NamedTuple):
+    heaps: Bits
+    """Four bits for each heap, the first in the lowest."""
+    misere: bool
+
+    def __str__(self) -> str:
+        return "\n".join("o" * stones_of(self, heap) or "-" for heap in range(size(self)))
+
+
+@compiled
+def stones_of(position, heap):
+    return 0 + (position.heaps >> Bits(4 * heap)) & Bits(15)
+
+
+@compiled
+def moves(position, buffer, at):
+    for heap in range(HEAPS):
+        for count in range(1, stones_of(position, heap) + 1):
+            buffer[at] = 16 * heap + count
+            at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    taken = Bits(move % 16) << Bits(4 * (move // 16))
+    return Position(position.heaps - taken, position.misere)
+
+
+@compiled
+def outcome(position):
+    if position.heaps == 0:
+        return True, 1 if position.misere else -1
+    return False, 0
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """Nothing is better than a win: a search that knows looks no further."""
+    over, value = outcome(position)
+    return (value, value) if over else (-1, 1)
+
+
+@compiled
+def key(position):
+    return position.heaps | Bits(position.misere) << Bits(63)
+
+
+def size(position: Position) -> int:
+    """The heaps up to the last that is not empty, and one at least."""
+    return max(1, (position.heaps.bit_length() + 3) // 4)
+
+
+def start(variant: str = "") -> Position:
+    return parse_position(variant or "3/5/7")
+
+
+def parse_position(text: str, variant: str = "") -> Position:
+    if not text.strip():
+        return start(variant)
+    match = re.fullmatch(r"([0-9]{1,2}(?:/[0-9]{1,2})*)( misere)?", text.strip())
+    heaps = [int(heap) for heap in match[1].split("/")] if match else []
+    if not match or len(heaps) > HEAPS or max(heaps) > MOST:
+        raise PositionError(f"{quoted(text)} is not up to {HEAPS} heaps of 0 to {MOST}: 3/5/7")
+    word = sum(stones << 4 * heap for heap, stones in enumerate(heaps))
+    return Position(Bits(word), bool(match[2]))
+
+
+def position_text(position: Position) -> str:
+    heaps = (str(stones_of(position, heap)) for heap in range(size(position)))
+    return "/".join(heaps) + " misere" * position.misere
+
+
+def parse_move(position: Position, text: str) -> int:
+    match = re.fullmatch(r"([1-8])x([0-9]{1,2})", text)
+    move = 16 * (int(match[1]) - 1) + int(match[2]) if match and int(match[2]) <= MOST else 0
+    if move not in legal_moves(position):
+        raise PositionError(f"{quoted(text)} is not a heap and stones that it has, such as 2x3")
+    return move
+
+
+def move_text(position: Position, move: int) -> str:
+    return f"{move // 16 + 1}x{move % 16}"
