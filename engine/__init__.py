@@ -1,7 +1,7 @@
 """cutnode: a compiled game-tree search engine.
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
-:func:`perft`, :func:`minimax`, :func:`alphabeta`, and :class:`Table`.
+:func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, and :class:`Table`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
 """
@@ -12,10 +12,12 @@ from engine.contract import NO_MOVE, legal_moves
 from engine.errors import CutnodeError, GameError, PositionError, TableError
 from engine.evaluation import Evaluation
 from engine.finding import Game, game_names, load_game
+from engine.iteration import iterate
 from engine.jit import compiled
 from engine.positions import rebuild
 from engine.results import (
     Batch,
+    Iterated,
     Iteration,
     Line,
     PlainResult,
@@ -37,6 +39,7 @@ __all__ = [
     "Evaluation",
     "Game",
     "GameError",
+    "Iterated",
     "Iteration",
     "Line",
     "PlainResult",
@@ -53,6 +56,7 @@ __all__ = [
     "draw_board",
     "game_names",
     "is_board",
+    "iterate",
     "legal_moves",
     "load_game",
     "lowest",

@@ -451,4 +451,4 @@ def describe(position: Pieces, value: float) -> str:
     """How often the mover wins."""
     if position.theirs == 0:
         return f"{'light' if position.second else 'dark'} has won"
-    return f"{mover(position)} wins {(value + 100) / 2:.10g} of 100 games"
+    return f"{mover(position)} wins {(value + 100) / 2:.12g} of 100 games"
