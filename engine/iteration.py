@@ -207,17 +207,18 @@ def explore(like, graph, keys, slots, words, first, kinds, children, weights, va
         types.int32[::1],
         types.int32[::1],
         types.int32[::1],
+        types.uint8[::1],
         types.int32[::1],
         types.int32[:, ::1],
     )
 )
-def arrange(graph, first, children, order, ranks, waiting, line):
+def arrange(graph, first, children, order, ranks, ends, waiting, line):
     """Write the states to *order* by components: what a component leads to comes before it.
 
-    In a component a state comes after most of those that it leads to.  The last one is marked
-    by its complement (``~state``).  *ranks*, 0 before, becomes the place of each state in the
-    order.  *waiting* and *line* are room for as many states: those of components that are still
-    open, and the line of states that are being looked at, with their next edge and first rank.
+    In a component a state comes after most of those that it leads to.  *ends* says of each
+    place whether a component ends there.  *ranks*, 0 before, becomes the place of each state.
+    *waiting* and *line* are room for as many states: those of components that are still open,
+    and the line of states that are being looked at, with their next edge and first rank.
     """
     written = waits = depth = 0
     visited = 1
@@ -250,8 +251,10 @@ def arrange(graph, first, children, order, ranks, waiting, line):
         ranks[state] = DONE
         for at in range(bottom, waits):
             order[written] = waiting[at]
+            ends[written] = False
             written += 1
-        order[written] = ~state
+        order[written] = state
+        ends[written] = True
         written += 1
         goes_round = bottom < waits
         for edge in range(first[state], first[state + 1]):
@@ -259,24 +262,44 @@ def arrange(graph, first, children, order, ranks, waiting, line):
         graph.cyclic += goes_round
         waits = bottom
     for place in range(written):
-        ranks[unmarked(order[place])] = place
+        ranks[order[place]] = place
+
+
+@compiled(
+    signature=lambda position: types.void(
+        numba.from_dtype(GRAPH),
+        types.int32[::1],
+        types.int32[::1],
+        *(types.int64[::1], types.uint8[::1], types.int32[::1], types.float64[::1]),
+        *(types.int64[::1], types.uint8[::1], types.int32[::1], types.float64[::1]),
+    )
+)
+def renumber(
+    graph, order, ranks, first, kinds, children, weights, firsts, kind_at, children_at, weights_at
+):
+    """Write the states and edges once more, by their places: so memory is read as it comes."""
+    edges = 0
+    for place in range(graph.states):
+        state = order[place]
+        firsts[place] = edges
+        kind_at[place] = kinds[state]
+        for edge in range(first[state], first[state + 1]):
+            children_at[edges] = ranks[children[edge]]
+            weights_at[edges] = weights[edge]
+            edges += 1
+    firsts[graph.states] = edges
 
 
 @compiled
-def unmarked(state):
-    """A state of the order, the last of its component or not."""
-    return state if state >= 0 else ~state
-
-
-@compiled
-def backed_up(state, first, kinds, children, weights, lower, upper):
+def backed_up(state, first, kinds, children, weights, bounds):
     """The bounds of a state that follow from those of the states it leads to."""
     choice = kinds[state] == DECISION
     low = high = -math.inf if choice else 0.0
     for edge in range(first[state], first[state + 1]):
         child, weight = children[edge], weights[edge]
-        below = weight * (lower[child] if weight > 0 else upper[child])
-        above = weight * (upper[child] if weight > 0 else lower[child])
+        other = int(weight < 0)
+        below = weight * bounds[child, other]
+        above = weight * bounds[child, 1 - other]
         low = max(low, below) if choice else low + below
         high = max(high, above) if choice else high + above
     return low, high
@@ -285,18 +308,16 @@ def backed_up(state, first, kinds, children, weights, lower, upper):
 @compiled(
     signature=lambda position: types.void(
         numba.from_dtype(GRAPH),
-        types.int32[::1],
-        types.int32[::1],
+        types.uint8[::1],
         types.int64[::1],
         types.uint8[::1],
         types.int32[::1],
         types.float64[::1],
-        types.float64[::1],
-        types.float64[::1],
+        types.float64[:, ::1],
         types.float64,
     )
 )
-def converge(graph, order, ranks, first, kinds, children, weights, lower, upper, tolerance):
+def converge(graph, ends, first, kinds, children, weights, bounds, tolerance):
     """Narrow the bounds of all states, until they are within *tolerance* or cannot be narrowed.
 
     The bounds of a component come no closer than those that it leads to; what is left of the
@@ -305,39 +326,35 @@ def converge(graph, order, ranks, first, kinds, children, weights, lower, upper,
     share = tolerance / max(graph.cyclic, 1)
     begin = 0
     while begin < graph.states:
-        end = begin
-        while order[end] >= 0:
+        end = begin + 1
+        while not ends[end - 1]:
             end += 1
-        end += 1
         goes_round = False
         aim = 0.0
-        for place in range(begin, end):
-            state = unmarked(order[place])
-            for edge in range(first[state], first[state + 1]):
-                child = children[edge]
-                if begin <= ranks[child] < end:
-                    goes_round = True
-                else:
-                    aim = max(aim, upper[child] - lower[child])
+        for edge in range(first[begin], first[end]):
+            child = children[edge]
+            if child >= begin:
+                goes_round = True
+            else:
+                aim = max(aim, bounds[child, 1] - bounds[child, 0])
         aim += share
         sweeps = 0
         widest, narrowed = math.inf, True
         while sweeps == 0 or (goes_round and narrowed and widest > aim):
             widest, narrowed = 0.0, False
-            for place in range(begin, end):
+            for state in range(begin, end):
                 if graph.stop != RUNNING:
                     return
-                state = unmarked(order[place])
                 if kinds[state] == FINISHED:
                     continue
-                low, high = backed_up(state, first, kinds, children, weights, lower, upper)
-                if low > lower[state]:
-                    lower[state] = low
+                low, high = backed_up(state, first, kinds, children, weights, bounds)
+                if low > bounds[state, 0]:
+                    bounds[state, 0] = low
                     narrowed = True
-                if high < upper[state]:
-                    upper[state] = high
+                if high < bounds[state, 1]:
+                    bounds[state, 1] = high
                     narrowed = True
-                widest = max(widest, upper[state] - lower[state])
+                widest = max(widest, bounds[state, 1] - bounds[state, 0])
             sweeps += 1
         graph.sweeps = max(graph.sweeps, sweeps)
         graph.updates += sweeps * (end - begin)
@@ -354,11 +371,10 @@ def iterate(
 ) -> Iterated:
     """Bound the value of a position, and of all that can be reached from it, by value iteration.
 
-    For games of chance, and others whose positions are few: all have to fit in memory, some 100
-    bytes for each.  Play may go round; who is never to end the game has no value but what the
-    bounds say.  With both bounds of the value within *tolerance* it is proven.  If more than
-    *positions* can be reached that is an error.  *seconds*, Ctrl-C and the event *stop* end the
-    iteration early; the bounds that are returned hold.
+    For games of chance, and others, whose positions fit in memory, with some 200 bytes for each
+    (equivalent ones count once); more than *positions* are an error.  A value is proven when its
+    bounds are within *tolerance*.  Play may go round; if it can go on forever, bounds may stay
+    apart.  *seconds*, Ctrl-C and the event *stop* end it early: the bounds that are returned hold.
 
     :class:`GameError` for games in which a repetition is a draw: there a value depends on the
     line of play.
@@ -377,7 +393,10 @@ def iterate(
     graph = _Graph(coerce(position), positions)
     clock = Clock(limits.seconds)
     stops = [] if stop is None else [stop]
-    ended = graph.explore(clock, stops) or graph.converge(clock, stops, float(tolerance))
+    try:
+        ended = graph.explore(clock, stops) or graph.converge(clock, stops, float(tolerance))
+    except MemoryError:
+        raise CutnodeError("the positions that can be reached from here need more memory") from None
     return graph.result(float(tolerance), ended, clock.elapsed())
 
 
@@ -389,9 +408,11 @@ class _Graph:
         self.root = root
         self.run_explore = explore.specialise(cls)
         self.run_arrange = arrange.specialise(cls)
+        self.run_renumber = renumber.specialise(cls)
         self.run_converge = converge.specialise(cls)
         self.memory = records(1, GRAPH)
         self.counts = self.memory[0]
+        self.control = {"stop": self.memory["stop"]}
         self.counts["limit"] = game_constant(cls, "VALUE_LIMIT", MAX_VALUE)
         self.counts["most"] = game_constant(cls, "MAX_MOVES", 256)
         self.counts["positions"] = positions
@@ -404,7 +425,6 @@ class _Graph:
         self.slots = np.zeros(0, np.int32)
         self.children = np.empty(0, np.int32)
         self.weights = np.empty(0)
-        self.lower = self.upper = np.empty(0)
         self._make_room(states=FIRST_ROOM, edges=FIRST_ROOM)
 
     def _make_room(self, states: int, edges: int) -> None:
@@ -424,20 +444,35 @@ class _Graph:
         """Find all states; return why it ended early, or ""."""
         counts = self.counts
         while True:
-            ended = run_watched(self._explore_on, self.memory, clock, stops)
+            ended = run_watched(self._explore_on, self.control, clock, stops)
             if counts["trouble"] != SOUND:
                 raise GameError(self._complaint())
             if counts["states"] > counts["positions"]:
                 raise CutnodeError(
                     f"more than {counts['positions']:,} positions can be reached from here: "
-                    f"allow more if there is memory, some 100 bytes for each"
+                    f"allow more if there is memory, some 200 bytes for each"
                 )
             if ended or counts["expanded"] == counts["states"]:
+                self._trim()
                 return ended
             self._make_room(
                 _room(len(self.keys), int(counts["states"] + counts["room"])),
                 _room(len(self.children), int(counts["edges"] + counts["room"])),
             )
+
+    def _trim(self) -> None:
+        """Forget the room that was not needed, and begin with bounds that surely hold."""
+        states, edges = int(self.counts["states"]), int(self.counts["edges"])
+        self.keys, self.kinds = self.keys[:states], self.kinds[:states]
+        self.first = self.first[: states + 1]
+        self.children, self.weights = self.children[:edges], self.weights[:edges]
+        self.kinds[self.counts["expanded"] :] = DECISION  # not known after an early end
+        limit = float(self.counts["limit"])
+        self.bounds = np.empty((states, 2))
+        finished = self.kinds == FINISHED
+        self.bounds[:, 0] = np.where(finished, self.values[:states], -limit)
+        self.bounds[:, 1] = np.where(finished, self.values[:states], limit)
+        self.ends = np.empty(states, np.uint8)
 
     def _explore_on(self) -> None:
         self.run_explore(
@@ -468,47 +503,44 @@ class _Graph:
 
     def converge(self, clock: Clock, stops: Sequence[threading.Event], tolerance: float) -> str:
         """Bound the values of all states; return why it ended early, or ""."""
-        states = int(self.counts["states"])
-        del self.words
-        limit = float(self.counts["limit"])
-        finished = self.kinds[:states] == FINISHED
-        self.lower = np.where(finished, self.values[:states], -limit)
-        self.upper = np.where(finished, self.values[:states], limit)
-        order, ranks = np.empty(states, np.int32), np.zeros(states, np.int32)
-
-        def arranged() -> None:
-            waiting, line = np.empty(states, np.int32), np.empty((states, 3), np.int32)
-            graph = for_kernel(self.memory)
-            self.run_arrange(graph, self.first, self.children, order, ranks, waiting, line)
-
-        def converged() -> None:
-            self.run_converge(
-                for_kernel(self.memory),
-                order,
-                ranks,
-                self.first,
-                self.kinds,
-                self.children,
-                self.weights,
-                self.lower,
-                self.upper,
-                tolerance,
-            )
-
-        return run_watched(arranged, self.memory, clock, stops) or run_watched(
-            converged, self.memory, clock, stops
+        self.words = self.words[:0]
+        return run_watched(self._arrange, self.control, clock, stops) or run_watched(
+            lambda: self._converge(tolerance), self.control, clock, stops
         )
+
+    def _arrange(self) -> None:
+        """Number the states in the order in which they are swept."""
+        states, graph = len(self.keys), for_kernel(self.memory)
+        order, ranks = np.empty(states, np.int32), np.zeros(states, np.int32)
+        waiting, line = np.empty(states, np.int32), np.empty((states, 3), np.int32)
+        known = self.first, self.kinds, self.children, self.weights
+        self.run_arrange(graph, self.first, self.children, order, ranks, self.ends, waiting, line)
+        if self.counts["stop"] != RUNNING:
+            return
+        del waiting, line
+        renumbered: list[Any] = [np.empty_like(array) for array in known]
+        self.run_renumber(graph, order, ranks, *known, *renumbered)
+        self.first, self.kinds, self.children, self.weights = renumbered
+        self.keys = self.keys[order]
+        self.bounds = self.bounds[order]
+        taken = self.slots > 0
+        self.slots[taken] = ranks[self.slots[taken] - 1] + 1
+
+    def _converge(self, tolerance: float) -> None:
+        graph = for_kernel(self.memory)
+        arguments = self.ends, self.first, self.kinds, self.children, self.weights
+        self.run_converge(graph, *arguments, self.bounds, tolerance)
 
     def result(self, tolerance: float, ended: str, seconds: float) -> Iterated:
         """What is known now."""
         counts, root = self.counts, self.root
-        if len(self.lower) == 0:
-            self.lower = np.full(int(counts["states"]), -float(counts["limit"]))
-            self.upper = -self.lower
-        states = States(root, self.keys, self.slots, self.lower, self.upper)
+        states = States(root, self.keys, self.slots, self.bounds)
         lower, upper = states.bounds_of(root)
         proven = upper - lower <= tolerance
-        intervals = {move: states.bounds_behind(root, child) for move, child in _children(root)}
+        unknown = None if counts["expanded"] else (-float(counts["limit"]), float(counts["limit"]))
+        intervals = {
+            move: unknown or states.bounds_behind(root, child) for move, child in _children(root)
+        }
         best = max(intervals, key=lambda move: sum(intervals[move]), default=None)
         finished, decisions, chances = (int(number) for number in counts["kinds"])
         return Iterated(
@@ -536,13 +568,12 @@ class _Graph:
 class States:
     """The bounds of the values of all states that can be reached from *root*."""
 
-    def __init__(self, root: Any, keys: Any, slots: Any, lower: Any, upper: Any):
+    def __init__(self, root: Any, keys: Any, slots: Any, bounds: Any):
         self.root = root
-        self._keys, self._slots = keys, slots
-        self._lower, self._upper = lower, upper
+        self._keys, self._slots, self._bounds = keys, slots, bounds
 
     def __len__(self) -> int:
-        return len(self._lower)
+        return len(self._bounds)
 
     def bounds_of(self, position: Any) -> tuple[float, float]:
         """Those of a position for its mover; :class:`PositionError` if it is not among them."""
@@ -557,7 +588,8 @@ class States:
             raise PositionError(
                 f"{quoted(text(position))} cannot be reached from {quoted(text(self.root))}"
             )
-        return float(self._lower[state]), float(self._upper[state])
+        lower, upper = self._bounds[state].tolist()
+        return lower, upper
 
     def bounds_behind(self, position: Any, child: Any) -> tuple[float, float]:
         """Those of a move, or of an outcome of chance, for the mover of *position*."""
