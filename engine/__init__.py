@@ -1,7 +1,7 @@
 """cutnode: a compiled game-tree search engine.
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
-:func:`perft`, :func:`minimax`, :func:`alphabeta`, and :class:`Table`.
+:func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, and :class:`Table`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
 """
@@ -13,11 +13,13 @@ from engine.counting import count_moves
 from engine.errors import CutnodeError, GameError, PositionError, TableError
 from engine.evaluation import Evaluation
 from engine.finding import Game, game_names, load_game
+from engine.iteration import iterate
 from engine.jit import compiled
 from engine.optionality import Optionality
 from engine.positions import rebuild
 from engine.results import (
     Batch,
+    Iterated,
     Iteration,
     Line,
     PlainResult,
@@ -39,6 +41,7 @@ __all__ = [
     "Evaluation",
     "Game",
     "GameError",
+    "Iterated",
     "Iteration",
     "Line",
     "Optionality",
@@ -57,6 +60,7 @@ __all__ = [
     "draw_board",
     "game_names",
     "is_board",
+    "iterate",
     "legal_moves",
     "load_game",
     "lowest",

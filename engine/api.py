@@ -344,9 +344,12 @@ def _threads(threads: int, cls: type) -> int:
 
 
 def _require_solvable(cls: type) -> None:
-    for verb, reason in (("chance", "chance"), ("reversible", "repetition")):
+    for verb, reason in (
+        ("chance", "chance: iterate() solves such games, not the exact solver"),
+        ("reversible", "repetition: the exact solver does not take it yet"),
+    ):
         if defines(cls, verb):
-            raise GameError(f"{game_name(cls)} has {reason}: the exact solver does not take it yet")
+            raise GameError(f"{game_name(cls)} has {reason}")
 
 
 @functools.cache

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import engine
-from engine.contract import play
+from engine.contract import defines, play
 from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
@@ -40,6 +41,10 @@ BREAKS_CONTRACT = 4
 INTERRUPTED = 130
 
 MOST_THREADS = 1024
+
+WITHOUT_CHANCE = ("all_moves", "weak", "nodes", "threads", "table_mb", "cold")
+WITH_CHANCE = ("positions", "tolerance")
+"""Options of how a game without chance is solved, and one with chance."""
 
 EPILOG = """\
 \b
@@ -124,6 +129,22 @@ def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
 )
 @table_mb(256)
 @click.option("--cold", is_flag=True, help="Start each position of a file with an empty table.")
+@click.option(
+    "--positions",
+    type=click.IntRange(min=1),
+    default=10_000_000,
+    show_default=True,
+    metavar="N",
+    help="With chance: keep at most N positions, some 200 bytes each.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1e-9,
+    show_default=True,
+    metavar="X",
+    help="With chance: how close the bounds of a value have to be.",
+)
 def solve(
     game: str,
     position: str | None,
@@ -132,6 +153,8 @@ def solve(
     all_moves: bool,
     table_mb: int,
     cold: bool,
+    positions: int,
+    tolerance: float,
     **search: Any,
 ) -> None:
     """Prove the value, a best move, and the line of best play.
@@ -141,8 +164,17 @@ def solve(
 
     With --file each line is: position, value (or lower..upper if it is not proven), best
     move, nodes, seconds; with --all also the values of all moves.
+
+    Games of chance are solved by value iteration over all positions that can be reached. The
+    values of all moves or rolls are shown, and with --file the number of positions for nodes.
     """
     _, entries = read_positions(game, position, file)
+    has_chance = defines(type(entries[0][1]), "chance")
+    refuse_options(game, has_chance)
+    if has_chance:
+        limits = {"positions": positions, "tolerance": tolerance, "seconds": search["seconds"]}
+        solve_by_iteration(entries, as_json=as_json, lines=file is not None, limits=limits)
+        return
     table = Table(table_mb)
     started = time.perf_counter()
     results: Iterator[Result]
@@ -181,6 +213,47 @@ def solve(
     if interrupted:
         sys.exit(INTERRUPTED)
     if solved < len(entries):
+        sys.exit(NOT_PROVEN)
+
+
+def refuse_options(game: str, has_chance: bool) -> None:
+    """Fail if an option was given that says nothing about how such a game is solved."""
+    ctx = click.get_current_context()
+    refused = WITHOUT_CHANCE if has_chance else WITH_CHANCE
+    for option in ctx.command.params:
+        name = option.name or ""
+        if name in refused and ctx.get_parameter_source(name) != ParameterSource.DEFAULT:
+            kind = "a game of chance" if has_chance else "no game of chance"
+            raise CutnodeError(f"{game} is {kind}: {option.opts[0]} does not apply")
+
+
+def solve_by_iteration(
+    entries: list[tuple[str, Any]], *, as_json: bool, lines: bool, limits: dict[str, Any]
+) -> None:
+    """Solve positions of a game of chance, and print what was found."""
+    width = max(len(text) for text, _ in entries)
+    proven = 0
+    for text, start in entries:
+        result = engine.iterate(start, **limits)
+        data = result.to_dict()
+        if as_json:
+            click.echo(json.dumps(data | {"position": text}))
+        elif not lines:
+            click.echo(f"{start}\n\n{result}")
+        else:
+            value = (
+                f"{result.lower:.9g}..{result.upper:.9g}"
+                if result.value is None
+                else f"{result.value:.9g}"
+            )
+            click.echo(
+                f"{text:{width}}  {value:>14}  {data['best_move'] or '-':>8}  "
+                f"{result.positions:>12}  {result.seconds:>10.6f}"
+            )
+        proven += result.proven
+        if result.reason == "interrupted":
+            sys.exit(INTERRUPTED)
+    if proven < len(entries):
         sys.exit(NOT_PROVEN)
 
 

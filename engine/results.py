@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from engine.contract import game_function, game_name, module_of, play
+from engine.contract import chance_outcome, game_function, game_name, module_of, play
 from engine.scores import win_distance
 from engine.statistics import Statistics
 
+if TYPE_CHECKING:
+    from engine.iteration import States
+
 __all__ = [
     "Batch",
+    "Iterated",
     "Iteration",
     "Line",
     "PlainResult",
@@ -305,3 +309,117 @@ class PlainResult:
     nodes: int
     leaves: int
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Iterated:
+    """What value iteration found of a position, and of all that can be reached from it.
+
+    *value* is the value for the mover, or None if its bounds are not within *tolerance* of each
+    other; the truth is always within *lower* and *upper*.
+    """
+
+    position: Any
+    value: float | None
+    lower: float
+    upper: float
+    tolerance: float
+    best_move: int | None
+    """None if chance decides, or the game is over."""
+    scores: dict[int, float | None]
+    """The value for the mover of each legal move, or of each outcome of chance by its number."""
+    decisions: int
+    """States (classes of equivalent positions) in which a player moves,"""
+    chances: int
+    """in which chance decides,"""
+    finished: int
+    """and in which the game is over."""
+    sweeps: int
+    """The most times that the bounds of any state were computed."""
+    updates: int
+    """How many times that was done, all states together."""
+    seconds: float
+    reason: str
+    """Why it ended: proven, bounds stay apart, time limit, stopped, or interrupted."""
+    states: States = field(repr=False, compare=False)
+    """The bounds of all states."""
+
+    @property
+    def proven(self) -> bool:
+        return self.value is not None
+
+    @property
+    def positions(self) -> int:
+        """All states."""
+        return self.decisions + self.chances + self.finished
+
+    def bounds_of(self, position: Any) -> tuple[float, float]:
+        """The bounds of another position; :class:`PositionError` if play does not reach it."""
+        return self.states.bounds_of(position)
+
+    def value_of(self, position: Any) -> float:
+        """The value of another position for its mover: the middle of its bounds."""
+        return sum(self.bounds_of(position)) / 2
+
+    def meaning(self) -> str:
+        """The value in words."""
+        if self.value is None:
+            return f"between {self.lower:.12g} and {self.upper:.12g} ({self.reason})"
+        describe = getattr(module_of(type(self.position)), "describe", None)
+        return (
+            f"within {self.tolerance:g}"
+            if describe is None
+            else str(describe(self.position, self.value))
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with positions and moves in the game's own notation.
+
+        The scores of outcomes of chance are named by the positions that they lead to.
+        """
+        best = None if self.best_move is None else _move_text(self.position, self.best_move)
+        return {
+            "game": game_name(type(self.position)),
+            "position": game_function(type(self.position), "position_text")(self.position),
+            "value": self.value,
+            "proven": self.proven,
+            "lower": self.lower,
+            "upper": self.upper,
+            "tolerance": self.tolerance,
+            "best_move": best,
+            "scores": self._named_scores(),
+            "positions": self.positions,
+            "decisions": self.decisions,
+            "chances": self.chances,
+            "finished": self.finished,
+            "sweeps": self.sweeps,
+            "updates": self.updates,
+            "seconds": self.seconds,
+            "reason": self.reason,
+        }
+
+    def _named_scores(self) -> dict[str, float | None]:
+        if self.best_move is not None:
+            return {_move_text(self.position, move): v for move, v in self.scores.items()}
+        text = game_function(type(self.position), "position_text")
+        return {text(chance_outcome(self.position, n)[1]): v for n, v in self.scores.items()}
+
+    def __str__(self) -> str:
+        data = self.to_dict()
+        value = "unknown" if self.value is None else f"{self.value:.12g}"
+        lines = [f"value  {value}  ({self.meaning()})"]
+        scores = {name: "?" if v is None else f"{v:.12g}" for name, v in data["scores"].items()}
+        if self.best_move is None:
+            lines += [f"then   {value:15}  {name}" for name, value in scores.items()]
+        else:
+            lines.append(f"scores {', '.join(f'{name}: {v}' for name, v in scores.items())}")
+            lines.append(f"best   {data['best_move']}")
+        lines.append(
+            f"states {self.positions:,}: {self.decisions:,} of a player, {self.chances:,} of "
+            f"chance, {self.finished:,} finished"
+        )
+        updates = self.updates / max(self.positions, 1)
+        lines.append(
+            f"sweeps {self.sweeps:,} at most, {updates:.1f} of a state, in {self.seconds:.3g} s"
+        )
+        return "\n".join(lines)
