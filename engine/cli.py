@@ -26,7 +26,7 @@ from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
 from engine.options import EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
-from engine.results import Result
+from engine.results import Result, score_text
 from engine.searcher import DRIVERS
 from engine.table import Table
 from engine.techniques import choose, leave_out
@@ -243,6 +243,7 @@ def one_line(result: Result) -> str:
 @click.option("--seed", type=int, metavar="N", help="Choose among equal moves by N.")
 @table_mb(64)
 @click.option("--statistics", is_flag=True, help="Print what the search counted.")
+@click.option("--debug", is_flag=True, help="Check a game of chance while it is searched.")
 def search(
     game: str,
     position: str | None,
@@ -260,6 +261,7 @@ def search(
     seed: int | None,
     table_mb: int,
     statistics: bool,
+    debug: bool,
 ) -> None:
     """Find the best move as deep as limits allow, with the game's estimates.
 
@@ -275,6 +277,7 @@ def search(
         techniques=chosen_techniques(type(entries[0][1]), techniques, without, exact),
         exact=exact,
         driver=driver,
+        debug=debug,
     )
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
@@ -290,7 +293,7 @@ def search(
         else:
             best = data["best_move"] or "-"
             click.echo(
-                f"{text:{width}}  {result.value:>8}  {best:>4}  {result.depth:>3}  "
+                f"{text:{width}}  {score_text(result.value):>8}  {best:>4}  {result.depth:>3}  "
                 f"{result.nodes:>12}  {result.seconds:>10.6f}"
             )
         if statistics and not as_json:

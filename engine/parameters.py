@@ -107,3 +107,11 @@ RAZORING_MARGIN = 2.5
 LATE_DEPTH = 3
 LATE_MOVES = 4
 """At nodes of up to this depth, moves after ``moves + depth * depth`` are skipped."""
+
+# Games of chance.
+
+STAR2_DEPTH = 2
+"""A chance event with at least this depth tries a move of each outcome first (Star2)."""
+
+PROBED_OUTCOMES = 64
+"""A chance event with more outcomes than this does without Star2."""

@@ -34,6 +34,7 @@ from engine.contract import (
     NO_MOVE,
     canonical,
     canonical_move,
+    defines,
     extension,
     game_constant,
     key,
@@ -76,6 +77,7 @@ from engine.parameters import (
     NULL_REDUCTION,
     ORDER_DEPTH,
     ORDER_WEIGHT,
+    PROBED_OUTCOMES,
     RAZORING_DEPTH,
     REDUCTION_DEPTH,
     REDUCTION_MOVES,
@@ -106,6 +108,7 @@ COUNTERS = (
     *("probes", "hits", "table_cutoffs", "enhanced_cutoffs", "stores", "overwrites"),
     *("pvs_researches", "reductions", "reduction_researches", "null_tries", "null_cutoffs"),
     *("reverse_cutoffs", "razored", "futile", "late", "extended", "distance_cutoffs"),
+    *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
 )
 """What is counted, each a field of the search's memory (see ``engine.statistics``)."""
 
@@ -141,6 +144,15 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("ranked", np.int64, ((plies + 1) * moves,)),
         ("children", np.uint64, ((plies + 1) * moves * (len(cls._fields) + 1),)),
     ]
+    if defines(cls, "chance"):
+        fields += [
+            ("debug", np.int64),
+            ("culprit", np.uint64, (len(cls._fields),)),  # breaks the contract
+            ("value_limit", np.float64),
+            ("most", np.float64),  # no score is further from 0
+            ("lowest", np.float64, ((plies + 1) * PROBED_OUTCOMES,)),
+            ("highest", np.float64, ((plies + 1) * PROBED_OUTCOMES,)),
+        ]
     return np.dtype(fields, align=True)
 
 
