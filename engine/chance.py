@@ -68,10 +68,11 @@ from engine.ordering import (
     remember_cutoff,
 )
 from engine.parameters import (
+    DEEPENING_STEP,
+    LISTED_OUTCOMES,
     ORDER_DEPTH,
     ORDER_WEIGHT,
-    PROBED_OUTCOMES,
-    STAR2_DEPTH,
+    STAR_DEPTH,
     TABLE_DEPTH,
 )
 from engine.plain import repeats
@@ -87,7 +88,7 @@ from engine.search import (
     search_dtype,
     suits,
 )
-from engine.table import is_proven, move_of
+from engine.table import depth_of, is_proven, move_of
 
 __all__ = ["chance_address", "chance_root", "static_score", "value_limit"]
 
@@ -130,12 +131,17 @@ def _search(position: Any) -> Any:
 
 
 @compiled
-def chance_address(position, ply, search):
-    """The scattered key under which a position is kept; of wins, at its ply."""
+def chance_address(position, depth, ply, search):
+    """The scattered key under which a position is kept; also of the depth, and of the ply.
+
+    An exact search has no use for scores of other depths, so each depth is kept for itself.
+    Where sooner wins score higher, a mean of wins and losses is of no use at another ply.
+    """
     word = address(position, search)
+    kept = Bits(depth) if search.exact else Bits(0)
     if search.win != 0 and search.step != 0:
-        return mix(word ^ Bits(ply))
-    return word
+        kept = Bits(kept | Bits(ply) << Bits(8))
+    return word if kept == Bits(0) else mix(word ^ kept)
 
 
 @compiled
@@ -165,6 +171,20 @@ def check_probabilities(position, search):
         total += probability
     if not abs(total - 1) <= 1e-9:
         accuse(position, PROBABILITIES, search)
+
+
+@compiled
+def list_outcomes(position, row, search):
+    """List the outcomes of a chance event from *row* on, the likeliest first."""
+    for index in range(chance(position)):
+        probability, _ = chance_outcome(position, index)
+        at = row + index
+        while at > row and search.odds[at - 1] < probability:
+            search.odds[at] = search.odds[at - 1]
+            search.likeliest[at] = search.likeliest[at - 1]
+            at -= 1
+        search.odds[at] = probability
+        search.likeliest[at] = index
 
 
 @compiled
@@ -253,6 +273,10 @@ def chance_node(
     if remember:
         search.probes += 1
         entry = probe(table, word)
+        if entry.data == Bits(0) and search.exact and depth > DEEPENING_STEP:
+            # The last iteration may have proven the score, and liked a move.
+            earlier = chance_address(position, depth - DEEPENING_STEP, ply, search)
+            entry = probe(table, earlier)
         if entry.data != Bits(0):
             search.hits += 1
             if ply > 0 and suits(entry.data, depth, search.exact):
@@ -260,6 +284,9 @@ def chance_node(
                 if entry.lower >= beta or exact or entry.upper <= alpha:
                     search.table_cutoffs += 1
                     search.estimates += not is_proven(entry.data)
+                    if search.exact and depth_of(entry.data) < depth:
+                        move = move_of(entry.data)
+                        store(table, word, entry.lower, entry.upper, move, depth, True)
                     return entry.lower if entry.lower >= beta or exact else entry.upper
             known = move_of(entry.data)
             if search.use_symmetry and known != NO_MOVE:
@@ -281,20 +308,23 @@ def chance_node(
         total = 0.0
         for index in range(count):
             total += chance_outcome(position, index)[0]
+        row = ply * LISTED_OUTCOMES
+        listed = search.use_star1 != 0 and depth >= STAR_DEPTH and count <= LISTED_OUTCOMES
+        if listed:
+            list_outcomes(position, row, search)
         lowest, highest = -most * total, most * total
         remembered = search.use_table != 0 and depth >= TABLE_DEPTH
         decided = False
         bounds_proven = True
 
         # 4a. Try a move of each outcome (Star2).
-        probing = search.use_star2 != 0 and depth >= STAR2_DEPTH and count <= PROBED_OUTCOMES
-        probing = probing and (alpha > -most or beta < most)
-        row = ply * PROBED_OUTCOMES
+        probing = search.use_star2 != 0 and listed and (alpha > -most or beta < most)
         if probing:
             for index in range(count):
                 search.lowest[row + index] = -most
                 search.highest[row + index] = most
-            for index in range(count):
+            for number in range(count):
+                index = search.likeliest[row + number]
                 probability, child = chance_outcome(position, index)
                 again = same_after_chance(position, child)
                 useless = beta >= most if again else alpha <= -most
@@ -309,7 +339,7 @@ def chance_node(
                 score = chance_node(
                     child,
                     evaluation,
-                    chance_address(child, ply + 1, search) if remembered else Bits(0),
+                    chance_address(child, depth, ply + 1, search) if remembered else Bits(0),
                     low if again else -high,
                     high if again else -low,
                     depth,
@@ -343,7 +373,8 @@ def chance_node(
 
         # 4b. Search the outcomes, each in the window in which its score matters (Star1).
         expectation = 0.0
-        for index in range(0 if decided else count):
+        for number in range(0 if decided else count):
+            index = np.int64(search.likeliest[row + number]) if listed else np.int64(number)
             probability, child = chance_outcome(position, index)
             if probability <= 0:
                 continue
@@ -364,7 +395,7 @@ def chance_node(
                 score = chance_node(
                     child,
                     evaluation,
-                    chance_address(child, ply + 1, search) if remembered else Bits(0),
+                    chance_address(child, depth, ply + 1, search) if remembered else Bits(0),
                     low if again else -high,
                     high if again else -low,
                     depth,
@@ -388,7 +419,7 @@ def chance_node(
                 else:
                     best = max(expectation + lowest, beta)
                 decided = True
-                search.star1_cutoffs += index + 1 < count
+                search.star1_cutoffs += number + 1 < count
                 break
         if decided:
             proven &= bounds_proven
@@ -442,7 +473,7 @@ def chance_node(
                 score = chance_node(
                     child,
                     evaluation,
-                    chance_address(child, ply + 1, search) if remembered else Bits(0),
+                    chance_address(child, deeper, ply + 1, search) if remembered else Bits(0),
                     floor if again else -beta,
                     beta if again else -floor,
                     deeper,
@@ -520,7 +551,7 @@ def chance_root(position, evaluation, alpha, beta, depth, first, search, table):
     return chance_node(
         position,
         evaluation,
-        chance_address(position, nothing, search),
+        chance_address(position, depth, nothing, search),
         alpha,
         beta,
         depth,

@@ -71,13 +71,13 @@ from engine.parameters import (
     INTERNAL_DEPTH,
     LATE_DEPTH,
     LATE_MOVES,
+    LISTED_OUTCOMES,
     MOST_DEPTH,
     MOST_PLIES,
     NULL_DEPTH,
     NULL_REDUCTION,
     ORDER_DEPTH,
     ORDER_WEIGHT,
-    PROBED_OUTCOMES,
     RAZORING_DEPTH,
     REDUCTION_DEPTH,
     REDUCTION_MOVES,
@@ -150,8 +150,10 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
             ("culprit", np.uint64, (len(cls._fields),)),  # breaks the contract
             ("value_limit", np.float64),
             ("most", np.float64),  # no score is further from 0
-            ("lowest", np.float64, ((plies + 1) * PROBED_OUTCOMES,)),
-            ("highest", np.float64, ((plies + 1) * PROBED_OUTCOMES,)),
+            ("odds", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
+            ("likeliest", np.int64, ((plies + 1) * LISTED_OUTCOMES,)),
+            ("lowest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
+            ("highest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
         ]
     return np.dtype(fields, align=True)
 

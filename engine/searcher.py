@@ -543,7 +543,7 @@ class _Task:
             position = play(position, move)
         while len(moves) < depth and not outcome(position)[0] and not chance(position):
             if engine.has_chance:
-                word = chance_address(position, len(moves), search)
+                word = chance_address(position, depth - len(moves), len(moves), search)
                 data = chance_table.probe(words, word).data
             else:
                 data = probe(words, address(position, search))
