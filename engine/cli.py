@@ -27,7 +27,7 @@ from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
 from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
-from engine.results import Result
+from engine.results import Result, score_text
 from engine.searcher import DRIVERS
 from engine.table import Table
 from engine.techniques import choose, leave_out
@@ -317,6 +317,7 @@ def one_line(result: Result) -> str:
 @click.option("--seed", type=int, metavar="N", help="Choose among equal moves by N.")
 @table_mb(64)
 @click.option("--statistics", is_flag=True, help="Print what the search counted.")
+@click.option("--debug", is_flag=True, help="Check a game of chance while it is searched.")
 def search(
     game: str,
     position: str | None,
@@ -335,6 +336,7 @@ def search(
     seed: int | None,
     table_mb: int,
     statistics: bool,
+    debug: bool,
 ) -> None:
     """Find the best move as deep as limits allow, with the game's estimates.
 
@@ -351,6 +353,7 @@ def search(
         exact=exact,
         driver=driver,
         depth_in=depth_in,
+        debug=debug,
     )
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
@@ -366,7 +369,7 @@ def search(
         else:
             best = data["best_move"] or "-"
             click.echo(
-                f"{text:{width}}  {result.value:>8}  {best:>4}  {result.depth:>3}  "
+                f"{text:{width}}  {score_text(result.value):>8}  {best:>4}  {result.depth:>3}  "
                 f"{result.nodes:>12}  {result.seconds:>10.6f}"
             )
         if statistics and not as_json:

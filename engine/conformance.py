@@ -13,19 +13,21 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import inspect
 import math
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
 from engine.api import alphabeta, analyse, minimax, perft
 from engine.bits import WORD, Bits
+from engine.chance import value_limit
 from engine.contract import (
     INFINITE,
     MAX_VALUE,
@@ -42,6 +44,7 @@ from engine.contract import (
     defines,
     evaluate,
     forced,
+    free_move,
     game_constant,
     is_plain,
     key,
@@ -64,6 +67,7 @@ from engine.finding import Game
 from engine.jit import compiled
 from engine.positions import coerce, park, width
 from engine.scores import WIN, final_score, is_decisive, limited
+from engine.searcher import Engine
 from engine.table import Table
 
 __all__ = ["Finding", "check"]
@@ -386,6 +390,11 @@ class Study:
             for position in reversed(line):
                 self.values[position] = self.minimax().value(position)
 
+    @functools.cached_property
+    def engine(self) -> Engine:
+        """A search that scores as minimax does."""
+        return Engine(self.game.start(), table=self.table, exact=True, debug=True)
+
     def minimax(self) -> Minimax:
         return Minimax(AFFORDABLE, None if self.path_dependent else self.exact)
 
@@ -455,8 +464,15 @@ def outcomes_come_at_the_end(position: Any, study: Study) -> Iterator[str]:
     over, value = outcome(position)
     if not over and value != 0:
         yield f"the game is not over, but its value is {value}"
-    if abs(operator.index(value)) > MAX_VALUE:
-        yield f"the value {value} is further from 0 than {MAX_VALUE}"
+    yield from _too_large(value, position, "the value ")
+
+
+def _too_large(value: Any, position: Any, what: str = "") -> Iterator[str]:
+    """Complaints about a value or an estimate: only in games of chance it may be any number."""
+    cls = type(position)
+    limit = value_limit(cls)
+    if not abs(value if _has_chance(position) else operator.index(value)) <= limit:
+        yield f"{what}{value} is further from 0 than {limit:g}"
 
 
 @about("moves", Study.choices)
@@ -570,6 +586,37 @@ def turns_are_of_two_players(position: Any, study: Study) -> Iterator[str]:
         yield f"is {turn(position)}, not 0 or 1"
 
 
+@about("free_move", Study.choices)
+def turns_end(position: Any, study: Study) -> Iterator[str]:
+    """Free moves, one after the other, never come back to where the turn was."""
+    if study.path_dependent:
+        return
+    turn = [position]
+    while not outcome(turn[-1])[0] and not chance(turn[-1]):
+        children = [(move, play(turn[-1], move)) for move in legal_moves(turn[-1])]
+        free = [child for move, child in children if free_move(turn[-1], move, child)]
+        if not free:
+            return
+        turn.append(study.random.choice(free))
+        if turn[-1] in turn[:-1]:
+            yield f"a turn does not end: after {len(turn) - 1} free moves it is where it was"
+            return
+
+
+@about("chance_outcome")
+def chance_ends(position: Any, study: Study) -> Iterator[str]:
+    """Events that follow each other never come back to where they began."""
+    events = [position]
+    while not outcome(events[-1])[0] and chance(events[-1]):
+        possible = [child for probability, child in _events(events[-1]) if probability > 0]
+        if not possible:
+            return
+        events.append(study.random.choice(possible))
+        if events[-1] in events[:-1]:
+            yield f"chance goes on without end: after {len(events) - 1} events it is where it was"
+            return
+
+
 @about("chance")
 def chances_sum_to_one(position: Any, study: Study) -> Iterator[str]:
     if outcome(position)[0] or not chance(position):
@@ -592,8 +639,7 @@ def games_end_in_time(position: Any, study: Study) -> Iterator[str]:
 
 @about("evaluate", Study.choices)
 def estimates_are_values(position: Any, study: Study) -> Iterator[str]:
-    if abs(operator.index(evaluate(position))) > MAX_VALUE:
-        yield f"{evaluate(position)} is further from 0 than {MAX_VALUE}"
+    yield from _too_large(evaluate(position), position)
 
 
 @about("order", Study.choices)
@@ -700,6 +746,12 @@ def canonical_moves_are_moves_turned(position: Any, study: Study) -> Iterator[st
 # Compiled code against plain Python ---------------------------------------------------
 
 
+class Number(NamedTuple):
+    """A value, which may be any number in games of chance, to be written as a word."""
+
+    value: float
+
+
 @compiled(
     signature=lambda position: types.int64(
         position, types.int64, types.int64, types.int64[::1], types.uint64[::1]
@@ -712,9 +764,9 @@ def observe(position: Any, alpha: int, beta: int, buffer: Any, words: Any) -> in
     word, symmetry = canonical(position)
     words[0] = Bits(key(position))
     words[1] = Bits(over)
-    words[2] = Bits(value)
-    words[3] = Bits(lower)
-    words[4] = Bits(upper)
+    park(words, 2, Number(float(value)))
+    park(words, 3, Number(float(lower)))
+    park(words, 4, Number(float(upper)))
     words[5] = Bits(word)
     words[6] = Bits(symmetry)
     at = 7
@@ -727,7 +779,7 @@ def observe(position: Any, alpha: int, beta: int, buffer: Any, words: Any) -> in
         at += width(child) + 1
     if chance(position) > 0:
         return at
-    words[at] = Bits(evaluate(position))
+    park(words, at, Number(float(evaluate(position))))
     words[at + 1] = Bits(plies_left(position))
     at += 2
     for number in range(moves(position, buffer, 0)):
@@ -785,6 +837,20 @@ def kernels_see_the_same_tree(position: Any, study: Study) -> Iterator[str]:
                 yield f"at depth {depth} is {wanted}, but alpha-beta differs"
             if perft(position, depth) != _lines(position, depth):
                 yield f"perft {depth} is not {_lines(position, depth)}"
+
+
+@about("search", most=40, properties=COMPILED)
+def the_search_finds_scores(position: Any, study: Study) -> Iterator[str]:
+    """With a table that all positions share."""
+    if not _has_chance(position):
+        return
+    engine = study.engine
+    with contextlib.suppress(UnaffordableError):
+        for depth in range(5):
+            wanted = Minimax(win=engine.win).value(position, depth)
+            found = engine.search(position, depth=depth)
+            if not _same(found.value, wanted):
+                yield f"at depth {depth} is {found.value}; plain Python finds {wanted}"
 
 
 def _has_chance(position: Any) -> bool:

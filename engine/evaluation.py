@@ -37,7 +37,7 @@ class Evaluation(Interpretable):
     it), decorated with ``@compiled``; :class:`GameError` if it is not.
     """
 
-    def __init__(self, function: Callable[[Any], int]):
+    def __init__(self, function: Callable[[Any], float]):
         if function is not contract.evaluate and not is_compiled(function):
             raise GameError(f"{function!r} is not compiled: put @compiled before it")
         module = sys.modules.get(function.__module__)
@@ -46,8 +46,9 @@ class Evaluation(Interpretable):
         self.function = function
         self.type = EvaluationType(function.__module__, function.__name__, _digest(function))
 
-    def __call__(self, position: Any) -> int:
-        return int(self.function(position))
+    def __call__(self, position: Any) -> float:
+        value = self.function(position)
+        return value if isinstance(value, float) else int(value)
 
     def __repr__(self) -> str:
         return f"Evaluation({self.module}.{self.function.__name__})"
@@ -104,9 +105,9 @@ def _unbox_evaluation(kind: types.Type, evaluation: Any, c: Any) -> NativeValue:
     return NativeValue(c.context.get_dummy_value())
 
 
-def estimate(evaluation: Any, position: Any) -> int:
-    """What an evaluation says of a position."""
-    return int(evaluation(position))
+def estimate(evaluation: Any, position: Any) -> float:
+    """What an evaluation says of a position: a whole number, except in games of chance."""
+    return evaluation(position)  # type: ignore[no-any-return]
 
 
 @in_compiled_code(estimate)

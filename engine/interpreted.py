@@ -162,11 +162,14 @@ class Binding:
 
 
 def _park(words: Any, index: int, position: Any) -> None:
-    words[index] = position
+    if isinstance(words, list):
+        words[index] = position
+    else:
+        positions.park(words, index, position)  # an entry of a table
 
 
 def _load(words: Any, index: int, like: Any) -> Any:
-    return words[index]
+    return words[index] if isinstance(words, list) else positions.load(words, index, like)
 
 
 SUBSTITUTES: dict[Any, Any] = {

@@ -43,6 +43,7 @@ from engine.contract import (
     game_constant,
     game_function,
     game_name,
+    is_plain,
     legal_moves,
     moves,
     moves_again,
@@ -53,8 +54,8 @@ from engine.contract import (
 from engine.errors import CutnodeError, GameError, PositionError, whole
 from engine.jit import compiled
 from engine.limits import RUNNING
-from engine.native import for_kernel, records
-from engine.positions import coerce, load, park, width
+from engine.memory import Memory
+from engine.positions import coerce, load, park, width, words_each
 from engine.results import Iterated
 from engine.runner import Limits, run_watched
 from engine.text import quoted
@@ -410,15 +411,13 @@ class _Graph:
         self.run_arrange = arrange.specialise(cls)
         self.run_renumber = renumber.specialise(cls)
         self.run_converge = converge.specialise(cls)
-        self.memory = records(1, GRAPH)
-        self.counts = self.memory[0]
-        self.control = {"stop": self.memory["stop"]}
+        self.counts = Memory(cls, GRAPH)
         self.counts["limit"] = game_constant(cls, "VALUE_LIMIT", MAX_VALUE)
         self.counts["most"] = game_constant(cls, "MAX_MOVES", 256)
         self.counts["positions"] = positions
         self.buffer = np.zeros(self.counts["most"], np.int64)
         self.keys = np.empty(0, np.uint64)
-        self.words = np.empty(0, np.uint64)
+        self.words: Any = [] if is_plain(cls) else np.empty(0, np.uint64)
         self.first = np.empty(0, np.int64)
         self.kinds = np.empty(0, np.uint8)
         self.values = np.empty(0)
@@ -433,7 +432,7 @@ class _Graph:
             for name in ("keys", "kinds", "values"):
                 setattr(self, name, _longer(getattr(self, name), states))
             self.first = _longer(self.first, states + 1)
-            self.words = _longer(self.words, states * width(self.root))
+            self.words = _longer(self.words, states * words_each(type(self.root)))
             self.slots = np.zeros(2 * states, np.int32)
             self.counts["indexed"] = 0
         if edges > len(self.children):
@@ -444,7 +443,7 @@ class _Graph:
         """Find all states; return why it ended early, or ""."""
         counts = self.counts
         while True:
-            ended = run_watched(self._explore_on, self.control, clock, stops)
+            ended = run_watched(self._explore_on, self.counts, clock, stops)
             if counts["trouble"] != SOUND:
                 raise GameError(self._complaint())
             if counts["states"] > counts["positions"]:
@@ -477,7 +476,7 @@ class _Graph:
     def _explore_on(self) -> None:
         self.run_explore(
             self.root,
-            for_kernel(self.memory),
+            self.counts.argument,
             self.keys,
             self.slots,
             self.words,
@@ -491,8 +490,9 @@ class _Graph:
 
     def _complaint(self) -> str:
         """What is wrong with the state that was to be expanded."""
-        position = load(self.words, int(self.counts["expanded"]) * width(self.root), self.root)
-        cls: Any = type(position)
+        cls: Any = type(self.root)
+        at = int(self.counts["expanded"]) * words_each(cls)
+        position = self.words[at] if is_plain(cls) else load(self.words, at, self.root)
         wrong = {
             VALUE: f"has a value beyond VALUE_LIMIT = {self.counts['limit']}",
             ODDS: "has outcomes of chance whose probabilities do not sum to 1",
@@ -504,13 +504,13 @@ class _Graph:
     def converge(self, clock: Clock, stops: Sequence[threading.Event], tolerance: float) -> str:
         """Bound the values of all states; return why it ended early, or ""."""
         self.words = self.words[:0]
-        return run_watched(self._arrange, self.control, clock, stops) or run_watched(
-            lambda: self._converge(tolerance), self.control, clock, stops
+        return run_watched(self._arrange, self.counts, clock, stops) or run_watched(
+            lambda: self._converge(tolerance), self.counts, clock, stops
         )
 
     def _arrange(self) -> None:
         """Number the states in the order in which they are swept."""
-        states, graph = len(self.keys), for_kernel(self.memory)
+        states, graph = len(self.keys), self.counts.argument
         order, ranks = np.empty(states, np.int32), np.zeros(states, np.int32)
         waiting, line = np.empty(states, np.int32), np.empty((states, 3), np.int32)
         known = self.first, self.kinds, self.children, self.weights
@@ -527,7 +527,7 @@ class _Graph:
         self.slots[taken] = ranks[self.slots[taken] - 1] + 1
 
     def _converge(self, tolerance: float) -> None:
-        graph = for_kernel(self.memory)
+        graph = self.counts.argument
         arguments = self.ends, self.first, self.kinds, self.children, self.weights
         self.run_converge(graph, *arguments, self.bounds, tolerance)
 
@@ -542,7 +542,7 @@ class _Graph:
             move: unknown or states.bounds_behind(root, child) for move, child in _children(root)
         }
         best = max(intervals, key=lambda move: sum(intervals[move]), default=None)
-        finished, decisions, chances = (int(number) for number in counts["kinds"])
+        finished, decisions, chances = map(int, counts.words["kinds"])
         return Iterated(
             position=root,
             value=(lower + upper) / 2 if proven else None,
@@ -608,7 +608,9 @@ def _children(position: Any) -> list[tuple[int, Any]]:
     ]
 
 
-def _longer(array: np.ndarray, size: int) -> np.ndarray:
+def _longer(array: Any, size: int) -> Any:
+    if isinstance(array, list):
+        return array + [None] * (size - len(array))
     longer = np.empty(size, array.dtype)
     longer[: len(array)] = array
     return longer

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from engine.errors import CutnodeError
 
-__all__ = ["CALLED", "DEPTH_IN", "NODES", "PLIES", "RUNNING", "TIME", "counts_turns"]
+__all__ = [
+    "CALLED",
+    "DEPTH_IN",
+    "NODES",
+    "PLIES",
+    "PROBABILITIES",
+    "RUNNING",
+    "TIME",
+    "VALUE",
+    "counts_turns",
+]
 
-RUNNING, CALLED, NODES, TIME, PLIES = range(5)
+RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE = range(7)
 """Not; it was told to; its nodes or its time ran out; a line of play is longer than the
-game said."""
+game said; probabilities are none; a value is further from zero than the game said."""
 
 DEPTH_IN = ("turns", "actions")
 """What a ply of depth can be, where a player can move again: see ``contract.free_move``."""

@@ -40,6 +40,13 @@ class Memory:
             raw = memory.view(np.ndarray)
             self.words = {name: raw[name].reshape(-1) for name in dtype.names or ()}
 
+    def __getitem__(self, name: str) -> Any:
+        """A number."""
+        return self.words[name][0]
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.words[name][0] = value
+
     def fill(self, name: str, value: int) -> None:
         """Set every element of a field."""
         words = self.words[name]

@@ -272,7 +272,7 @@ class StrengthPlayer(EnginePlayer):
             at += 1
         return at
 
-    def _unit(self, scores: list[int]) -> float:
+    def _unit(self, scores: Sequence[float]) -> float:
         """What matters in this game: its ``UNIT``, or how far estimates lie apart."""
         unit = game_constant(self.engine.cls, "UNIT", 0)
         estimates = [score for score in scores if abs(score) <= MOST_ESTIMATE]

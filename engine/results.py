@@ -146,21 +146,29 @@ def _move_text(position: Any, move: int) -> str:
     return str(game_function(type(position), "move_text")(position, move))
 
 
+def score_text(score: float) -> str:
+    """A score as people read it."""
+    return f"{score:.6g}" if isinstance(score, float) else str(score)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A move, its score for the mover, and the best play that begins with it."""
 
     move: int
-    value: int
+    value: float
     pv: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """A depth that was completed; *nodes* and *seconds* are all until then."""
+    """A depth that was completed; *nodes* and *seconds* are all until then.
+
+    No *lines* if chance decides at the position.
+    """
 
     depth: int
-    value: int
+    value: float
     proven: bool
     lines: tuple[Line, ...]
     nodes: int
@@ -171,20 +179,21 @@ class Iteration:
 class SearchResult:
     """What a search of limited depth found.
 
-    *value* is a score for the mover: see ``engine.scores``.  It is *proven* if it does not
+    *value* is a score for the mover: see ``engine.scores``.  Scores are whole numbers, and
+    floats in games of chance.  It is *proven* if it does not
     depend on estimates (a win found by selective techniques is one, though perhaps not the
     quickest); it is *exact* if it is that of plain minimax at this depth.  *reason* is why
     the search ended: depth limit, proven, node limit, time limit, stopped, or interrupted.
     """
 
     position: Any
-    value: int
+    value: float
     proven: bool
     exact: bool
     decisive: bool
     lines: tuple[Line, ...]
-    """The best moves, as many as were asked for; none if the game is over.  If not even a
-    depth of one ply was completed (depth 0), just a legal move."""
+    """The best moves, as many as were asked for; none if the game is over or chance decides.
+    If not even a depth of one ply was completed (depth 0), just a legal move."""
     depth: int
     """Plies, of the last depth that was completed."""
     iterations: tuple[Iteration, ...]
@@ -198,7 +207,7 @@ class SearchResult:
 
     @property
     def pv(self) -> tuple[int, ...]:
-        """The best line of play."""
+        """The best line of play, up to the first event of chance."""
         return self.lines[0].pv if self.lines else ()
 
     @property
@@ -208,6 +217,8 @@ class SearchResult:
     def meaning(self) -> str:
         """The score in words."""
         distance = win_distance(self.value) if self.decisive else None
+        if isinstance(self.value, float) and distance != 0:
+            distance = None  # a mean of several distances, or of wins and losses
         if distance is None:
             plies = "ply" if self.depth == 1 else "plies"
             return "proven" if self.proven else f"estimated {self.depth} {plies} deep"
@@ -218,21 +229,20 @@ class SearchResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with positions and moves in the game's own notation."""
-        best = None if self.best_move is None else _move_text(self.position, self.best_move)
         return {
             "game": game_name(type(self.position)),
             "position": game_function(type(self.position), "position_text")(self.position),
             "value": self.value,
             "proven": self.proven,
             "exact": self.exact,
-            "best_move": best,
+            "best_move": self._best_move_text(self.lines),
             "lines": [self._line(line) for line in self.lines],
             "depth": self.depth,
             "iterations": [
                 {
                     "depth": iteration.depth,
                     "value": iteration.value,
-                    "best_move": _move_text(self.position, iteration.lines[0].move),
+                    "best_move": self._best_move_text(iteration.lines),
                     "nodes": iteration.nodes,
                     "seconds": iteration.seconds,
                 }
@@ -244,16 +254,19 @@ class SearchResult:
             "reason": self.reason,
         }
 
+    def _best_move_text(self, lines: tuple[Line, ...]) -> str | None:
+        return _move_text(self.position, lines[0].move) if lines else None
+
     def _line(self, line: Line) -> dict[str, Any]:
         texts = _line_text(self.position, line.pv)
         return {"move": texts[0], "value": line.value, "pv": texts}
 
     def __str__(self) -> str:
-        lines = [f"value  {self.value}  ({self.meaning()})"]
+        lines = [f"value  {score_text(self.value)}  ({self.meaning()})"]
         for line in self.lines:
             texts = _line_text(self.position, line.pv)
             label = "best   " if line is self.lines[0] else "then   "
-            score = "" if len(self.lines) == 1 else f"{line.value:6}  "
+            score = "" if len(self.lines) == 1 else f"{score_text(line.value):>6}  "
             lines.append(f"{label}{score}{' '.join(texts)}")
         rate = f"{self.statistics.nodes_per_second:,.0f} per second"
         lines.append(f"depth  {self.depth}  ({self.reason})")

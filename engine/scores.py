@@ -44,7 +44,7 @@ def is_decisive(cls: Any) -> bool:
     return bool(game_constant(cls, "DECISIVE", 0))
 
 
-def win_distance(score: int) -> int | None:
+def win_distance(score: float) -> float | None:
     """Plies to the end of a game that is won or lost by its score; None for estimates."""
     return WIN - abs(score) if abs(score) > MOST_ESTIMATE else None
 

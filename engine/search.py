@@ -35,6 +35,7 @@ from engine.contract import (
     canonical,
     canonical_move,
     costless,
+    defines,
     extension,
     game_constant,
     key,
@@ -71,6 +72,7 @@ from engine.parameters import (
     INTERNAL_DEPTH,
     LATE_DEPTH,
     LATE_MOVES,
+    LISTED_OUTCOMES,
     MOST_DEPTH,
     MOST_PLIES,
     NULL_DEPTH,
@@ -107,6 +109,7 @@ COUNTERS = (
     *("probes", "hits", "table_cutoffs", "enhanced_cutoffs", "stores", "overwrites"),
     *("pvs_researches", "reductions", "reduction_researches", "null_tries", "null_cutoffs"),
     *("reverse_cutoffs", "razored", "futile", "late", "extended", "distance_cutoffs"),
+    *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
 )
 """What is counted, each a field of the search's memory (see ``engine.statistics``)."""
 
@@ -143,6 +146,17 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("ranked", np.int64, ((plies + 1) * moves,)),
         ("children", np.uint64, ((plies + 1) * moves * (words_each(cls) + 1),)),
     ]
+    if defines(cls, "chance"):
+        fields += [
+            ("debug", np.int64),
+            ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
+            ("value_limit", np.float64),
+            ("most", np.float64),  # no score is further from 0
+            ("odds", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
+            ("likeliest", np.int64, ((plies + 1) * LISTED_OUTCOMES,)),
+            ("lowest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
+            ("highest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
+        ]
     return np.dtype(fields, align=True)
 
 

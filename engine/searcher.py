@@ -15,16 +15,22 @@ from hashlib import blake2b
 from random import Random
 from typing import Any
 
+from engine import chance_table
+from engine.chance import chance_address, chance_root, static_score, value_limit
 from engine.clock import Clock
 from engine.contract import (
     INFINITE,
     MAX_VALUE,
     NO_MOVE,
     canonical,
+    chance,
+    chance_outcome,
     costless,
     defines,
     game_constant,
+    game_function,
     game_name,
+    is_plain,
     legal_moves,
     original_move,
     outcome,
@@ -33,7 +39,7 @@ from engine.contract import (
 from engine.errors import CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
-from engine.limits import NODES, RUNNING, counts_turns
+from engine.limits import NODES, PLIES, PROBABILITIES, RUNNING, VALUE, counts_turns
 from engine.memory import Memory
 from engine.optionality import Optionality
 from engine.parameters import (
@@ -49,20 +55,24 @@ from engine.parameters import (
     REVERSE_MARGIN,
     SHORT_NODES,
 )
-from engine.positions import coerce
+from engine.positions import coerce, load
 from engine.results import Iteration, Line, SearchResult
 from engine.runner import UNLIMITED, Limits, run_watched
-from engine.scores import WIN, final_score, is_decisive, limited
+from engine.scores import WIN, is_decisive
 from engine.search import COUNTERS, address, search_dtype, search_root
 from engine.statistics import Statistics
-from engine.table import Table, move_of, probe
+from engine.table import ENTRY_WORDS, Table, move_of, probe
 from engine.techniques import choose
+from engine.text import quoted
 
 __all__ = ["DRIVERS", "Engine", "class_of", "search"]
 
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
 from the last score on (MTD(f), A. Plaat et al., 1996)."""
+
+SAME_SCORE = 1e-9
+"""Scores of games of chance that differ by less are the same: sums are rounded."""
 
 
 class Engine:
@@ -76,6 +86,11 @@ class Engine:
     that can change scores.  *soonest* counts quicker wins higher.  *depth_in* says what
     a ply of depth is in games in which a player can move again: a turn (a move costs
     depth unless it is a ``free_move``), or each of its ``"actions"``.
+
+    Games of chance are searched by expectiminimax, and scores are floats.  Their search is
+    always exact but for the table: unless *exact*, what was searched deeper counts as well.
+    *debug* watches while searching that probabilities sum to one, that no value is beyond
+    the game's ``VALUE_LIMIT``, and that lines of play end; :class:`GameError` says where not.
 
     One thread at a time may use an engine.
     """
@@ -91,20 +106,28 @@ class Engine:
         driver: str = "alphabeta",
         soonest: bool = True,
         depth_in: str = "turns",
+        debug: bool = False,
     ):
         self.cls: Any = class_of(game)
-        if defines(self.cls, "chance"):
-            raise GameError(f"{game_name(self.cls)} has chance: the search does not take it yet")
+        self.has_chance = defines(self.cls, "chance")
         if driver not in DRIVERS:
             raise CutnodeError(f"a driver is one of {', '.join(DRIVERS)}, not {driver!r}")
+        if self.has_chance and driver != "alphabeta":
+            raise GameError(f"{game_name(self.cls)} has chance: {driver} cannot search it")
+        if debug and not self.has_chance:
+            raise GameError(f"{game_name(self.cls)} has no chance: debug has nothing to watch")
+        self.debug = debug
         self.evaluation = evaluation_of(self.cls, evaluation)
         self.techniques = choose(self.cls, techniques, exact=exact)
         self.driver = driver
         self.exact = not self.techniques - choose(self.cls, None, exact=True)
+        if self.has_chance:
+            self.exact = exact or "table" not in self.techniques
         self.win = WIN if is_decisive(self.cls) else 0
         self.step = int(soonest)
         self.turns = counts_turns(depth_in)
-        self._run = search_root.specialise(self.cls, self.evaluation)
+        kernel = chance_root if self.has_chance else search_root
+        self._run = kernel.specialise(self.cls, self.evaluation)
         self.table = table if isinstance(table, Table) else Table(table)
         self.memory = Memory(self.cls, search_dtype(self.cls))
         self.words = self.memory.words
@@ -130,6 +153,10 @@ class Engine:
             for number in range(1, 64):
                 less = math.log(depth) * math.log(number) / REDUCTION_DIVISOR
                 words["reduction"][depth * 64 + number] = int(less)
+        if self.has_chance:
+            words["debug"][0] = self.debug
+            words["value_limit"][0] = value_limit(self.cls)
+            words["most"][0] = self.win or value_limit(self.cls)
 
     def _purpose(self) -> int:
         """Part of the keys of the table: scores of different meaning must not be mixed."""
@@ -229,6 +256,7 @@ class _Task:
         self.proven = False
         self.iterations: list[Iteration] = []
         self.words = engine.words
+        engine.table.lay_out(chance_table.ENTRY_WORDS if engine.has_chance else ENTRY_WORDS)
         engine.memory.clear(COUNTERS)
         self.words["stop"][0] = self.words["excluded"][0] = 0
 
@@ -245,7 +273,8 @@ class _Task:
                 if self._is_over_softly():
                     break
             if seed is not None and self.iterations and self.reason in ("", "proven"):
-                self._choose_among_ties(seed)
+                if self.iterations[-1].lines:
+                    self._choose_among_ties(seed)
         except KeyboardInterrupt:
             self.reason = "interrupted"
         return self._result()
@@ -277,32 +306,38 @@ class _Task:
         proven = True
         words["excluded"][0] = 0
         choices = len(legal_moves(self.position)) if self.lines > 1 else 1
-        for number in range(min(self.lines, choices)):
+        best: float | None = None
+        for number in range(min(self.lines, choices) or 1):
             value = self._score(depth, number)
             if value is None:
                 words["excluded"][0] = 0
                 return False
             proven &= self.proven
+            best = value if best is None else max(best, value)
             line = tuple(int(move) for move in words["line"][: words["length"][0]])
+            if not line:
+                break  # chance decides
             found.append(Line(line[0], value, line))
             words["excluded_moves"][number] = line[0]
             words["excluded"][0] += 1
         words["excluded"][0] = 0
         found.sort(key=lambda line: -line.value)
         spent = self.clock.elapsed()
+        assert best is not None
         self.iterations.append(
-            Iteration(depth, found[0].value, proven, tuple(found), int(words["nodes"][0]), spent)
+            Iteration(depth, best, proven, tuple(found), int(words["nodes"][0]), spent)
         )
         return True
 
-    def _score(self, depth: int, number: int) -> int | None:
+    def _score(self, depth: int, number: int) -> float | None:
         """The score of the best move that is not excluded; None after a stop."""
         if self.engine.driver == "mtdf":
             return self._score_by_null_windows(depth, number)
         words = self.words
         known = self._last_score(depth, number)
         window = ASPIRATION_WINDOW
-        low, high = -INFINITE, INFINITE
+        low: float = -INFINITE
+        high: float = INFINITE
         if known is not None and "aspiration" in self.engine.techniques:
             low, high = known - window, known + window
         while True:
@@ -310,7 +345,7 @@ class _Task:
             value = self._call(low, high, depth)
             if value is None:
                 return None
-            if abs(value) >= INFINITE:
+            if not abs(value) < INFINITE:
                 raise self._broken_contract()
             if low < value < high:
                 self.proven = not words["estimates"][0]
@@ -322,8 +357,9 @@ class _Task:
             else:
                 high = value + window if window < MAX_VALUE else INFINITE
 
-    def _score_by_null_windows(self, depth: int, number: int) -> int | None:
-        lower, upper = -MAX_VALUE, MAX_VALUE
+    def _score_by_null_windows(self, depth: int, number: int) -> float | None:
+        lower: float = -MAX_VALUE
+        upper: float = MAX_VALUE
         self.proven = True
         value = self._last_score(depth, number, at_least=0) or 0
         line: Any = None
@@ -334,7 +370,7 @@ class _Task:
             found = self._call(beta - 1, beta, depth)
             if found is None:
                 return None
-            if abs(found) >= INFINITE:
+            if not abs(found) < INFINITE:
                 raise self._broken_contract()
             value = found
             self.proven &= not words["estimates"][0]
@@ -360,7 +396,9 @@ class _Task:
             f"beyond {MAX_VALUE}; see cutnode check {game}"
         )
 
-    def _last_score(self, depth: int, number: int, at_least: int = ASPIRATION_DEPTH) -> int | None:
+    def _last_score(
+        self, depth: int, number: int, at_least: int = ASPIRATION_DEPTH
+    ) -> float | None:
         """The score of the same line at the last depth of the same parity."""
         if depth < at_least:
             return None
@@ -369,7 +407,7 @@ class _Task:
                 return iteration.lines[number].value
         return None
 
-    def _call(self, low: int, high: int, depth: int) -> int | None:
+    def _call(self, low: float, high: float, depth: int) -> float | None:
         """One call of the compiled search; None after a stop."""
         words = self.words
         limit = min(self.limits.nodes or UNLIMITED, UNLIMITED)
@@ -386,7 +424,7 @@ class _Task:
             words["stop"][0] = RUNNING
         if int(words["nodes"][0]) < limit or limit <= spent:
             words["node_limit"][0] = limit - 1
-            answers: list[int] = []
+            answers: list[float] = []
             self.reason = run_watched(
                 lambda: answers.append(task()), self.engine.memory, self.clock, self.stops
             )
@@ -396,8 +434,29 @@ class _Task:
             words["stop"][0] = NODES
         if words["stop"][0] == NODES:
             self.reason = "node limit"
+        elif words["stop"][0] in (PLIES, PROBABILITIES, VALUE):
+            raise self._accusation(int(words["stop"][0]))
         words["stop"][0] = RUNNING
         return None
+
+    def _accusation(self, code: int) -> GameError:
+        """What a search in debug mode found wrong, and where."""
+        cls = self.engine.cls
+        culprit = self.words["culprit"]
+        position = culprit[0] if is_plain(cls) else load(culprit, 0, self.position)
+        text = game_function(cls, "position_text")(position)
+        over, value = outcome(position)
+        if code == PROBABILITIES:
+            odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
+            what = f"chance_outcome: the probabilities are {odds}"
+        elif code == PLIES:
+            plies = int(self.words["plies"][0])
+            what = f"play: the game is not over after {plies} plies, or its turns do not end"
+        else:
+            verb = "outcome" if over else self.engine.evaluation.name or "evaluate"
+            value = value if over else self.engine.evaluation(position)
+            what = f"{verb}: {value} is further from 0 than {value_limit(cls):g}"
+        return GameError(f"{game_name(cls)} breaks the contract at {quoted(text)}: {what}")
 
     def _is_short(self, depth: int) -> bool:
         """Whether a search of some depth will surely be done in a moment."""
@@ -405,19 +464,21 @@ class _Task:
             return False
         return depth <= 1 or (bool(self.iterations) and self.iterations[-1].nodes < SHORT_NODES)
 
-    def _search(self, low: int, high: int, depth: int) -> int:
+    def _search(self, low: float, high: float, depth: int) -> float:
         engine = self.engine
+        kind = float if engine.has_chance else int
         self.words["estimates"][0] = 0
         first, self.first = self.first, 0
         memory, table = engine.memory.argument, engine.table.words
         return engine._run(  # type: ignore[no-any-return]
-            self.position, engine.evaluation, low, high, depth, first, memory, table
+            self.position, engine.evaluation, kind(low), kind(high), depth, first, memory, table
         )
 
     def _choose_among_ties(self, seed: int) -> None:
         """Put a move of the best score in front, chosen by *seed* among all that have it."""
         last = self.iterations[-1]
         words = self.words
+        least = last.value - SAME_SCORE if self.engine.has_chance else last.value
         ties = [last.lines[0]]
         moves = legal_moves(self.position)
         for move in moves:
@@ -426,12 +487,12 @@ class _Task:
             others = [other for other in moves if other != move]
             words["excluded_moves"][: len(others)] = others
             words["excluded"][0] = len(others)
-            value = self._call(last.value - 1, last.value, last.depth)
+            value = self._call(last.value - 1, least, last.depth)
             line = tuple(int(m) for m in words["line"][: words["length"][0]])
             words["excluded"][0] = 0
             if value is None:
                 return
-            if value >= last.value:
+            if value >= least:
                 ties.append(Line(move, last.value, line))
         ties.sort(key=lambda line: line.move)
         chosen = Random(seed).choice(ties)
@@ -445,23 +506,21 @@ class _Task:
     def _result(self) -> SearchResult:
         engine = self.engine
         seconds = self.clock.elapsed()
-        over, value = outcome(self.position)
+        over, _ = outcome(self.position)
         depth, proven = 0, bool(over)
         lines: tuple[Line, ...] = ()
         if self.iterations:
             last = self.iterations[-1]
             depth, value, proven = last.depth, last.value, last.proven
             lines = tuple(self._complete(line, depth) for line in last.lines)
-        elif over:
-            value = final_score(value, 0, engine.win, engine.step)
         else:
-            value = limited(engine.evaluation(self.position), engine.win)
-            move = legal_moves(self.position)[0]
-            lines = (Line(move, int(value), (move,)),)
+            value = static_score(self.position, engine.evaluation, engine.win, engine.step)
+            value = value if engine.has_chance else int(value)
+            lines = tuple(Line(move, value, (move,)) for move in legal_moves(self.position)[:1])
         counts = engine.memory.numbers(COUNTERS)
         return SearchResult(
             position=self.position,
-            value=int(value),
+            value=value,
             proven=proven,
             exact=engine.exact,
             decisive=engine.win > 0,
@@ -496,8 +555,14 @@ class _Task:
 
         for move in line.pv:
             follow(move)
-        while len(moves) < depth and not outcome(position)[0]:
-            data = probe(engine.table.words, address(position, actions, engine.memory.record))
+        search, words = engine.memory.record, engine.table.words
+        while len(moves) < depth and not outcome(position)[0] and not chance(position):
+            if engine.has_chance:
+                left = depth - len(moves)
+                word = chance_address(position, actions, left, len(moves), search)
+                data = chance_table.probe(words, word).data
+            else:
+                data = probe(words, address(position, actions, search))
             move = move_of(data) if data != 0 else NO_MOVE
             if move == NO_MOVE:
                 break

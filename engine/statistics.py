@@ -54,6 +54,14 @@ class Statistics:
     """Moves skipped because they came last."""
     extended: int
     distance_cutoffs: int
+    chance_nodes: int
+    """Positions where chance decides."""
+    star1_cutoffs: int
+    """Chance events that were decided before all their outcomes were searched."""
+    star2_probes: int
+    """Outcomes of which one move was tried first."""
+    star2_cutoffs: int
+    """Chance events that such moves decided."""
     aspiration_researches: int
     depth: int
     seconds: float

@@ -92,6 +92,7 @@ class Table:
         skip = -words.ctypes.data % BUCKET_BYTES // 8
         self.words = words[skip : skip + (megabytes << 17)]
         self.megabytes = megabytes
+        self.entry_words = ENTRY_WORDS
         self._owner: type | None = None
         self.forget()
 
@@ -106,14 +107,23 @@ class Table:
 
     def claim(self, cls: type) -> None:
         """Forget all if what is stored is of another class of positions, with other keys."""
+        self.lay_out(ENTRY_WORDS)
         if self._owner not in (None, cls):
             self.forget()
         self._owner = cls
 
+    def lay_out(self, entry_words: int) -> None:
+        """Clear what is in use if entries had another number of words until now."""
+        if entry_words != self.entry_words:
+            self.words[HEADER_WORDS : HEADER_WORDS + int(self.words[HIGHEST]) * BUCKET_WORDS] = 0
+            self.entry_words = entry_words
+            self.forget()
+
     def fill(self, sample: int = 64) -> float:
         """The part of the entries that hold something of this generation, by a sample."""
         buckets = min(sample, int(self.words[BUCKETS]))
-        data = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS][1::ENTRY_WORDS]
+        entries = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS]
+        data = entries[1 :: self.entry_words]
         used = (data >> np.uint64(AGE_AT)) >= max(int(self.words[FIRST_AGE]), 1)
         share = int(self.words[BUCKETS]) / self.buckets
         return float(np.count_nonzero(used)) / max(used.size, 1) * share

@@ -30,6 +30,8 @@ class Technique:
     """A verb or number that the game has to define for it."""
 
 
+CHANCE = "chance"
+
 TECHNIQUES = {
     technique.name: technique
     for technique in (
@@ -44,6 +46,10 @@ TECHNIQUES = {
         Technique("pvs", True, "test that later moves are no better with a null window"),
         Technique("aspiration", True, "start with a narrow window around the last score"),
         Technique("distance", True, "a win that is too late cannot matter", "DECISIVE"),
+        Technique(
+            "star1", True, "stop at a chance event that other outcomes cannot change", CHANCE
+        ),
+        Technique("star2", True, "try a move of each outcome before all of them", CHANCE),
         Technique("reduction", False, "search late moves less deep (LMR)"),
         Technique("internal", False, "search a position without a known move less deep"),
         Technique("null", False, "if even a pass is good enough, stop", "skip"),
@@ -61,8 +67,17 @@ REQUIRED = {
     "enhanced": {"table"},
     "aspiration": {"deepening"},
     "internal": {"table", "deepening"},
+    "star2": {"star1"},
 }
 """Techniques that make no sense without others."""
+
+WITH_CHANCE = frozenset(
+    {
+        *("order", "table", "symmetry", "deepening", "killers", "history", "countermoves"),
+        *("star1", "star2"),
+    }
+)
+"""Those that a search of games of chance can use: none that needs null windows."""
 
 EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.exact)
 
@@ -70,6 +85,8 @@ EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.ex
 def fits(cls: Any, technique: Technique) -> bool:
     """Whether the game of a position class defines what a technique needs."""
     needs = technique.needs
+    if defines(cls, CHANCE) and technique.name not in WITH_CHANCE:
+        return False
     return not needs or defines(cls, needs) or bool(game_constant(cls, needs, 0))
 
 
@@ -110,6 +127,8 @@ def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> fro
         technique = technique_of(name)
         if exact and not technique.exact:
             raise CutnodeError(f"{name} is selective: an exact search does not use it")
+        if defines(cls, CHANCE) and name not in WITH_CHANCE:
+            raise GameError(f"{game_name(cls)} has chance: a search with chance has no {name}")
         if not fits(cls, technique):
             raise GameError(
                 f"{game_name(cls)} does not allow {name}: it does not define {technique.needs}"

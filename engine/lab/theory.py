@@ -222,7 +222,7 @@ def _leaves(
                     counts[name][depth].append(plain.leaves)
                     continue
                 result = _searched(engines[name], tree, depth)
-                _require_score(name, result.value, int(plain.value))
+                _require_score(name, result.value, plain.value)
                 counts[name][depth].append(result.statistics.leaves)
     return counts
 
@@ -252,7 +252,7 @@ def _searched(engine: Engine, position: Any, depth: int) -> SearchResult:
     return result
 
 
-def _require_score(name: str, score: int, plain: int) -> None:
+def _require_score(name: str, score: float, plain: float) -> None:
     if score != plain:
         raise CutnodeError(f"{name} scores {score} where plain alpha-beta scores {plain}")
 
@@ -538,7 +538,7 @@ def minimal_graph(
         for done, (position, depth) in enumerate(tasks):
             text = str(game_function(cls, "position_text")(position))
             progress(f"{text}, depth {depth}", done, len(tasks))
-            score = _searched(scorer, position, depth).value
+            score = int(_searched(scorer, position, depth).value)
             for row in _above(position, depth, score, prover, engines, evaluation):
                 rows.append({"position": text, "depth": depth, "score": score} | row)
     except KeyboardInterrupt:
@@ -605,7 +605,7 @@ def _above(
     for name, engine in engines.items():
         if engine is None:
             plain = alphabeta(position, depth, evaluation=evaluation, depth_in="actions")
-            _require_score("the engine", score, int(plain.value))
+            _require_score("the engine", score, plain.value)
             yield row(name, plain.nodes, plain.leaves)
             continue
         result = _searched(engine, position, depth)

@@ -15,6 +15,7 @@ from engine import Bits, PositionError, compiled
 STEPS = 5
 MAX_MOVES = 2
 MAX_PLIES = 4 * STEPS
+VALUE_LIMIT = 100
 
 
 class Position(NamedTuple):

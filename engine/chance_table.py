@@ -1,0 +1,171 @@
+"""The transposition table of games of chance, where bounds are any numbers.
+
+The memory, its header, regions, ages and generations are those of ``engine.table``.  An
+entry is four words, two entries to a bucket:
+
+    word    the scattered key XOR the salt: all 64 bits of it are compared
+    data    as in ``engine.table``: move, plies and proof, age; the bits of bounds are 0
+    lower   bound of the score, a float64
+    upper   bound of the score, a float64
+
+A score belongs to its address.  Where it depends on the ply, as that of a win does, the
+address has to depend on it too: an average of wins and losses does not say how to count
+from another ply.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.bits import Bits
+from engine.contract import NO_MOVE
+from engine.jit import compiled
+from engine.parameters import REGION_GROWTH
+from engine.positions import load, park
+from engine.table import (
+    AGE,
+    AGE_AT,
+    AGES,
+    BUCKET_WORDS,
+    BUCKETS,
+    EARLIER,
+    FILLED,
+    FIRST_AGE,
+    FREE,
+    HEADER_WORDS,
+    HIGHEST,
+    SALT,
+    SAME,
+    WORK_AT,
+    age_of,
+    bucket,
+    most_buckets,
+    move_of,
+    work_of,
+)
+from engine.table import begin as begin_search
+
+__all__ = ["ENTRY_WORDS", "Entry", "begin", "probe", "store"]
+
+ENTRY_WORDS = 4
+
+
+class Entry(NamedTuple):
+    """What is stored for a position; no *data* if nothing is."""
+
+    word: Bits
+    data: Bits
+    lower: float
+    upper: float
+
+
+@compiled
+def entry_at(table, at):
+    return load(table, at, Entry(Bits(0), Bits(0), 0.0, 0.0))
+
+
+@compiled
+def begin(table):
+    """Begin a search; after ``forget``, begin a generation."""
+    if np.int64(table[AGE]) == AGES:
+        sweep(table)
+    begin_search(table, False)
+
+
+@compiled(inline=False)
+def sweep(table):
+    """Let ages start again: entries of this generation become the oldest, others go."""
+    end = HEADER_WORDS + np.int64(table[HIGHEST]) * BUCKET_WORDS
+    for at in range(HEADER_WORDS, end, ENTRY_WORDS):
+        data = Bits(table[at + 1])
+        if age_of(data) >= np.int64(table[FIRST_AGE]):
+            table[at + 1] = (data & Bits((1 << AGE_AT) - 1)) | (Bits(1) << Bits(AGE_AT))
+        else:
+            table[at + 1] = 0
+    table[AGE] = 1
+    table[FIRST_AGE] = 1
+    table[HIGHEST] = table[BUCKETS]
+
+
+@compiled
+def probe(table, word):
+    """The entry of a scattered key."""
+    at = bucket(table, word)
+    salted = Bits(word) ^ Bits(table[SALT])
+    for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
+        if Bits(table[entry]) == salted and Bits(table[entry + 1]) != Bits(0):
+            return entry_at(table, entry)
+    return Entry(Bits(0), Bits(0), 0.0, 0.0)
+
+
+@compiled
+def store(table, word, lower, upper, move, depth, proven):
+    """Remember bounds by a search of some depth; return whether another position gave way.
+
+    *proven* says that they do not depend on estimates.  Bounds of the same depth are
+    merged; of others the deeper ones of this search stay.
+    """
+    at, worth = place(table, word)
+    work = 2 * depth + (1 if proven else 0)
+    if worth == SAME:
+        old = entry_at(table, at)
+        if work_of(old.data) == work:
+            low, high = max(lower, old.lower), min(upper, old.upper)
+            if low <= high:  # rounding may say otherwise
+                lower, upper = low, high
+        elif age_of(old.data) == np.int64(table[AGE]) and work_of(old.data) > work:
+            return False
+        move = move_of(old.data) if move == NO_MOVE else move
+    salted = Bits(word) ^ Bits(table[SALT])
+    age = Bits(table[AGE]) << Bits(AGE_AT)
+    data = (Bits(move) << Bits(32)) | (Bits(work) << Bits(WORK_AT)) | age
+    park(table, at, Entry(Bits(salted), Bits(data), lower, upper))
+    if worth == FREE and np.int64(table[BUCKETS]) < most_buckets(table):
+        table[FILLED] = Bits(table[FILLED]) + Bits(1)
+        if np.int64(table[FILLED]) > np.int64(table[BUCKETS]):
+            grow(table)
+    return worth >= 0
+
+
+@compiled
+def place(table, word):
+    """Where the entry of a scattered key goes, and the worth of what is there."""
+    first = bucket(table, word)
+    salted = Bits(word) ^ Bits(table[SALT])
+    victim, least = first, 1 << 30
+    for at in range(first, first + BUCKET_WORDS, ENTRY_WORDS):
+        data = Bits(table[at + 1])
+        if Bits(table[at]) == salted and data != Bits(0):
+            return at, SAME
+        age = age_of(data)
+        worth = EARLIER if age >= np.int64(table[FIRST_AGE]) else FREE
+        if age == np.int64(table[AGE]):
+            worth = work_of(data)
+        if worth < least:
+            victim, least = at, worth
+    return victim, least
+
+
+@compiled(inline=False)
+def grow(table):
+    """Enlarge a region that is half full, and move the generation's entries.
+
+    From the last bucket to the first: a bucket's entries move to it or behind it.
+    """
+    old = np.int64(table[BUCKETS])
+    table[FILLED] = 0
+    table[BUCKETS] = min(old * REGION_GROWTH, most_buckets(table))
+    table[HIGHEST] = max(np.int64(table[HIGHEST]), np.int64(table[BUCKETS]))
+    for number in range(old - 1, -1, -1):
+        first = HEADER_WORDS + number * BUCKET_WORDS
+        for at in range(first, first + BUCKET_WORDS, ENTRY_WORDS):
+            entry = entry_at(table, at)
+            word = entry.word ^ Bits(table[SALT])
+            if age_of(entry.data) < np.int64(table[FIRST_AGE]):
+                table[at + 1] = 0
+            elif bucket(table, word) != first:
+                table[at + 1] = 0
+                other, _ = place(table, word)
+                park(table, other, entry)

@@ -1,0 +1,183 @@
+"""A gamble: random trees of decisions and chance, with repetition, drawn from a number.
+
+Rules: a position is a place of a random graph, and what happens there follows from the
+number of the graph and the place: the game is over, or a player moves (of three moves at
+most), or chance decides (among four outcomes at most, some of which never happen), once or
+twice.  Values: any numbers from -100 to 100, often just these two.  The variant
+``decisive`` has the same graphs, and only who wins, and how soon, matters.
+
+Text: the graph, the place, who is to move (1 or 2), and the events of chance that are
+still to come, as in ``7 12 1 0``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from engine import Bits, PositionError, compiled, quoted, rebuild
+from engine.bits import mix
+
+MAX_MOVES = 3
+MAX_PLIES = 500
+GRAPHS = 1000
+PLACES = 48
+EVENTS = 2
+
+
+class Gamble(NamedTuple):
+    """The graph, the place, the player to move, and the events still to come."""
+
+    graph: int
+    place: int
+    mover: int
+    events: int
+
+    def __str__(self) -> str:
+        what = "moves" if self.events == 0 else "waits for chance"
+        return f"place {self.place} of graph {self.graph}: player {self.mover + 1} {what}"
+
+
+class Position(Gamble):
+    """Values as they are."""
+
+    __slots__ = ()
+    VALUE_LIMIT = 100.0
+
+
+class Decisive(Gamble):
+    """Who wins, and how soon."""
+
+    __slots__ = ()
+    VARIANT = "decisive"
+    DECISIVE = True
+    VALUE_LIMIT = 100.0
+
+
+@compiled
+def drawn(position, purpose):
+    """A random word for a purpose, the same each time."""
+    place = Bits(position.graph) << Bits(20) | Bits(position.place) << Bits(10)
+    who = Bits(position.events) << Bits(4) | Bits(position.mover)
+    return mix(mix(place | who) ^ Bits(purpose))
+
+
+@compiled
+def number(position, purpose):
+    """A random value: one of the ends in two of five times."""
+    word = whole(drawn(position, purpose) % Bits(1000))
+    if word < 200:
+        return -100.0
+    if word < 400:
+        return 100.0
+    return (word - 700) / 3
+
+
+@compiled
+def whole(word):
+    return int(word)
+
+
+@compiled
+def moves(position, buffer, at):
+    for move in range(1 + whole(drawn(position, 1) % Bits(3))):
+        buffer[at] = move
+        at += 1
+    return at
+
+
+@compiled
+def step(position, purpose):
+    """Where a move leads, or chance."""
+    word = drawn(position, purpose)
+    mover = 1 - position.mover if word % Bits(4) else position.mover
+    place = whole((word >> Bits(8)) % Bits(PLACES))
+    if position.events > 0:
+        return rebuild(position, position.graph, place, mover, position.events - 1)
+    events = whole((word >> Bits(40)) % Bits(EVENTS + 1))
+    return rebuild(position, position.graph, place, mover, events)
+
+
+@compiled
+def play(position, move):
+    return step(position, 10 + move)
+
+
+@compiled
+def outcome(position):
+    if position.events == 0 and drawn(position, 2) % Bits(8) == Bits(0):
+        return True, number(position, 3)
+    return False, 0.0
+
+
+@compiled
+def key(position):
+    low = Bits(position.place) | Bits(position.mover) << Bits(8) | Bits(position.events) << Bits(9)
+    return low | Bits(position.graph) << Bits(16)
+
+
+@compiled
+def turn(position):
+    return position.mover
+
+
+@compiled
+def reversible(position, child):
+    return position.graph % 2 == 1 and position.events == 0 and child.events == 0
+
+
+@compiled
+def share(position, index):
+    """What an outcome weighs among the others: nothing, once in four times."""
+    return 1 if index == 0 else whole(drawn(position, 20 + index) % Bits(4))
+
+
+@compiled
+def chance(position):
+    return 1 + whole(drawn(position, 4) % Bits(4)) if position.events > 0 else 0
+
+
+@compiled
+def chance_outcome(position, index):
+    total = 0
+    for other in range(chance(position)):
+        total += share(position, other)
+    return share(position, index) / total, step(position, 30 + index)
+
+
+@compiled
+def evaluate(position):
+    return number(position, 5)
+
+
+def start(variant: str = "") -> Gamble:
+    if variant not in ("", "decisive"):
+        raise PositionError(f"a gamble has no variant {quoted(variant)}")
+    return Decisive(0, 0, 0, 2) if variant else Position(0, 0, 0, 2)
+
+
+def position_text(position: Gamble) -> str:
+    return f"{position.graph} {position.place} {position.mover + 1} {position.events}"
+
+
+def parse_position(text: str, variant: str = "") -> Gamble:
+    empty = start(variant)
+    if not text:
+        return empty
+    match = re.fullmatch(r"(0|[1-9][0-9]{0,2}) (0|[1-9][0-9]?) ([12]) ([0-2])", text)
+    if not match or int(match[2]) >= PLACES:
+        raise PositionError(f"{quoted(text)} is not a graph, a place, a player, and events to come")
+    graph, place, player, events = map(int, match.groups())
+    return rebuild(empty, graph, place, player - 1, events)
+
+
+def parse_move(position: Gamble, text: str) -> int:
+    buffer = [0] * MAX_MOVES
+    count = 0 if position.events or outcome(position)[0] else moves(position, buffer, 0)
+    if text not in [str(move) for move in range(count)]:
+        raise PositionError(f"{quoted(text)} is not one of {count} moves, counted from 0")
+    return int(text)
+
+
+def move_text(position: Gamble, move: int) -> str:
+    return str(move)

@@ -1,0 +1,152 @@
+"""Pig: turns of several rolls, most of the outcomes of chance, and equivalent positions.
+
+Rules: a player rolls a die (1, 2, 3 or 6: a 6 comes half of the time) as often as he likes.
+A 1 loses what the turn has made, and the turn; the others add to it.  Instead of rolling
+he may hold: then the turn's sum is his for good.  Who has the target is the winner, so a
+mover whose turn reaches it has won.  Values: 0.5 a win, -0.5 a loss, and nothing else.
+
+Text: the points of the first and second player, the sum of the turn, who is to play (1 or
+2), and ``roll`` if the die is about to fall, as in ``6 3 2 1 roll``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from engine import Bits, PositionError, compiled, quoted
+
+TARGET = 12
+MAX_MOVES = 2
+MAX_PLIES = 400
+VALUE_LIMIT = 0.5
+
+NAMES = ("hold", "roll")
+HOLD, ROLL = range(2)
+FACES = (1, 2, 3, 6)
+ODDS = (0.125, 0.125, 0.25, 0.5)
+
+
+class Position(NamedTuple):
+    """The points of both, the sum of the turn, whose turn it is, and whether the die falls."""
+
+    first: int
+    second: int
+    turn: int
+    mover: int
+    rolling: bool
+
+    def __str__(self) -> str:
+        return f"{self.first} : {self.second}, player {self.mover + 1} has {self.turn}"
+
+
+@compiled
+def points(position):
+    return position.first if position.mover == 0 else position.second
+
+
+@compiled
+def moves(position, buffer, at):
+    buffer[at] = ROLL
+    if position.turn == 0:
+        return at + 1
+    buffer[at + 1] = HOLD
+    return at + 2
+
+
+@compiled
+def play(position, move):
+    first, second, total, mover, _ = position
+    if move == ROLL:
+        return Position(first, second, total, mover, True)
+    if mover == 0:
+        return Position(first + total, second, 0, 1, False)
+    return Position(first, second + total, 0, 0, False)
+
+
+@compiled
+def outcome(position):
+    over = not position.rolling and points(position) + position.turn >= TARGET
+    return over, 0.5 if over else 0.0
+
+
+@compiled
+def key(position):
+    low = Bits(position.first) | Bits(position.second) << Bits(8) | Bits(position.turn) << Bits(16)
+    return low | Bits(position.mover) << Bits(24) | Bits(position.rolling) << Bits(25)
+
+
+@compiled
+def canonical(position):
+    """The same race, whoever of the two is to move."""
+    if position.mover == 0:
+        return key(position), 0
+    first, second, total, _, rolling = position
+    return key(Position(second, first, total, 0, rolling)), 1
+
+
+@compiled
+def turn(position):
+    return position.mover
+
+
+@compiled
+def chance(position):
+    return len(FACES) if position.rolling else 0
+
+
+@compiled
+def chance_outcome(position, index):
+    first, second, total, mover, _ = position
+    if index == 0:
+        return ODDS[0], Position(first, second, 0, 1 - mover, False)
+    return ODDS[index], Position(first, second, total + FACES[index], mover, False)
+
+
+@compiled
+def order(position, move, child):
+    return 1 if (move == HOLD) == (position.turn >= 6) else 0
+
+
+@compiled
+def evaluate(position):
+    lead = position.first - position.second
+    return (lead if position.mover == 0 else -lead) / (4 * TARGET) + position.turn / (8 * TARGET)
+
+
+def start(variant: str = "") -> Position:
+    if variant:
+        raise PositionError(f"pig has no variant {quoted(variant)}")
+    return Position(0, 0, 0, 0, False)
+
+
+def position_text(position: Position) -> str:
+    first, second, total, mover, rolling = position
+    return f"{first} {second} {total} {mover + 1}{' roll' * rolling}"
+
+
+def parse_position(text: str, variant: str = "") -> Position:
+    empty = start(variant)
+    if not text:
+        return empty
+    match = re.fullmatch(r"([0-9]+) ([0-9]+) ([0-9]+) ([12])( roll)?", text)
+    if not match or any(len(number) > 2 for number in match.groups()[:3]):
+        raise PositionError(f"{quoted(text)} is not points, a sum, a player, and perhaps roll")
+    first, second, total = (int(number) for number in match.groups()[:3])
+    position = Position(first, second, total, int(match[4]) - 1, bool(match[5]))
+    if max(first, second) >= TARGET or position_text(position) != text:
+        raise PositionError(f"{quoted(text)}: both have less than {TARGET} points before the turn")
+    if total == 1 or points(position) + total >= TARGET + (0 if position.rolling else 6):
+        raise PositionError(f"a turn does not come to {total} here")
+    return position
+
+
+def parse_move(position: Position, text: str) -> int:
+    allowed = [] if position.rolling or outcome(position)[0] else NAMES[position.turn == 0 :]
+    if text not in allowed:
+        raise PositionError(f"{quoted(text)} is not one of {', '.join(allowed) or 'no moves'}")
+    return NAMES.index(text)
+
+
+def move_text(position: Position, move: int) -> str:
+    return NAMES[move]
