@@ -239,8 +239,9 @@ def chance_node(
 
     *word* is its address in the table; *steps* reversible moves led here and *actions*
     costless ones, the last was *previous* (``NO_MOVE``: none); *mover* is 0 or 1; the stacks
-    are free from *top* on.  Of a decision only the *tries* most promising moves are searched: with fewer than
-    there are, a score above alpha is a lower bound and one below says nothing.
+    are free from *top* on.  Of a decision only the *tries* most promising moves are
+    searched: with fewer than there are, a score above alpha is a lower bound and one below
+    says nothing.
     """
     # 0. Where the depth ends, estimate, but not before chance has decided.
     by_chance = chance(position) > 0

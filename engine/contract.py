@@ -97,6 +97,7 @@ __all__ = [
     "INFINITE",
     "MAX_VALUE",
     "NO_MOVE",
+    "PLAIN_COPY",
     "REQUIRED",
     "VERBS",
     "bind",
@@ -137,6 +138,9 @@ __all__ = [
     "turn",
 ]
 
+PLAIN_COPY = "_plain"
+"""The name of a game's plain copy is that of its module and this."""
+
 NO_MOVE = 65535
 """Not a move."""
 
@@ -158,6 +162,8 @@ def module_of(cls: type) -> ModuleType:
 def game_name(cls: type) -> str:
     """The game of a position class, and its variant, as a person writes them."""
     name, variant = module_of(cls).__name__.removeprefix("games."), getattr(cls, "VARIANT", "")
+    if getattr(module_of(cls), "PLAIN", False):
+        name = name.removesuffix(PLAIN_COPY)
     return f"{name}:{variant}" if variant else name
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from engine.contract import is_plain, module_of
+from engine.contract import PLAIN_COPY, is_plain, module_of
 from engine.errors import GameError
 from engine.text import nearest, quoted
 
@@ -137,7 +137,7 @@ def _module_of_file(path: Path) -> ModuleType:
 
 def _plain_copy(module: ModuleType) -> ModuleType:
     """A copy of a game under another name, to run as plain Python."""
-    name = f"{module.__name__}_plain"
+    name = module.__name__ + PLAIN_COPY
     if name in sys.modules:
         return sys.modules[name]
     path = Path(str(module.__file__))

@@ -7,7 +7,7 @@ played again move for move, also from its middle.  (Limits of time are the excep
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from random import Random
