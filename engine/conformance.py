@@ -60,6 +60,7 @@ from engine.contract import (
     reversible,
     runs_plainly,
     same_after_chance,
+    settled,
     turn,
 )
 from engine.errors import PositionError
@@ -280,6 +281,7 @@ class Study:
     exact: dict[Any, float] = field(default_factory=dict)
     keys: dict[int, Any] = field(default_factory=dict)
     classes: dict[int, Any] = field(default_factory=dict)
+    rests: dict[int, Any] = field(default_factory=dict)
     move_texts: set[str] = field(default_factory=set)
     table: Table = field(default_factory=lambda: Table(1))
 
@@ -722,6 +724,22 @@ def equivalent_positions_have_equal_values(position: Any, study: Study) -> Itera
             )
 
 
+@about("settled")
+def values_differ_by_what_is_settled(position: Any, study: Study) -> Iterator[str]:
+    points, word = settled(position)
+    if not 0 <= operator.index(word) <= WORD:
+        yield f"{word} is not a word of 64 bits"
+    other = study.rests.setdefault(int(word), position)
+    if {position, other} <= study.values.keys() and not study.path_dependent:
+        rest = study.values[position] - points
+        others = study.values[other] - settled(other)[0]
+        if not _same(rest, others):
+            yield (
+                f"{other!r} has the same key of what is left, but there {others} are left to "
+                f"win, not {rest}"
+            )
+
+
 @about("canonical_move", Study.choices)
 def canonical_moves_are_moves_turned(position: Any, study: Study) -> Iterator[str]:
     """Turned into the frame of the class and back again, here or at an equivalent position."""
@@ -769,7 +787,10 @@ def observe(position: Any, alpha: int, beta: int, buffer: Any, words: Any) -> in
     park(words, 4, Number(float(upper)))
     words[5] = Bits(word)
     words[6] = Bits(symmetry)
-    at = 7
+    points, rest = settled(position)
+    words[7] = Bits(points)
+    words[8] = Bits(rest)
+    at = 9
     if over:
         return at
     for index in range(chance(position)):
@@ -808,7 +829,7 @@ def compiled_verbs_say_the_same(position: Any, study: Study) -> Iterator[str]:
     position = coerce(position)
     observe.specialise(type(position))
     room = game_constant(type(position), "MAX_MOVES", 256)
-    size = (room + chance(position) + 1) * (len(position) + 8)
+    size = 16 + (room + chance(position)) * (len(position) + 8)
     for alpha, beta in ((-INFINITE, INFINITE), (-1, 0), (0, 1)):
         plain, words = [0] * size, np.zeros(size, np.uint64)
         count = observe.function(position, alpha, beta, [0] * room, plain)
@@ -817,7 +838,7 @@ def compiled_verbs_say_the_same(position: Any, study: Study) -> Iterator[str]:
         if words[:found].tolist() != wanted:
             pairs = zip(words[:found].tolist(), wanted, strict=False)
             at = next((n for n, (a, b) in enumerate(pairs) if a != b), min(found, count))
-            names = ("key", "outcome", "outcome", "bounds", "bounds", "canonical", "canonical")
+            names = ("key", *["outcome"] * 2, *["bounds"] * 2, *["canonical"] * 2, *["settled"] * 2)
             verb = names[at] if at < len(names) else "a verb of moves or chance"
             yield f"{verb} differs from plain Python"
 

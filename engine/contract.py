@@ -36,7 +36,8 @@ Verbs that a game may define, compiled; each has a default, and a verb that is n
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`candidates`,
 :func:`forced`, :func:`order`, :func:`noisy`, :func:`extension`, :func:`skip`,
 :func:`features`, :func:`canonical`, :func:`canonical_move`, :func:`original_move`,
-:func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`, :func:`reversible`.
+:func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`,
+:func:`reversible`.
 
 Functions of plain Python that every game defines, for people:
 
@@ -133,6 +134,7 @@ __all__ = [
     "reversible",
     "runs_plainly",
     "same_after_chance",
+    "settled",
     "side",
     "skip",
     "turn",
@@ -432,6 +434,19 @@ def canonical_move(position: Any, move: int, symmetry: int) -> int:
 def original_move(position: Any, move: int, symmetry: int) -> int:
     """The inverse of :func:`canonical_move`; default: unchanged."""
     return move
+
+
+@_verb
+def settled(position: Any) -> tuple[int, int]:
+    """What of the value is decided already, and the key of what is left to play for.
+
+    For games of points: two positions with the same key have values that differ as their
+    settled parts do (seeds in stores, boxes won), so a solver need solve only one of
+    them.  They are turned alike in the frame of :func:`canonical`.  Default: 0, and the key
+    of the class of :func:`canonical`.
+    """
+    word, _ = canonical(position)
+    return 0, word
 
 
 # Optional: games that are not strictly alternating ------------------------------------
