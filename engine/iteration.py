@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -44,6 +43,7 @@ from engine.contract import (
     game_function,
     game_name,
     legal_moves,
+    module_of,
     moves,
     moves_again,
     outcome,
@@ -80,7 +80,7 @@ DONE = (1 << 31) - 1
 GRAPH = np.dtype(
     [
         ("stop", np.int64),
-        ("limit", np.int64),  # VALUE_LIMIT
+        ("limit", np.float64),  # VALUE_LIMIT
         ("most", np.int64),  # MAX_MOVES
         ("positions", np.int64),  # most states that are wanted
         ("states", np.int64),
@@ -170,7 +170,7 @@ def explore(like, graph, keys, slots, words, first, kinds, children, weights, va
         if over:
             kinds[state] = FINISHED
             values[state] = value
-            if abs(value) > graph.limit:
+            if not abs(value) <= graph.limit:
                 graph.trouble = VALUE
         elif chance(position) > 0:
             kinds[state] = CHANCE
@@ -394,7 +394,7 @@ def iterate(
     clock = Clock(limits.seconds)
     stops = [] if stop is None else [stop]
     try:
-        ended = graph.explore(clock, stops) or graph.converge(clock, stops, float(tolerance))
+        ended = run_watched(lambda: graph.solve(float(tolerance)), graph.control, clock, stops)
     except MemoryError:
         raise CutnodeError("the positions that can be reached from here need more memory") from None
     return graph.result(float(tolerance), ended, clock.elapsed())
@@ -413,7 +413,8 @@ class _Graph:
         self.memory = records(1, GRAPH)
         self.counts = self.memory[0]
         self.control = {"stop": self.memory["stop"]}
-        self.counts["limit"] = game_constant(cls, "VALUE_LIMIT", MAX_VALUE)
+        self.limit = _value_limit(cls)
+        self.counts["limit"] = self.limit
         self.counts["most"] = game_constant(cls, "MAX_MOVES", 256)
         self.counts["positions"] = positions
         self.buffer = np.zeros(self.counts["most"], np.int64)
@@ -440,11 +441,33 @@ class _Graph:
             self.children = _longer(self.children, edges)
             self.weights = _longer(self.weights, edges)
 
-    def explore(self, clock: Clock, stops: Sequence[threading.Event]) -> str:
-        """Find all states; return why it ended early, or ""."""
+    def solve(self, tolerance: float) -> None:
+        """Find all states and bound their values, until that is done or the stop flag is set."""
+        self._explore()
+        self._trim()
+        if self.counts["stop"] == RUNNING:
+            self._arrange()
+        if self.counts["stop"] == RUNNING:
+            arguments = self.ends, self.first, self.kinds, self.children, self.weights
+            self.run_converge(for_kernel(self.memory), *arguments, self.bounds, tolerance)
+
+    def _explore(self) -> None:
+        """Find all states."""
         counts = self.counts
         while True:
-            ended = run_watched(self._explore_on, self.control, clock, stops)
+            self.run_explore(
+                self.root,
+                for_kernel(self.memory),
+                self.keys,
+                self.slots,
+                self.words,
+                self.first,
+                self.kinds,
+                self.children,
+                self.weights,
+                self.values,
+                self.buffer,
+            )
             if counts["trouble"] != SOUND:
                 raise GameError(self._complaint())
             if counts["states"] > counts["positions"]:
@@ -452,9 +475,8 @@ class _Graph:
                     f"more than {counts['positions']:,} positions can be reached from here: "
                     f"allow more if there is memory, some 200 bytes for each"
                 )
-            if ended or counts["expanded"] == counts["states"]:
-                self._trim()
-                return ended
+            if counts["stop"] != RUNNING or counts["expanded"] == counts["states"]:
+                return
             self._make_room(
                 _room(len(self.keys), int(counts["states"] + counts["room"])),
                 _room(len(self.children), int(counts["edges"] + counts["room"])),
@@ -463,50 +485,28 @@ class _Graph:
     def _trim(self) -> None:
         """Forget the room that was not needed, and begin with bounds that surely hold."""
         states, edges = int(self.counts["states"]), int(self.counts["edges"])
+        self.words = self.words[:0]
         self.keys, self.kinds = self.keys[:states], self.kinds[:states]
         self.first = self.first[: states + 1]
         self.children, self.weights = self.children[:edges], self.weights[:edges]
         self.kinds[self.counts["expanded"] :] = DECISION  # not known after an early end
-        limit = float(self.counts["limit"])
         self.bounds = np.empty((states, 2))
         finished = self.kinds == FINISHED
-        self.bounds[:, 0] = np.where(finished, self.values[:states], -limit)
-        self.bounds[:, 1] = np.where(finished, self.values[:states], limit)
+        self.bounds[:, 0] = np.where(finished, self.values[:states], -self.limit)
+        self.bounds[:, 1] = np.where(finished, self.values[:states], self.limit)
         self.ends = np.empty(states, np.uint8)
-
-    def _explore_on(self) -> None:
-        self.run_explore(
-            self.root,
-            for_kernel(self.memory),
-            self.keys,
-            self.slots,
-            self.words,
-            self.first,
-            self.kinds,
-            self.children,
-            self.weights,
-            self.values,
-            self.buffer,
-        )
 
     def _complaint(self) -> str:
         """What is wrong with the state that was to be expanded."""
         position = load(self.words, int(self.counts["expanded"]) * width(self.root), self.root)
         cls: Any = type(position)
         wrong = {
-            VALUE: f"has a value beyond VALUE_LIMIT = {self.counts['limit']}",
+            VALUE: f"has a value beyond VALUE_LIMIT = {self.limit:g}",
             ODDS: "has outcomes of chance whose probabilities do not sum to 1",
             STUCK: "has no moves, but the game is not over",
         }[int(self.counts["trouble"])]
         text = game_function(cls, "position_text")(position)
         return f"{game_name(cls)}: position {quoted(text)} {wrong}"
-
-    def converge(self, clock: Clock, stops: Sequence[threading.Event], tolerance: float) -> str:
-        """Bound the values of all states; return why it ended early, or ""."""
-        self.words = self.words[:0]
-        return run_watched(self._arrange, self.control, clock, stops) or run_watched(
-            lambda: self._converge(tolerance), self.control, clock, stops
-        )
 
     def _arrange(self) -> None:
         """Number the states in the order in which they are swept."""
@@ -526,18 +526,13 @@ class _Graph:
         taken = self.slots > 0
         self.slots[taken] = ranks[self.slots[taken] - 1] + 1
 
-    def _converge(self, tolerance: float) -> None:
-        graph = for_kernel(self.memory)
-        arguments = self.ends, self.first, self.kinds, self.children, self.weights
-        self.run_converge(graph, *arguments, self.bounds, tolerance)
-
     def result(self, tolerance: float, ended: str, seconds: float) -> Iterated:
         """What is known now."""
         counts, root = self.counts, self.root
         states = States(root, self.keys, self.slots, self.bounds)
         lower, upper = states.bounds_of(root)
         proven = upper - lower <= tolerance
-        unknown = None if counts["expanded"] else (-float(counts["limit"]), float(counts["limit"]))
+        unknown = None if counts["expanded"] else (-self.limit, self.limit)
         intervals = {
             move: unknown or states.bounds_behind(root, child) for move, child in _children(root)
         }
@@ -606,6 +601,11 @@ def _children(position: Any) -> list[tuple[int, Any]]:
     return [(index, child) for index, (odds, child) in events if odds > 0] or [
         (move, play(position, move)) for move in legal_moves(position)
     ]
+
+
+def _value_limit(cls: type) -> float:
+    """No value of the game of *cls* is further from zero."""
+    return float(getattr(cls, "VALUE_LIMIT", getattr(module_of(cls), "VALUE_LIMIT", MAX_VALUE)))
 
 
 def _longer(array: np.ndarray, size: int) -> np.ndarray:

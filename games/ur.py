@@ -69,7 +69,6 @@ from engine import (
     without_lowest,
 )
 
-DECISIVE = False
 VALUE_LIMIT = 100
 MAX_MOVES = 8
 MAX_PLIES = 4096
