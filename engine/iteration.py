@@ -71,8 +71,8 @@ FINISHED, DECISION, CHANCE = range(3)
 """The kinds of states."""
 
 SOUND, VALUE, ODDS, STUCK = range(4)
-"""What is wrong with the game: nothing; a value beyond its limit; probabilities that do not
-sum to 1; no moves."""
+"""What is wrong with the game: nothing; a value beyond its limit; probabilities that are none;
+no moves."""
 
 DONE = (1 << 31) - 1
 """The rank of a state whose component is known: after all others."""
@@ -178,7 +178,9 @@ def explore(like, graph, keys, slots, words, first, kinds, children, weights, va
             for index in range(chance(position)):
                 odds, child = chance_outcome(position, index)
                 total += odds
-                if odds > 0:
+                if odds < 0:
+                    graph.trouble = ODDS
+                elif odds > 0:
                     weight = odds if same_after_chance(position, child) else -odds
                     lead_to(child, weight, graph, keys, slots, words, children, weights)
             if not abs(total - 1) < 1e-9:
@@ -485,7 +487,6 @@ class _Graph:
     def _trim(self) -> None:
         """Forget the room that was not needed, and begin with bounds that surely hold."""
         states, edges = int(self.counts["states"]), int(self.counts["edges"])
-        self.words = self.words[:0]
         self.keys, self.kinds = self.keys[:states], self.kinds[:states]
         self.first = self.first[: states + 1]
         self.children, self.weights = self.children[:edges], self.weights[:edges]
@@ -495,6 +496,7 @@ class _Graph:
         self.bounds[:, 0] = np.where(finished, self.values[:states], -self.limit)
         self.bounds[:, 1] = np.where(finished, self.values[:states], self.limit)
         self.ends = np.empty(states, np.uint8)
+        self.words, self.values = self.words[:0].copy(), self.values[:0].copy()
 
     def _complaint(self) -> str:
         """What is wrong with the state that was to be expanded."""
@@ -502,7 +504,7 @@ class _Graph:
         cls: Any = type(position)
         wrong = {
             VALUE: f"has a value beyond VALUE_LIMIT = {self.limit:g}",
-            ODDS: "has outcomes of chance whose probabilities do not sum to 1",
+            ODDS: "has outcomes of chance with probabilities below 0, or a sum that is not 1",
             STUCK: "has no moves, but the game is not over",
         }[int(self.counts["trouble"])]
         text = game_function(cls, "position_text")(position)

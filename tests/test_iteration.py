@@ -269,7 +269,11 @@ def test_positions_that_are_none():
         ({"outcome": lambda p: (True, float("nan"))}, "has a value beyond VALUE_LIMIT = 100"),
         (
             {"chance_outcome": lambda p, n: (0.4, race.Position(p.mine, p.theirs, n + 1))},
-            "'5 5 0' has outcomes of chance whose probabilities do not sum to 1",
+            "'5 5 0' has outcomes of chance with probabilities below 0, or a sum that is not 1",
+        ),
+        (
+            {"chance_outcome": lambda p, n: (3 * n - 1, race.Position(p.mine, p.theirs, n + 1))},
+            "'5 5 0' has outcomes of chance with probabilities below 0",
         ),
         ({"moves": lambda p, buffer, at: at}, "'5 5 1' has no moves, but the game is not over"),
     ],
