@@ -34,7 +34,6 @@ from engine.bits import Bits, mix
 from engine.chance_table import begin, probe, store
 from engine.contract import (
     INFINITE,
-    MAX_VALUE,
     NO_MOVE,
     canonical,
     canonical_move,
@@ -42,7 +41,6 @@ from engine.contract import (
     chance_outcome,
     costless,
     game_name,
-    module_of,
     moves,
     moves_again,
     order,
@@ -91,23 +89,13 @@ from engine.search import (
 )
 from engine.table import depth_of, is_proven, move_of
 
-__all__ = ["chance_address", "chance_root", "static_score", "value_limit"]
+__all__ = ["chance_address", "chance_root", "static_score"]
 
 ALL_MOVES = 1 << 30
 """More than a position has."""
 
 RESOLUTION = 1e-12
 """No window is narrower than this part of the range of scores: floats tell its ends apart."""
-
-
-def value_limit(cls: Any) -> float:
-    """The ``VALUE_LIMIT`` of the game of a position class."""
-    limit = getattr(cls, "VALUE_LIMIT", getattr(module_of(cls), "VALUE_LIMIT", MAX_VALUE))
-    if not isinstance(limit, int | float) or not 0 < limit <= MAX_VALUE:
-        raise GameError(
-            f"VALUE_LIMIT of {game_name(cls)} is a number from 0 to {MAX_VALUE}, not {limit!r}"
-        )
-    return float(limit)
 
 
 def static_score(position: Any, evaluation: Any, win: int, step: int, ply: int = 0) -> float:

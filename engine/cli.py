@@ -22,7 +22,7 @@ import click
 from click.core import ParameterSource
 
 import engine
-from engine.contract import defines, play
+from engine.contract import defines, outcome, play
 from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
@@ -444,7 +444,8 @@ def show(game: str, position: str | None, file: str | None, as_json: bool) -> No
             click.echo(json.dumps({"position": text, "board": board, "moves": moves}))
         else:
             click.echo("\n" * (number > 0) + f"{shown}\n\ntext   {board}")
-            click.echo(f"moves  {' '.join(moves) or 'none: the game is over'}")
+            why = "the game is over" if outcome(shown)[0] else "chance decides"
+            click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
 
 
 @main.command(epilog=EPILOG)

@@ -27,7 +27,6 @@ from numba import types
 
 from engine.api import alphabeta, analyse, minimax, perft
 from engine.bits import WORD, Bits
-from engine.chance import value_limit
 from engine.contract import (
     INFINITE,
     MAX_VALUE,
@@ -62,6 +61,7 @@ from engine.contract import (
     same_after_chance,
     settled,
     turn,
+    value_limit,
 )
 from engine.errors import PositionError
 from engine.finding import Game

@@ -138,6 +138,7 @@ __all__ = [
     "side",
     "skip",
     "turn",
+    "value_limit",
 ]
 
 PLAIN_COPY = "_plain"
@@ -180,6 +181,16 @@ def game_function(cls: type, name: str) -> Callable[..., Any]:
 def game_constant(cls: type, name: str, default: int) -> int:
     """A number that the game of *cls* may define."""
     return int(getattr(cls, name, getattr(module_of(cls), name, default)))
+
+
+def value_limit(cls: Any) -> float:
+    """The ``VALUE_LIMIT`` of the game of a position class."""
+    limit = getattr(cls, "VALUE_LIMIT", getattr(module_of(cls), "VALUE_LIMIT", MAX_VALUE))
+    if not isinstance(limit, int | float) or not 0 < limit <= MAX_VALUE:
+        raise GameError(
+            f"VALUE_LIMIT of {game_name(cls)} is a number from 0 to {MAX_VALUE}, not {limit!r}"
+        )
+    return float(limit)
 
 
 def defines(cls: type, name: str) -> bool:

@@ -17,7 +17,10 @@ GAMES = ["engine.template", *game_names(), *TOYS]
 COMPILED = ("tictactoe", "connect4", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
-VARIANTS = (*(f"connect4:{board}" for board in BOARDS), "toys.boxes:3", "toys.boxes:4")
+VARIANTS = (
+    *(f"connect4:{board}" for board in BOARDS),
+    *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz"),
+)
 
 
 @pytest.mark.parametrize("name", GAMES)
