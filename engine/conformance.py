@@ -42,6 +42,7 @@ from engine.contract import (
     costless,
     defines,
     evaluate,
+    features,
     forced,
     free_move,
     game_constant,
@@ -66,6 +67,7 @@ from engine.contract import (
 from engine.errors import PositionError
 from engine.finding import Game
 from engine.jit import compiled
+from engine.optionality import FEATURES, Optionality
 from engine.positions import coerce, park, width
 from engine.scores import WIN, final_score, is_decisive, limited
 from engine.searcher import Engine
@@ -644,6 +646,15 @@ def estimates_are_values(position: Any, study: Study) -> Iterator[str]:
     yield from _too_large(evaluate(position), position)
 
 
+@about("features", Study.choices)
+def features_are_amounts(position: Any, study: Study) -> Iterator[str]:
+    numbers = features(position)
+    if len(numbers) != 2 * len(FEATURES):
+        yield f"gives {len(numbers)} numbers, not {2 * len(FEATURES)}"
+    if not all(math.isfinite(number) and number >= 0 for number in numbers):
+        yield f"gives {numbers}; these are amounts, 0 or more"
+
+
 @about("order", Study.choices)
 def orders_are_limited(position: Any, study: Study) -> Iterator[str]:
     for move in legal_moves(position):
@@ -884,6 +895,16 @@ def _lines(position: Any, depth: int) -> int:
         return int(depth == 0)
     left = depth if chance(position) else depth - 1
     return sum(_lines(child, left) for child in _children(position))
+
+
+@about("features", Study.choices, most=40, properties=COMPILED)
+def compiled_features_are_the_same(position: Any, study: Study) -> Iterator[str]:
+    """Seen through weights of which no two sums are alike."""
+    if defines(type(position), "features"):
+        weights = Optionality(*(1000 * math.sqrt(2 * number + 3) for number in range(6)))
+        found, wanted = minimax(position, 0, evaluation=weights).value, weights(position)
+        if found != limited(wanted, WIN if is_decisive(type(position)) else 0):
+            yield "differ from plain Python"
 
 
 @about("minimax", Study.endings, most=8, properties=SEARCHES)
