@@ -79,8 +79,8 @@ class Session:
         self.record = Record(start, seed=seed)
         self.players = list(players)
         self.thoughts = thoughts
-        self.saved: tuple[str, int] | None = None
-        """The file that has the game, and how many steps of it."""
+        self.saved: tuple[str, dict[str, Any]] | None = None
+        """The file that has the game, and what it holds."""
         self._made: dict[str, Player] = {}
         for configuration in self._engines():
             self._player(configuration)
@@ -202,7 +202,7 @@ class Session:
 
     def _farewell(self) -> str:
         """How to go on another time."""
-        if self.saved is not None and self.saved[1] == len(self.record.steps):
+        if self.saved is not None and self.saved[1] == self.to_dict():
             listed = self.name in game_names() or self.name.partition(":")[0] in game_names()
             words = [] if listed else [self.name]
             return f"to go on: cutnode play {shlex.join([*words, '--resume', self.saved[0]])}"
@@ -284,10 +284,10 @@ class Session:
             if proven is not None:
                 return f"proven: {who} {proven}"
         found = self._advice()
-        chances = "are equal" if found.value == 0 else "are better" if found.value > 0 else ""
+        chances = "equal" if found.value == 0 else "better" if found.value > 0 else "worse"
         sure = "proven" if found.proven else f"estimated {found.depth} plies deep"
         whose = "your" if who == "you" else f"{who}'s"
-        return f"{sure}: {whose} chances {chances or 'are worse'} (value {found.value:+g})"
+        return f"{sure}: {whose} chances are {chances} (value {found.value:+g})"
 
     def undo(self, argument: str) -> str:
         record = self.record
@@ -338,7 +338,7 @@ class Session:
                 raise CutnodeError(f"{argument} is there already, and no saved game") from None
         check_file(argument)
         write_whole(argument, (json.dumps(self.to_dict(), indent=1) + "\n").encode())
-        self.saved = argument, len(self.record.steps)
+        self.saved = argument, self.to_dict()
         return f"saved; to go on later: cutnode play --resume {shlex.quote(argument)}"
 
     def quit(self, argument: str) -> None:
@@ -347,7 +347,7 @@ class Session:
     def to_dict(self) -> dict[str, Any]:
         """The game as plain data, as it is saved."""
         about = {"format": FORMAT, "version": VERSION, "game": self.name}
-        settings = {"players": self.players, "thoughts": self.thoughts}
+        settings = {"players": list(self.players), "thoughts": self.thoughts}
         course = self.record.to_dict()
         del course["positions"]
         return about | settings | course
@@ -419,7 +419,7 @@ def resume(file: str, name: str | None = None) -> Session:
         raise CutnodeError(f"{file} cannot be resumed: it lacks {error}") from None
     except (CutnodeError, TypeError) as error:
         raise CutnodeError(f"{file} cannot be resumed: {error}") from None
-    session.saved = file, len(steps)
+    session.saved = file, session.to_dict()
     return session
 
 

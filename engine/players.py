@@ -19,6 +19,7 @@ from engine.errors import CutnodeError, GameError, PositionError, whole
 from engine.evaluation import Evaluation
 from engine.parameters import DEEPENING_STEP, MOST_DEPTH
 from engine.results import Line, SearchResult
+from engine.runner import Limits
 from engine.scores import MOST_ESTIMATE
 from engine.searcher import Engine, class_of
 from engine.table import Table
@@ -116,6 +117,9 @@ class EnginePlayer:
         self.limits: dict[str, Any] = {"depth": depth, "nodes": nodes, "seconds": seconds}
         if depth is None and nodes is None and seconds is None:
             raise CutnodeError("a player needs a limit: depth, nodes or seconds")
+        Limits(nodes, seconds)
+        if depth is not None and not 1 <= whole(depth, "a depth") <= MOST_DEPTH:
+            raise CutnodeError(f"a player's depth is 1..{MOST_DEPTH} plies, not {depth}")
         self.seed = 0
         self.engine = Engine(game, table=table, **options)
 
