@@ -27,6 +27,8 @@ from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
 from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
+from engine.playing_cli import match
+from engine.playing_cli import play as play_game
 from engine.results import Result, score_text
 from engine.searcher import DRIVERS
 from engine.table import Table
@@ -84,11 +86,13 @@ def installed_version() -> str:
 @click.group(cls=Commands, epilog=EPILOG)
 @click.version_option(installed_version(), prog_name="cutnode")
 def main() -> None:
-    """Solve positions of board games, count lines of play, and show boards."""
+    """Solve positions of board games, play, count lines of play, and show boards."""
     sys.path.append(os.getcwd())  # where modules named by a person may be
 
 
 main.add_command(lab)
+main.add_command(play_game)
+main.add_command(match)
 
 
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
