@@ -32,6 +32,7 @@ from engine.contract import (
     NO_MOVE,
     chance,
     chance_outcome,
+    defines,
     game_function,
     game_name,
     is_plain,
@@ -48,7 +49,7 @@ from engine.limits import RUNNING
 from engine.optionality import Optionality
 from engine.ordering import bring_best, ranked_move
 from engine.parameters import MOST_DEPTH
-from engine.plain import alphabeta_node, minimax_node
+from engine.plain import alphabeta_node, minimax_node, repeats
 from engine.positions import coerce
 from engine.results import score_text
 from engine.scores import is_decisive, win_distance
@@ -150,6 +151,7 @@ class Tree:
     """Whether scores far from 0 are wins (see ``engine.scores``)."""
     value: float
     pv: tuple[str, ...]
+    """The line of best play, as far as the tree was recorded: a ply more than is shown."""
     nodes: int
     """Visited by all iterations; ``root.nodes`` by the one that is shown."""
     root: Node
@@ -226,6 +228,7 @@ def record_tree(
             assert recorder.root is not None
             root = recorder.root
     shape = _Shape(cls, root, pv, plies, width, size)
+    shown = shape.node(root, None, 1)
     return Tree(
         game=game_name(cls),
         position=shape.position_text(position),
@@ -233,12 +236,12 @@ def record_tree(
         techniques=tuple(sorted(used)),
         depth=depth,
         decisive=is_decisive(cls),
-        value=root.value,
+        value=shown.value,
         pv=tuple(
             shape.edge_text(parent, child) for parent, child in itertools.pairwise(shape.principal)
         ),
         nodes=spent,
-        root=shape.node(root, None, 1),
+        root=shown,
     )
 
 
@@ -285,6 +288,7 @@ class _Visit:
         self.considered: list[int] = []  # the moves that were picked, in order
         self.marks = (0, 0)  # moves reduced and extended before the last of them
         self.drawn = 0  # the last outcome of chance that was asked for
+        self.repeats = False  # an earlier position of the line
 
     @classmethod
     def unsearched(cls, position: Any, value: float) -> _Visit:
@@ -296,7 +300,7 @@ class _Visit:
     @property
     def depth(self) -> int | None:
         depth: int = self.given.get("depth", 0)
-        return depth if depth <= MOST_DEPTH else None
+        return max(depth, 0) if depth <= MOST_DEPTH else None
 
     @property
     def alpha(self) -> float:
@@ -350,7 +354,7 @@ class _Recorder:
     def __init__(self, deepest: int, most_nodes: int, counters: tuple[str, ...]):
         self.deepest = deepest
         self.most_nodes = most_nodes
-        self.names = (*counters, "repetitions") if counters else ("nodes", "leaves")
+        self.names = counters or ("nodes", "leaves")
         self.count: Callable[[Any], tuple[int, ...]] = attrgetter(*self.names)
         self.zeros = (0,) * len(self.names)
         self.above = _Visit("root", {"position": None, "ply": -1}, NO_MOVE)
@@ -367,6 +371,7 @@ class _Recorder:
             **{_source(function): self._observe_nodes(_source(function)) for function in functions},
             bring_best: self._observe_picks,
             chance_outcome: self._observe_outcomes,
+            repeats: self._observe_repetitions,
         }
 
     def _observe_nodes(self, function: Any) -> Observer:
@@ -417,6 +422,7 @@ class _Recorder:
 
     def _continue(self, visit: _Visit, kind: str, given: dict[str, Any], run: Any) -> Any:
         if kind == "leaf_score":
+            visit.kind = kind
             return run(*given.values())
         visit.begin_quietly()
         value = run(*given.values())
@@ -466,6 +472,14 @@ class _Recorder:
 
         return observed_outcome
 
+    def _observe_repetitions(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        def observed_repetition(*args: Any) -> Any:
+            found = run(*args)
+            self.open[-1].repeats = found
+            return found
+
+        return observed_repetition
+
 
 # What of it is shown --------------------------------------------------------------------
 
@@ -477,6 +491,7 @@ class _Shape:
         self, cls: Any, root: _Visit, pv: tuple[int, ...] | None, plies: int, width: int, size: int
     ):
         self.cls = cls
+        self.has_chance = defines(cls, "chance")
         self.plies = plies
         self._move_text = game_function(cls, "move_text")
         self.position_text = game_function(cls, "position_text")
@@ -521,6 +536,7 @@ class _Shape:
         if sign < 0:
             bound = {"lower": "upper", "upper": "lower"}.get(bound, bound)
         low, high = (visit.alpha, visit.beta) if sign > 0 else (-visit.beta, -visit.alpha)
+        value = sign * visit.value + 0  # not -0.0
         return Node(
             move="" if parent is None else self.edge_text(parent, visit),
             position=self.position_text(visit.position),
@@ -528,7 +544,7 @@ class _Shape:
             ply=visit.ply,
             depth=visit.depth,
             window=(None if low <= -INFINITE else low, None if high >= INFINITE else high),
-            value=sign * visit.value,
+            value=value if self.has_chance else int(value),
             bound=bound,
             kind=_kind(visit),
             best=None if best is None else self.edge_text(visit, best),
@@ -562,11 +578,11 @@ class _Shape:
         if visit.by_chance:
             return "all outcomes searched"
         if visit.quiet and not visit.children:
-            return "stands pat" if visit.value >= visit.beta else "quiet"
+            return "stands pat" if visit.value >= visit.beta else "quiet position"
         if visit.kind != "minimax_node" and visit.value >= visit.beta:
             return self._cutoff(visit)
         if visit.own.get("late") or visit.own.get("futile"):
-            return "the other moves are not promising"
+            return "unpromising moves skipped"
         if not visit.children:
             return "no child can raise alpha, says the table"
         return "all noisy moves searched" if visit.quiet else "all moves searched"
@@ -652,13 +668,10 @@ def _ended(visit: _Visit) -> str:
     """What ended the line of play at a node, if anything did."""
     if outcome(visit.position)[0]:
         return OVER
-    if visit.own.get("repetitions"):
+    if visit.repeats:
         return REPETITION
-    if visit.kind == "leaf_score":
-        return HORIZON
-    if visit.kind in ("alphabeta_node", "minimax_node") and visit.own["leaves"]:
-        return HORIZON if visit.depth == 0 else REPETITION
-    return ""
+    plain = visit.kind in ("alphabeta_node", "minimax_node")
+    return HORIZON if visit.kind == "leaf_score" or (plain and visit.own["leaves"]) else ""
 
 
 def _kind(visit: _Visit) -> str:

@@ -13,9 +13,10 @@ its children: E. Reingold and J. Tilford, "Tidier drawings of trees" (1981).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
+from typing import NamedTuple
 
 from engine.errors import CutnodeError
 from engine.scores import WIN
@@ -34,14 +35,23 @@ SIGNS = {"exact": "=", "lower": "≥", "upper": "≤", "none": "?"}
 
 STUB = "stub"
 
-FILLS = {
-    "pv": ("#fff3cd", "#b8860b", "inside the window"),
-    "cut": ("#fde2dd", "#b5533c", "cut: too good to be allowed"),
-    "all": ("#dceaf7", "#3f74a3", "all: no move is good enough"),
-    "leaf": ("#f4f4f4", "#888888", "leaf: no move searched"),
-    "chance": ("#e6f2e3", "#5b8f4e", "chance"),
+
+class _Look(NamedTuple):
+    """How a kind of node looks, and what the legend says of it."""
+
+    fill: str
+    border: str
+    color: str
+    about: str
+
+
+LOOKS = {
+    "pv": _Look("#fff3cd", "#b8860b", "yellow", "inside the window"),
+    "cut": _Look("#fde2dd", "#b5533c", "red", "cut: too good to be allowed"),
+    "all": _Look("#dceaf7", "#3f74a3", "blue", "all: no move is good enough"),
+    "leaf": _Look("#f4f4f4", "#888888", "gray", "leaf: no move searched"),
+    "chance": _Look("#e6f2e3", "#5b8f4e", "green", "chance"),
 }
-"""The kinds of nodes: fill, border, and what the legend says."""
 
 
 @dataclass(slots=True)
@@ -50,12 +60,13 @@ class _Box:
 
     lines: tuple[str, ...]
     kind: str
-    """One of ``FILLS``, or ``STUB``."""
+    """One of ``LOOKS``, or ``STUB``."""
     player: str = ""
     principal: bool = False
     dashed: bool = False
     """Whether nothing was searched there."""
-    about: str = ""
+    about: tuple[str, ...] = ()
+    """What there is no room for."""
     children: list[_Box] = field(default_factory=list)
     number: int = 0
     top: float = 0
@@ -74,6 +85,12 @@ def _boxes(tree: Tree) -> list[_Box]:
     return found
 
 
+def _looks(boxes: list[_Box]) -> dict[str, _Look]:
+    """Those that occur."""
+    kinds = {box.kind for box in boxes}
+    return {kind: look for kind, look in LOOKS.items() if kind in kinds}
+
+
 def _box(tree: Tree, node: Node) -> _Box:
     again = f", searched {node.searches} times" if node.searches > 1 else ""
     move = node.move or "root"
@@ -90,13 +107,13 @@ def _box(tree: Tree, node: Node) -> _Box:
         ]
     if node.children and node.more:
         nodes = "node" if node.more_nodes == 1 else "nodes"
-        stubs.append(_Box((f"+ {node.more} more", f"{node.more_nodes:,} {nodes}"), STUB))
+        stubs.append(_Box((f"and {node.more} more", f"{node.more_nodes:,} {nodes}"), STUB))
     return _Box(
         tuple(lines),
         node.kind,
         node.player,
         node.principal,
-        about="\n".join((f"{node.player} to move: {node.position}", *node.notes)),
+        about=(f"{node.player} to move: {node.position}", *node.notes),
         children=[_box(tree, child) for child in node.children] + stubs,
     )
 
@@ -111,8 +128,8 @@ def _window(tree: Tree, node: Node) -> str:
     return f"({text(low, -1)}, {text(high, 1)})"
 
 
-def _all(left: Unsearched) -> str:
-    return f"{left.reason}: {' '.join(left.moves)}"
+def _all(left: Unsearched) -> tuple[str, ...]:
+    return (f"{left.reason}: {' '.join(left.moves)}",)
 
 
 def _list(left: Unsearched) -> str:
@@ -154,17 +171,15 @@ def to_mermaid(tree: Tree) -> str:
         for child in box.children:
             arrow = "==>" if child.principal else "-.-" if child.kind == STUB else "-->"
             lines.append(f"  n{box.number} {arrow} n{child.number}")
-    used = {box.kind for box in boxes}
+    looks = _looks(boxes)
     lines.append('  subgraph legend ["max: square, min: round, best play: thick lines"]')
-    lines += [f'    {kind}_["{FILLS[kind][2]}"]:::{kind}' for kind in FILLS if kind in used]
+    lines += [f'    {kind}_["{look.about}"]:::{kind}' for kind, look in looks.items()]
     lines.append("  end")
-    for kind, (fill, border, _) in FILLS.items():
-        if kind in used:
-            lines.append(f"  classDef {kind} fill:{fill},stroke:{border},color:#222222")
-    if STUB in used:
-        lines.append(f"  classDef {STUB} fill:#ffffff,stroke:#aaaaaa,stroke-dasharray:4 3")
+    for kind, look in looks.items():
+        lines.append(f"  classDef {kind} fill:{look.fill},stroke:{look.border},color:#222222")
+    lines.append(f"  classDef {STUB} fill:#ffffff,stroke:#aaaaaa,stroke-dasharray:4 3")
     text = "\n".join(lines) + "\n"
-    if len(boxes) > MOST_MERMAID_EDGES or len(text) > MOST_MERMAID_TEXT:
+    if len(boxes) - 1 > MOST_MERMAID_EDGES or len(text) > MOST_MERMAID_TEXT:
         raise CutnodeError(
             f"Mermaid draws {MOST_MERMAID_EDGES} lines and {MOST_MERMAID_TEXT:,} characters, not "
             f"{len(boxes) - 1:,} and {len(text):,}: show a smaller tree, or take another format"
@@ -190,22 +205,23 @@ _DOT_SHAPES = {
 
 def to_dot(tree: Tree) -> str:
     """A graph for Graphviz."""
-    legend = [f"{kind}: {about.split(': ')[-1]}" for kind, (_, _, about) in FILLS.items()]
-    caption = [*_title(tree), "max: square, min: round, best play: bold lines", ", ".join(legend)]
+    boxes = _boxes(tree)
+    caption = [*_title(tree), "max: square, min: round, best play: bold lines"]
+    caption += [f"{look.color}: {look.about}" for look in _looks(boxes).values()]
     lines = [
         "digraph tree {",
-        f"  graph [rankdir=LR, ranksep=0.4, nodesep=0.1, labelloc=b, label={_dot_text(caption)}];",
-        '  node [fontname="Helvetica", fontsize=10, height=0.2, margin="0.08,0.04"];',
+        "  graph [rankdir=LR, ranksep=0.4, nodesep=0.1, labelloc=b, labeljust=l];",
+        f'  graph [fontname="Helvetica", fontsize=10, label={_dot_text(caption, "l")}];',
+        '  node [fontname="Helvetica", fontsize=10, height=0.2, margin="0.12,0.04"];',
         "  edge [arrowhead=none];",
     ]
-    boxes = _boxes(tree)
     for box in boxes:
         if box.kind == STUB:
             look = "shape=plaintext, fontcolor=gray40"
         else:
-            fill, border, _ = FILLS[box.kind]
-            look = f'{_DOT_SHAPES[box.player]}, fillcolor="{fill}", color="{border}"'
-            look += f", tooltip={_dot_text([box.about])}"
+            colors = LOOKS[box.kind]
+            look = f'{_DOT_SHAPES[box.player]}, fillcolor="{colors.fill}", color="{colors.border}"'
+            look += f", tooltip={_dot_text(box.about)}"
         lines.append(f"  n{box.number} [label={_dot_text(box.lines)}, {look}];")
     for box in boxes:
         for child in box.children:
@@ -216,9 +232,10 @@ def to_dot(tree: Tree) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _dot_text(lines: list[str] | tuple[str, ...]) -> str:
-    quoted = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
-    return '"{}"'.format("\\n".join("\\n".join(line.split("\n")) for line in quoted))
+def _dot_text(lines: Iterable[str], end: str = "n") -> str:
+    """Lines as a string, each ended by ``n``, or by ``l`` to begin at the left."""
+    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"{}"'.format("".join(f"{line}\\{end}" for line in escaped))
 
 
 # SVG ----------------------------------------------------------------------------------
@@ -232,7 +249,7 @@ GAP = 7
 COLUMN_GAP = 46
 MARGIN = 16
 
-_CORNERS = {"max": 0, "min": 12, "chance": 20}
+_CORNERS = {"max": 0, "min": 12, "chance": 18}
 
 
 def to_svg(tree: Tree) -> str:
@@ -248,7 +265,7 @@ def to_svg(tree: Tree) -> str:
     for box in boxes:
         box.top -= up
     bottom = max(box.top + _height(box) for box in boxes) + 2 * LINE_HEIGHT
-    legend, legend_right = _svg_legend(bottom, {box.kind for box in boxes})
+    legend, legend_right = _svg_legend(bottom, _looks(boxes).values())
     right = max(lefts[-1] - COLUMN_GAP, legend_right, MARGIN + CHARACTER * max(map(len, head)))
     size = f"{right + MARGIN:.0f}", f"{bottom + 3 * LINE_HEIGHT:.0f}"
     lines = [
@@ -261,7 +278,9 @@ def to_svg(tree: Tree) -> str:
         lines.append(_svg_text(MARGIN, MARGIN + number * LINE_HEIGHT - 4, line, bold=number == 1))
     for left, next_left, column in zip(lefts, lefts[1:], columns, strict=False):
         for box in column:
-            lines += (_svg_edge(left, box, next_left, child) for child in box.children)
+            # Where edges run together, the more important one is seen.
+            over = sorted(box.children, key=lambda child: (child.principal, child.kind != STUB))
+            lines += (_svg_edge(left, box, next_left, child) for child in over)
     for left, column in zip(lefts, columns, strict=False):
         lines += (_svg_box(left, box) for box in column)
     return "\n".join([*lines, *legend, "</svg>"]) + "\n"
@@ -328,15 +347,15 @@ def _svg_edge(left: float, box: _Box, right: float, child: _Box) -> str:
 
 def _svg_box(left: float, box: _Box) -> str:
     lines = ["<g>"]
-    if box.about:
-        lines.append(f"<title>{escape(box.about)}</title>")
+    if about := "\n".join(box.about):
+        lines.append(f"<title>{escape(about)}</title>")
     stub = box.kind == STUB
     if not stub:
-        fill, border, _ = FILLS[box.kind]
+        look = LOOKS[box.kind]
         lines.append(
             f'<rect x="{left:.1f}" y="{box.top:.1f}" width="{_box_width(box):.1f}" '
-            f'height="{_height(box):.1f}" rx="{_CORNERS[box.player]}" fill="{fill}" '
-            f'stroke="{border}" stroke-width="{2.5 if box.principal else 1}"/>'
+            f'height="{_height(box):.1f}" rx="{_CORNERS[box.player]}" fill="{look.fill}" '
+            f'stroke="{look.border}" stroke-width="{2.5 if box.principal else 1}"/>'
         )
     for number, line in enumerate(box.lines, 1):
         y = box.top + number * LINE_HEIGHT + 1
@@ -346,16 +365,16 @@ def _svg_box(left: float, box: _Box) -> str:
     return "".join([*lines, "</g>"])
 
 
-def _svg_legend(top: float, kinds: set[str]) -> tuple[list[str], float]:
+def _svg_legend(top: float, looks: Iterable[_Look]) -> tuple[list[str], float]:
     """What shapes and colours mean, and how far to the right that goes."""
     lines, x = [], float(MARGIN)
-    for fill, border, about in (FILLS[kind] for kind in FILLS if kind in kinds):
+    for look in looks:
         lines.append(
-            f'<rect x="{x:.1f}" y="{top:.1f}" width="12" height="12" fill="{fill}" '
-            f'stroke="{border}"/>'
+            f'<rect x="{x:.1f}" y="{top:.1f}" width="12" height="12" fill="{look.fill}" '
+            f'stroke="{look.border}"/>'
         )
-        lines.append(_svg_text(x + 18, top + 10, about))
-        x += 18 + CHARACTER * len(about) + 16
+        lines.append(_svg_text(x + 18, top + 10, look.about))
+        x += 18 + CHARACTER * len(look.about) + 16
     shapes = "square corners: max; round: min; bold: best play; dashed: not searched"
     lines.append(_svg_text(MARGIN, top + 10 + 1.5 * LINE_HEIGHT, shapes))
     return lines, max(x, MARGIN + CHARACTER * len(shapes))
@@ -365,7 +384,11 @@ def _svg_legend(top: float, kinds: set[str]) -> tuple[list[str], float]:
 
 
 def to_json(tree: Tree) -> str:
-    """The fields of :class:`Tree`, and in ``root`` those of :class:`Node`, and so on."""
+    """The fields of :class:`Tree`; in ``root`` and all ``children`` those of :class:`Node`.
+
+    ``unsearched`` is a list of objects with the fields of :class:`Unsearched`, ``window`` a
+    list of two numbers; what is None is null.
+    """
     return json.dumps(tree.to_dict(), indent=1) + "\n"
 
 
