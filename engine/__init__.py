@@ -35,6 +35,8 @@ from engine.searcher import Engine, search
 from engine.statistics import Statistics
 from engine.table import Table
 from engine.text import draw_board, is_board, parse_board, quoted
+from engine.tree import Node, Tree, record_tree
+from engine.tree_drawing import to_dot, to_json, to_mermaid, to_svg
 
 __all__ = [
     "LEVELS",
@@ -51,6 +53,7 @@ __all__ = [
     "Iteration",
     "Line",
     "MatchResult",
+    "Node",
     "Optionality",
     "PlainResult",
     "Player",
@@ -63,6 +66,7 @@ __all__ = [
     "Table",
     "TableError",
     "TableUse",
+    "Tree",
     "alphabeta",
     "analyse",
     "compiled",
@@ -84,8 +88,13 @@ __all__ = [
     "popcount",
     "quoted",
     "rebuild",
+    "record_tree",
     "search",
     "solve",
     "solve_many",
+    "to_dot",
+    "to_json",
+    "to_mermaid",
+    "to_svg",
     "without_lowest",
 ]

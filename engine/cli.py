@@ -34,6 +34,7 @@ from engine.searcher import DRIVERS
 from engine.table import Table
 from engine.techniques import choose, leave_out
 from engine.text import quoted
+from engine.tree_cli import tree
 
 __all__ = ["main"]
 
@@ -93,6 +94,7 @@ def main() -> None:
 main.add_command(lab)
 main.add_command(play_game)
 main.add_command(match)
+main.add_command(tree)
 
 
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:

@@ -16,7 +16,7 @@ from engine.contract import PLAIN_COPY, is_plain, module_of
 from engine.errors import GameError
 from engine.text import nearest, quoted
 
-__all__ = ["Game", "game_names", "load_game"]
+__all__ = ["Game", "game_names", "load_game", "plain_copy"]
 
 COLLECTION = "games"
 """The package whose modules are known by their bare names."""
@@ -64,7 +64,7 @@ def load_game(name: str, *, plain: bool = False) -> Game:
     source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])
     module = _module(source)
     if plain:
-        module = _plain_copy(module)
+        module = plain_copy(module)
     missing = [verb for verb in PYTHON_SIDE if not callable(getattr(module, verb, None))]
     if missing:
         raise GameError(f"{source} is not a game: it does not define {', '.join(missing)}")
@@ -135,7 +135,7 @@ def _module_of_file(path: Path) -> ModuleType:
     return module
 
 
-def _plain_copy(module: ModuleType) -> ModuleType:
+def plain_copy(module: ModuleType) -> ModuleType:
     """A copy of a game under another name, to run as plain Python."""
     name = module.__name__ + PLAIN_COPY
     if name in sys.modules:

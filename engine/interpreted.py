@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import copy
 import dis
 import functools
@@ -23,7 +24,8 @@ import sys
 import textwrap
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -43,9 +45,14 @@ from engine.contract import (
 from engine.errors import CutnodeError, GameError
 from engine.native import is_compiled
 
-__all__ = ["Interpretable", "interpret"]
+__all__ = ["Interpretable", "Observer", "interpret", "observed"]
 
 FRAMES_PER_PLY = 3
+
+Observer = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Makes of a function one that is called in its place, with the same arguments, and calls it."""
+
+_observers: ContextVar[Mapping[Any, Observer] | None] = ContextVar("observers", default=None)
 
 
 class Interpretable:
@@ -59,8 +66,9 @@ def interpret(function: Callable[..., Any], cls: Any) -> Callable[..., Any]:
 
     What fails in the rules is a :class:`GameError` that says where.
     """
-    run = _binding(cls).interpret(function)
-    argument = _binding(cls).argument
+    binding = _binding(cls)
+    run = binding.observe(function, binding.interpret(function))
+    argument = binding.argument
     needed = FRAMES_PER_PLY * game_constant(cls, "MAX_PLIES", 512) + 1000
 
     def call(*args: Any) -> Any:
@@ -75,11 +83,27 @@ def interpret(function: Callable[..., Any], cls: Any) -> Callable[..., Any]:
     return call
 
 
+@contextlib.contextmanager
+def observed(observers: Mapping[Any, Observer]) -> Iterator[None]:
+    """See what searches in plain Python do that this thread sets up meanwhile.
+
+    *observers* are for functions of the engine, of kernels and verbs among them.  All other
+    searches stay as they are.
+    """
+    token = _observers.set(observers)
+    try:
+        yield
+    finally:
+        _observers.reset(token)
+
+
 _bindings: dict[Any, Binding] = {}
 
 
 def _binding(cls: Any) -> Binding:
     """The binding of a class; a new one if a rule was defined again since (in a notebook)."""
+    if observers := _observers.get():
+        return Binding(cls, observers)
     binding = _bindings.get(cls)
     if binding is None or binding.rules != _rules(cls):
         binding = _bindings[cls] = Binding(cls)
@@ -94,8 +118,9 @@ def _rules(cls: Any) -> list[Any]:
 class Binding:
     """What the names in the engine's compiled functions mean for a class of positions."""
 
-    def __init__(self, cls: Any):
+    def __init__(self, cls: Any, observers: Mapping[Any, Observer] | None = None):
         self.cls = cls
+        self.observers = observers or {}
         self.rules = _rules(cls)
         self._spaces: dict[str, dict[str, Any]] = {}
         self._copies: dict[Callable[..., Any], FunctionType] = {}
@@ -142,6 +167,17 @@ class Binding:
         return self._spaces[module]
 
     def _meaning(self, value: Any) -> Any:
+        return self.observe(value, self._unobserved(value))
+
+    def observe(self, original: Any, run: Any) -> Any:
+        """What is called for *run*, the meaning of *original*."""
+        if self.observers:
+            function = original.function if isinstance(original, Interpretable) else original
+            if isinstance(function, FunctionType) and function in self.observers:
+                return self.observers[function](run)
+        return run
+
+    def _unobserved(self, value: Any) -> Any:
         if isinstance(value, Interpretable):
             return self.copy(value.function)
         if not isinstance(value, FunctionType | type | ModuleType):
