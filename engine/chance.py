@@ -316,8 +316,8 @@ def chance_node(
                 search.lowest[row + index] = -most
                 search.highest[row + index] = most
             for number in range(count):
-                index = search.likeliest[row + number]
-                probability, child = chance_outcome(position, index)
+                which = search.likeliest[row + number]
+                probability, child = chance_outcome(position, which)
                 again = same_after_chance(position, child)
                 useless = beta >= most if again else alpha <= -most
                 if useless or probability <= 0 or chance(child) > 0:
@@ -352,14 +352,14 @@ def chance_node(
                 score = score if again else -score
                 if again and score > low:
                     bounds_proven &= search.estimates == before
-                    search.lowest[row + index] = score
+                    search.lowest[row + which] = score
                     lowest += probability * (score + most)
                     if score >= ceiling:
                         best, decided = max(lowest, beta), True
                         break
                 if not again and score < high:
                     bounds_proven &= search.estimates == before
-                    search.highest[row + index] = score
+                    search.highest[row + which] = score
                     highest -= probability * (most - score)
                     if score <= bottom:
                         best, decided = min(highest, alpha), True
@@ -369,16 +369,16 @@ def chance_node(
         # 4b. Search the outcomes, each in the window in which its score matters (Star1).
         expectation = 0.0
         for number in range(0 if decided else count):
-            index = int(search.likeliest[row + number]) if listed else number
-            probability, child = chance_outcome(position, index)
+            which = int(search.likeliest[row + number]) if listed else number
+            probability, child = chance_outcome(position, which)
             if probability <= 0:
                 continue
             again = same_after_chance(position, child)
             low, high = -float(INFINITE), float(INFINITE)
             bottom, ceiling = low, high
             if search.use_star1:
-                lowest -= probability * (search.lowest[row + index] if probing else -most)
-                highest -= probability * (search.highest[row + index] if probing else most)
+                lowest -= probability * (search.lowest[row + which] if probing else -most)
+                highest -= probability * (search.highest[row + which] if probing else most)
                 bottom = (alpha - expectation - highest) / probability
                 ceiling = (beta - expectation - lowest) / probability
                 low = min(max(bottom, -most), most - least)
