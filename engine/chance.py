@@ -23,7 +23,6 @@ Sources: B. Ballard, "The *-minimax search procedure for trees containing chance
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numba
@@ -40,7 +39,6 @@ from engine.contract import (
     chance,
     chance_outcome,
     costless,
-    game_name,
     moves,
     moves_again,
     order,
@@ -52,7 +50,6 @@ from engine.contract import (
     same_after_chance,
     side,
 )
-from engine.errors import GameError
 from engine.evaluation import estimate
 from engine.jit import compiled
 from engine.limits import PLIES, PROBABILITIES, RUNNING, VALUE
@@ -76,7 +73,7 @@ from engine.parameters import (
 )
 from engine.plain import repeats
 from engine.positions import load, park, width
-from engine.scores import final_score, limited
+from engine.scores import final_score
 from engine.search import (
     TABLE,
     address,
@@ -89,30 +86,13 @@ from engine.search import (
 )
 from engine.table import depth_of, is_proven, move_of
 
-__all__ = ["chance_address", "chance_root", "static_score"]
+__all__ = ["chance_address", "chance_root"]
 
 ALL_MOVES = 1 << 30
 """More than a position has."""
 
 RESOLUTION = 1e-12
 """No window is narrower than this part of the range of scores: floats tell its ends apart."""
-
-
-def static_score(position: Any, evaluation: Any, win: int, step: int, ply: int = 0) -> float:
-    """The score of a position at depth 0: where chance decides, the expectation."""
-    over, value = outcome(position)
-    if over:
-        return float(final_score(value, ply, win, step))
-    if not chance(position):
-        return float(limited(evaluation(position), win))
-    if ply > sys.getrecursionlimit() // 4:
-        raise GameError(f"{game_name(type(position))}: chance events follow each other without end")
-    expectation = 0.0
-    for index in range(chance(position)):
-        probability, child = chance_outcome(position, index)
-        score = static_score(child, evaluation, win, step, ply + 1)
-        expectation += probability * (score if same_after_chance(position, child) else -score)
-    return expectation
 
 
 def _search(position: Any) -> Any:
@@ -231,9 +211,8 @@ def chance_node(
     searched: with fewer than there are, a score above alpha is a lower bound and one below
     says nothing.
     """
-    # 0. Where the depth ends, estimate, but not before chance has decided.
-    by_chance = chance(position) > 0
-    if ply >= search.plies or (depth <= 0 and not by_chance):
+    # 0. Where the depth ends, estimate.
+    if ply >= search.plies or depth <= 0:
         return end_score(position, evaluation, ply, steps, search)
 
     # 1. Count the node, and stop if told to.
@@ -288,7 +267,7 @@ def chance_node(
     best, best_move = -float(INFINITE), NO_MOVE
     partial = False
     proven = True
-    if by_chance:
+    if chance(position) > 0:
         # 4. Where chance decides, bound what all outcomes give.
         search.chance_nodes += 1
         if search.debug:
@@ -384,28 +363,23 @@ def chance_node(
                 low = min(max(bottom, -most), most - least)
                 high = max(min(ceiling, most), low + least)
             before = search.estimates
-            if depth <= 0 and chance(child) == 0:
-                score = end_score(child, evaluation, ply + 1, np.int64(0), search)
-            else:
-                score = chance_node(
-                    child,
-                    evaluation,
-                    chance_address(child, actions, depth, ply + 1, search)
-                    if remembered
-                    else Bits(0),
-                    low if again else -high,
-                    high if again else -low,
-                    depth,
-                    ply + 1,
-                    np.int64(0),
-                    actions,
-                    top,
-                    previous,
-                    mover if again else 1 - mover,
-                    np.int64(ALL_MOVES),
-                    search,
-                    table,
-                )
+            score = chance_node(
+                child,
+                evaluation,
+                chance_address(child, actions, depth, ply + 1, search) if remembered else Bits(0),
+                low if again else -high,
+                high if again else -low,
+                depth,
+                ply + 1,
+                np.int64(0),
+                actions,
+                top,
+                previous,
+                mover if again else 1 - mover,
+                np.int64(ALL_MOVES),
+                search,
+                table,
+            )
             if search.stop != RUNNING:
                 return alpha
             proven &= search.estimates == before
@@ -466,7 +440,7 @@ def chance_node(
             taken = np.int64(actions + 1 if gratis else 0)
             deeper = depth if gratis else depth - 1
             before = search.estimates
-            if deeper <= 0 and chance(child) == 0:
+            if deeper <= 0:
                 score = end_score(child, evaluation, ply + 1, run, search)
             else:
                 remembered = search.use_table != 0 and deeper >= TABLE_DEPTH

@@ -214,13 +214,13 @@ class Minimax:
             best = float(final_score(value, ply, self.win, 1))
         elif position in line:
             best = 0.0
+        elif depth == 0:
+            best = float(limited(evaluate(position), self.win))
         elif chance(position):
             best = sum(
                 probability * self._of_event(position, child, depth, ply, actions)
                 for probability, child in _events(position)
             )
-        elif depth == 0:
-            best = float(limited(evaluate(position), self.win))
         else:
             moves = legal_moves(position)
             best = max(self.of_move(position, move, depth, line, ply, actions) for move in moves)
@@ -298,6 +298,10 @@ class Study:
     def choices(self) -> list[Any]:
         """The positions with legal moves."""
         return [p for p in self.plies_seen if not outcome(p)[0] and not chance(p)]
+
+    def unfinished(self) -> list[Any]:
+        """Those, and the positions where chance decides."""
+        return [p for p in self.plies_seen if not outcome(p)[0]]
 
     def endings(self) -> list[Any]:
         """The positions whose value is known."""
@@ -641,7 +645,7 @@ def games_end_in_time(position: Any, study: Study) -> Iterator[str]:
         yield f"is {plies_left(position)}, but {study.plies_seen[position]} plies were played"
 
 
-@about("evaluate", Study.choices)
+@about("evaluate", Study.unfinished)
 def estimates_are_values(position: Any, study: Study) -> Iterator[str]:
     yield from _too_large(evaluate(position), position)
 

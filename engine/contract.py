@@ -67,7 +67,7 @@ and, where they apply:
     search that stops before the end of the game counts a win above every estimate (see
     ``engine.scores``).  Otherwise ``evaluate`` estimates the value.
 ``MAX_ACTIONS``
-    Most moves in a row that are free (see :func:`free_move`), default 16.
+    Most moves in a row that are free (see :func:`free_move`), default 4.
 ``VALUE_LIMIT``
     No value and no estimate is further from zero, default 32000.  In games of chance the
     tighter the better: a search prunes by it.
@@ -323,7 +323,10 @@ def key(position: Any) -> int:
 
 @_verb
 def evaluate(position: Any) -> int:
-    """An estimate of the value for the mover; default 0."""
+    """An estimate of the value for the mover; default 0.
+
+    Of any position of a game that goes on, also where chance has to decide.
+    """
     return 0
 
 
@@ -574,7 +577,7 @@ def costless(cls: type) -> Callable[..., Any]:
     """
     if not (defines(cls, "turn") or defines(cls, "free_move")):
         return lambda position, move, child, actions, turns: False
-    most = game_constant(cls, "MAX_ACTIONS", 16)
+    most = game_constant(cls, "MAX_ACTIONS", 4)
     return lambda position, move, child, actions, turns: (
         turns != 0 and actions < most and free_move(position, move, child)
     )

@@ -96,7 +96,8 @@ def must_stop(ply, plain):
 def minimax_node(position, evaluation, depth, ply, steps, actions, top, plain):
     """The value for the mover, *depth* plies deep: exact if no line is longer.
 
-    Chance takes the expectation and no depth.  A repetition is a draw.  *steps* counts
+    Chance takes the expectation and no depth; where the depth ends, it has not decided yet.
+    A repetition is a draw.  *steps* counts
     the reversible moves that led here, *actions* the costless ones; the stack is free
     from *top* on.
     """
@@ -108,6 +109,9 @@ def minimax_node(position, evaluation, depth, ply, steps, actions, top, plain):
     if recurs(position) and repeats(position, ply, steps, plain):
         plain.leaves += 1
         return 0.0
+    if depth == 0 or must_stop(ply, plain):
+        plain.leaves += 1
+        return float(limited(estimate(evaluation, position), plain.win))
     if chance(position) > 0:
         expectation = 0.0
         for index in range(chance(position)):
@@ -117,9 +121,6 @@ def minimax_node(position, evaluation, depth, ply, steps, actions, top, plain):
             )
             expectation += probability * (value if same_after_chance(position, child) else -value)
         return expectation
-    if depth == 0 or must_stop(ply, plain):
-        plain.leaves += 1
-        return float(limited(estimate(evaluation, position), plain.win))
     best = -float(INFINITE)
     end = moves(position, plain.moves, top)
     for at in range(top, end):

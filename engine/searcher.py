@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from engine import chance_table
-from engine.chance import chance_address, chance_root, static_score
+from engine.chance import chance_address, chance_root
 from engine.clock import Clock
 from engine.contract import (
     INFINITE,
@@ -59,7 +59,7 @@ from engine.parameters import (
 from engine.positions import coerce, load
 from engine.results import Iteration, Line, SearchResult
 from engine.runner import UNLIMITED, Limits, run_watched
-from engine.scores import WIN, is_decisive
+from engine.scores import WIN, final_score, is_decisive, limited
 from engine.search import COUNTERS, address, search_dtype, search_root
 from engine.statistics import Statistics
 from engine.table import ENTRY_WORDS, Table, move_of, probe
@@ -507,7 +507,7 @@ class _Task:
     def _result(self) -> SearchResult:
         engine = self.engine
         seconds = self.clock.elapsed()
-        over, _ = outcome(self.position)
+        over, final = outcome(self.position)
         depth, proven = 0, bool(over)
         lines: tuple[Line, ...] = ()
         if self.iterations:
@@ -515,8 +515,10 @@ class _Task:
             depth, value, proven = last.depth, last.value, last.proven
             lines = tuple(self._complete(line, depth) for line in last.lines)
         else:
-            value = static_score(self.position, engine.evaluation, engine.win, engine.step)
-            value = value if engine.has_chance else int(value)
+            value = limited(engine.evaluation(self.position), engine.win)
+            if over:
+                value = final_score(final, 0, engine.win, engine.step)
+            value = float(value) if engine.has_chance else int(value)
             lines = tuple(Line(move, value, (move,)) for move in legal_moves(self.position)[:1])
         counts = engine.memory.numbers(COUNTERS)
         return SearchResult(

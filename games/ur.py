@@ -74,6 +74,7 @@ from engine import (
 VALUE_LIMIT = 100
 MAX_MOVES = 8
 MAX_PLIES = 4096
+MAX_ACTIONS = 1
 
 PASS = 31
 NOT_ROLLED = -1

@@ -17,10 +17,9 @@ from toys import gamble, pig, race
 from engine import Engine, GameError, Table, legal_moves, load_game, minimax, solve
 from engine import chance_table as module
 from engine.bits import WORD, Bits, mix
-from engine.chance import value_limit
 from engine.cli import main
 from engine.conformance import check
-from engine.contract import NO_MOVE, chance, moves_again, outcome, play
+from engine.contract import NO_MOVE, chance, moves_again, outcome, play, value_limit
 from engine.errors import CutnodeError
 from engine.jit import jit_enabled
 from engine.table import AGE, AGES, BUCKETS, COLD, HEADER_WORDS, depth_of, is_proven, move_of

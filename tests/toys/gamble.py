@@ -20,6 +20,7 @@ from engine.bits import mix
 
 MAX_MOVES = 3
 MAX_PLIES = 500
+MAX_ACTIONS = 1
 GRAPHS = 1000
 PLACES = 48
 EVENTS = 2

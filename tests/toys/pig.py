@@ -19,6 +19,7 @@ from engine import Bits, PositionError, compiled, quoted
 TARGET = 12
 MAX_MOVES = 2
 MAX_PLIES = 400
+MAX_ACTIONS = 1
 VALUE_LIMIT = 0.5
 
 NAMES = ("hold", "roll")
