@@ -328,7 +328,8 @@ def test_search_with_chosen_techniques():
 
 def test_search_tells_what_it_counted():
     output = cutnode("search", "tictactoe", "--depth", 5, "--statistics").output
-    counted = dict(line.rsplit(maxsplit=1) for line in output.split("nodes  ")[-1].splitlines()[1:])
+    counts = output.partition("\n  nodes  ")[2].splitlines()[1:]
+    counted = dict(line.rsplit(maxsplit=1) for line in counts)
     assert int(counted["  cutoffs"].replace(",", "")) > 0
     assert float(counted["  effective branching"]) > 1
 
