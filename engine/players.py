@@ -52,7 +52,7 @@ FULL_STRENGTH = 100
 SEES_ALL_MOVES = 20
 """From this strength on a player thinks of every move."""
 
-NOISE = 0.5
+NOISE = 1.5
 """The error of judgement at strength 0 (standard deviation), in the game's ``UNIT``."""
 
 
