@@ -65,6 +65,9 @@ class Terminal:
         except EOFError:
             click.echo()
             return None
+        except KeyboardInterrupt:
+            click.echo()
+            raise
         if not sys.stdin.isatty():
             click.echo(line)  # so that the record of a script reads well
         return line
