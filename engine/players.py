@@ -226,8 +226,8 @@ class LevelPlayer(EnginePlayer):
 class StrengthPlayer(EnginePlayer):
     """An engine that errs as a person does: it overlooks what lies deep.
 
-    The engine scores every move at the depths 2, 4, 6 (those of its deepening that have the
-    parity of the last, as scores of odd and even depths differ).  Of each move the player
+    The engine scores every move at the depths 2, 4, 6, or 3, 5, ... (those of its deepening
+    that have the parity of the last, as scores of odd and even depths differ).  Of each move the player
     sees only the score of its *horizon*: that of the first depth, and of each deeper one
     with a chance that rises with *strength*, from 0 at 20 to 1 at 100.  Below 20 it does not
     even think of some moves; from 20 on it sees every win in one move and every loss to the
@@ -262,7 +262,12 @@ class StrengthPlayer(EnginePlayer):
             move = random.choice(choices)
             return Choice(move, None, (move,), 0, 0, 0.0, "random")
         result = self._scores(position, len(choices), max(horizons.values()))
-        seen = [step for step in result.iterations if (result.depth - step.depth) % 2 == 0]
+        seen = [
+            step
+            for step in result.iterations
+            if (result.depth - step.depth) % DEEPENING_STEP == 0
+            and step.depth >= min(result.depth, DEEPENING_STEP)
+        ]
         if not seen:
             return _choice(result, result.lines[0], 0)
         lines = [{line.move: line for line in step.lines} for step in seen]
@@ -292,7 +297,7 @@ class StrengthPlayer(EnginePlayer):
         """Score all moves, no deeper than the farthest horizon."""
         depth = self.limits["depth"]
         if depth:
-            first = depth % DEEPENING_STEP or DEEPENING_STEP
+            first = depth % DEEPENING_STEP + DEEPENING_STEP
             depth = min(depth, first + horizon * DEEPENING_STEP)
         return self.search(position, depth=depth, lines=lines)
 
