@@ -135,7 +135,8 @@ class Session:
             choice = self._player(self._mover()).choose(position)
         told = f"{who} plays {self.game.module.move_text(position, choice.move)}"
         if self.thoughts and choice.value is not None:
-            told += f"  (value {_signed(choice.value)} at depth {choice.depth}: {self._line(choice.pv)})"
+            value, line = _signed(choice.value), self._line(choice.pv)
+            told += f"  (value {value} at depth {choice.depth}: {line})"
         self.record.play(choice.move)
         view.show(told)
         return choice

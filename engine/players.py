@@ -227,18 +227,18 @@ class StrengthPlayer(EnginePlayer):
     """An engine that errs as a person does: it overlooks what lies deep.
 
     The engine scores every move at the depths 2, 4, 6, or 3, 5, ... (those of its deepening
-    that have the parity of the last, as scores of odd and even depths differ).  Of each move the player
-    sees only the score of its *horizon*: that of the first depth, and of each deeper one
-    with a chance that rises with *strength*, from 0 at 20 to 1 at 100.  Below 20 it does not
-    even think of some moves; from 20 on it sees every win in one move and every loss to the
-    other's next.  All that it sees is off by a normal
-    error of ``NOISE * (1 - strength / 100)`` in units of the game: its ``UNIT``, or how far
-    the moves' first scores lie apart.  It plays the move that then looks best.
+    that have the parity of the last, as scores of odd and even depths differ).  Of each move
+    the player sees only the score of its *horizon*: that of the first depth, and of each
+    deeper one with a chance that rises with *strength*, from 0 at 20 to 1 at 100.  Below 20
+    it does not even think of some moves; from 20 on it sees every win in one move and every
+    loss to the other's next.  All that it sees is off by a normal error of ``NOISE * (1 -
+    strength / 100)`` in units of the game: its ``UNIT``, or how far the moves' first scores
+    lie apart.  It plays the move that then looks best.
 
     At strength 100 it is the engine of the same options, which by default include no
-    technique that would search less than the depth says.  *strength* is 0 to 100, the rest as for
-    :class:`EnginePlayer`; without a limit of depth or nodes it searches 6 plies deep, and
-    for up to 5 seconds if *seconds* are not given.
+    technique that would search less than the depth says.  *strength* is 0 to 100, the rest
+    as for :class:`EnginePlayer`; without a limit of depth or nodes it searches 6 plies deep,
+    and for up to 5 seconds if *seconds* are not given.
     """
 
     def __init__(self, game: Any, strength: int, **options: Any):
