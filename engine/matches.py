@@ -47,7 +47,7 @@ CONFIDENCE = NormalDist().inv_cdf(0.975)
 PRIOR = 1e-3
 """What a count of 0 is taken for in likelihoods (as in fishtest)."""
 
-POOL = 4
+POOL = 2
 """Of so many times as many random openings as are needed, the most balanced are taken."""
 
 

@@ -135,7 +135,8 @@ class Session:
             choice = self._player(self._mover()).choose(position)
         told = f"{who} plays {self.game.module.move_text(position, choice.move)}"
         if self.thoughts and choice.value is not None:
-            told += f"  (value {choice.value:+g} at depth {choice.depth}: {self._line(choice.pv)})"
+            value, line = _signed(choice.value), self._line(choice.pv)
+            told += f"  (value {value} at depth {choice.depth}: {line})"
         self.record.play(choice.move)
         view.show(told)
         return choice
@@ -262,7 +263,7 @@ class Session:
 
     def eval(self, argument: str) -> str:
         result = self._advice()
-        about = f"value {result.value:+g} for the player to move ({result.meaning()})"
+        about = f"value {_signed(result.value)} for the player to move ({result.meaning()})"
         return f"{about}\nline  {self._line(result.pv)}"
 
     def outlook(self, argument: str) -> str:
@@ -287,7 +288,7 @@ class Session:
         chances = "equal" if found.value == 0 else "better" if found.value > 0 else "worse"
         sure = "proven" if found.proven else f"estimated {found.depth} plies deep"
         whose = "your" if who == "you" else f"{who}'s"
-        return f"{sure}: {whose} chances are {chances} (value {found.value:+g})"
+        return f"{sure}: {whose} chances are {chances} (value {_signed(found.value)})"
 
     def undo(self, argument: str) -> str:
         record = self.record
@@ -351,6 +352,11 @@ class Session:
         course = self.record.to_dict()
         del course["positions"]
         return about | settings | course
+
+
+def _signed(value: float) -> str:
+    """A value as a person reads it; those of games of chance are no whole numbers."""
+    return f"{value:+d}" if isinstance(value, int) else f"{value:+.3f}"
 
 
 class Command(NamedTuple):

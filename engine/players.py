@@ -52,7 +52,7 @@ FULL_STRENGTH = 100
 SEES_ALL_MOVES = 20
 """From this strength on a player thinks of every move."""
 
-NOISE = 0.5
+NOISE = 1.5
 """The error of judgement at strength 0 (standard deviation), in the game's ``UNIT``."""
 
 
@@ -226,19 +226,19 @@ class LevelPlayer(EnginePlayer):
 class StrengthPlayer(EnginePlayer):
     """An engine that errs as a person does: it overlooks what lies deep.
 
-    The engine scores every move at the depths 2, 4, 6 (those of its deepening that have the
-    parity of the last, as scores of odd and even depths differ).  Of each move the player
-    sees only the score of its *horizon*: that of the first depth, and of each deeper one
-    with a chance that rises with *strength*, from 0 at 20 to 1 at 100.  Below 20 it does not
-    even think of some moves; from 20 on it sees every win in one move and every loss to the
-    other's next.  All that it sees is off by a normal
-    error of ``NOISE * (1 - strength / 100)`` in units of the game: its ``UNIT``, or how far
-    the moves' first scores lie apart.  It plays the move that then looks best.
+    The engine scores every move at the depths 2, 4, 6, or 3, 5, ... (those of its deepening
+    that have the parity of the last, as scores of odd and even depths differ).  Of each move
+    the player sees only the score of its *horizon*: that of the first depth, and of each
+    deeper one with a chance that rises with *strength*, from 0 at 20 to 1 at 100.  Below 20
+    it does not even think of some moves; from 20 on it sees every win in one move and every
+    loss to the other's next.  All that it sees is off by a normal error of ``NOISE * (1 -
+    strength / 100)`` in units of the game: its ``UNIT``, or how far the moves' first scores
+    lie apart.  It plays the move that then looks best.
 
     At strength 100 it is the engine of the same options, which by default include no
-    technique that would search less than the depth says.  *strength* is 0 to 100, the rest as for
-    :class:`EnginePlayer`; without a limit of depth or nodes it searches 6 plies deep, and
-    for up to 5 seconds if *seconds* are not given.
+    technique that would search less than the depth says.  *strength* is 0 to 100, the rest
+    as for :class:`EnginePlayer`; without a limit of depth or nodes it searches 6 plies deep,
+    and for up to 5 seconds if *seconds* are not given.
     """
 
     def __init__(self, game: Any, strength: int, **options: Any):
@@ -262,7 +262,12 @@ class StrengthPlayer(EnginePlayer):
             move = random.choice(choices)
             return Choice(move, None, (move,), 0, 0, 0.0, "random")
         result = self._scores(position, len(choices), max(horizons.values()))
-        seen = [step for step in result.iterations if (result.depth - step.depth) % 2 == 0]
+        seen = [
+            step
+            for step in result.iterations
+            if (result.depth - step.depth) % DEEPENING_STEP == 0
+            and step.depth >= min(result.depth, DEEPENING_STEP)
+        ]
         if not seen:
             return _choice(result, result.lines[0], 0)
         lines = [{line.move: line for line in step.lines} for step in seen]
@@ -292,7 +297,7 @@ class StrengthPlayer(EnginePlayer):
         """Score all moves, no deeper than the farthest horizon."""
         depth = self.limits["depth"]
         if depth:
-            first = depth % DEEPENING_STEP or DEEPENING_STEP
+            first = depth % DEEPENING_STEP + DEEPENING_STEP
             depth = min(depth, first + horizon * DEEPENING_STEP)
         return self.search(position, depth=depth, lines=lines)
 

@@ -24,24 +24,29 @@ __all__ = ["Terminal", "match", "play"]
 
 INTERRUPTED = 130
 
-EPILOG = """\
-\b
-GAME and POSITION are those of `cutnode solve --help`.
-
+CODES = """
 \b
 Exit codes: 0 played, 1 an unexpected failure, 2 bad input, 130 interrupted
 (what was played until then is kept).
 """
 
+POSITIONS = """\
+\b
+GAME      as in `cutnode solve --help`.
+POSITION  where to begin, in the game's own notation; the default is the start.
+"""
+
 PLAYERS = """\
 \b
-A and B are players: `random`, or settings separated by commas.
-level=NAME        easy, medium, hard or expert
-strength=N        0..100: errs as a person does, the less the higher
-depth=N, nodes=N, seconds=S                 the limits of an engine
-evaluation=NAME, techniques=A+B, without=A+B, exact, driver=NAME, table=MIB
-                  as the options of `cutnode search`
-
+GAME  as in `cutnode solve --help`.
+A     a player: `random`, or settings separated by commas:
+        level=NAME      easy, medium, hard or expert
+        strength=N      0..100: errs as a person does, the less the higher N is
+        depth=N, nodes=N, seconds=S
+                        the limits of an engine
+        evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME, table=MIB
+                        as the options of `cutnode search`
+B     another, or the same.
 """
 
 
@@ -60,6 +65,9 @@ class Terminal:
         except EOFError:
             click.echo()
             return None
+        except KeyboardInterrupt:
+            click.echo()
+            raise
         if not sys.stdin.isatty():
             click.echo(line)  # so that the record of a script reads well
         return line
@@ -72,7 +80,7 @@ class Terminal:
         return Console(stderr=True).status("thinking")
 
 
-@click.command(epilog=EPILOG)
+@click.command(epilog=POSITIONS + CODES)
 @click.argument("game", required=False)
 @click.argument("position", required=False)
 @click.option("--level", type=click.Choice(list(LEVELS)), help="The engine's level.  [medium]")
@@ -108,8 +116,8 @@ def play(
 ) -> None:
     """Play a game in the terminal: write moves in its notation, or `help`.
 
-    POSITION is where to begin. Games can be saved, and resumed with --resume, where GAME is
-    needed for your own games only.
+    Games can be saved, and resumed with --resume, where GAME is needed for your own games
+    only.
     """
     if file is not None:
         own: dict[str, object] = {"POSITION": position, "--level": level, "--strength": strength}
@@ -145,10 +153,10 @@ def play(
         sys.exit(INTERRUPTED)
 
 
-@click.command(epilog=PLAYERS + EPILOG)
+@click.command(epilog=PLAYERS + CODES)
 @click.argument("game")
-@click.argument("player", metavar="A")
-@click.argument("opponent", metavar="B")
+@click.argument("a")
+@click.argument("b")
 @click.option(
     "--pairs",
     type=click.IntRange(min=1),
@@ -203,8 +211,8 @@ def play(
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def match(
     game: str,
-    player: str,
-    opponent: str,
+    a: str,
+    b: str,
     file: str | None,
     elo0: float | None,
     elo1: float | None,
@@ -237,8 +245,8 @@ def match(
     with progress_bar(total) as progress:
         result = matches.match(
             loaded,
-            player,
-            opponent,
+            a,
+            b,
             openings=openings,
             sprt=sprt,
             progress=lambda now: progress(sum(now.pairs)),
