@@ -1,7 +1,8 @@
 """cutnode: a compiled game-tree search engine.
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
-:func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, and :class:`Table`.
+:func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, and :class:`Table`; for
+playing :func:`make_player`, :func:`play_game` and :func:`match`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
 """
@@ -15,8 +16,11 @@ from engine.evaluation import Evaluation
 from engine.finding import Game, game_names, load_game
 from engine.iteration import iterate
 from engine.jit import compiled
+from engine.matches import MatchResult, Sprt, match, play_game
 from engine.optionality import Optionality
+from engine.players import LEVELS, Choice, Player, make_player
 from engine.positions import rebuild
+from engine.record import Record
 from engine.results import (
     Batch,
     Iterated,
@@ -35,9 +39,11 @@ from engine.tree import Node, Tree, record_tree
 from engine.tree_drawing import to_dot, to_json, to_mermaid, to_svg
 
 __all__ = [
+    "LEVELS",
     "NO_MOVE",
     "Batch",
     "Bits",
+    "Choice",
     "CutnodeError",
     "Engine",
     "Evaluation",
@@ -46,12 +52,16 @@ __all__ = [
     "Iterated",
     "Iteration",
     "Line",
+    "MatchResult",
     "Node",
     "Optionality",
     "PlainResult",
+    "Player",
     "PositionError",
+    "Record",
     "Result",
     "SearchResult",
+    "Sprt",
     "Statistics",
     "Table",
     "TableError",
@@ -69,9 +79,12 @@ __all__ = [
     "load_game",
     "lowest",
     "lowest_index",
+    "make_player",
+    "match",
     "minimax",
     "parse_board",
     "perft",
+    "play_game",
     "popcount",
     "quoted",
     "rebuild",

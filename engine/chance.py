@@ -34,7 +34,6 @@ from engine.bits import Bits, mix
 from engine.chance_table import begin, probe, store
 from engine.contract import (
     INFINITE,
-    MAX_VALUE,
     NO_MOVE,
     canonical,
     canonical_move,
@@ -42,7 +41,6 @@ from engine.contract import (
     chance_outcome,
     costless,
     game_name,
-    module_of,
     moves,
     moves_again,
     order,
@@ -91,23 +89,13 @@ from engine.search import (
 )
 from engine.table import depth_of, is_proven, move_of
 
-__all__ = ["chance_address", "chance_root", "static_score", "value_limit"]
+__all__ = ["chance_address", "chance_root", "static_score"]
 
 ALL_MOVES = 1 << 30
 """More than a position has."""
 
 RESOLUTION = 1e-12
 """No window is narrower than this part of the range of scores: floats tell its ends apart."""
-
-
-def value_limit(cls: Any) -> float:
-    """The ``VALUE_LIMIT`` of the game of a position class."""
-    limit = getattr(cls, "VALUE_LIMIT", getattr(module_of(cls), "VALUE_LIMIT", MAX_VALUE))
-    if not isinstance(limit, int | float) or not 0 < limit <= MAX_VALUE:
-        raise GameError(
-            f"VALUE_LIMIT of {game_name(cls)} is a number from 0 to {MAX_VALUE}, not {limit!r}"
-        )
-    return float(limit)
 
 
 def static_score(position: Any, evaluation: Any, win: int, step: int, ply: int = 0) -> float:
@@ -328,8 +316,8 @@ def chance_node(
                 search.lowest[row + index] = -most
                 search.highest[row + index] = most
             for number in range(count):
-                index = search.likeliest[row + number]
-                probability, child = chance_outcome(position, index)
+                which = search.likeliest[row + number]
+                probability, child = chance_outcome(position, which)
                 again = same_after_chance(position, child)
                 useless = beta >= most if again else alpha <= -most
                 if useless or probability <= 0 or chance(child) > 0:
@@ -364,14 +352,14 @@ def chance_node(
                 score = score if again else -score
                 if again and score > low:
                     bounds_proven &= search.estimates == before
-                    search.lowest[row + index] = score
+                    search.lowest[row + which] = score
                     lowest += probability * (score + most)
                     if score >= ceiling:
                         best, decided = max(lowest, beta), True
                         break
                 if not again and score < high:
                     bounds_proven &= search.estimates == before
-                    search.highest[row + index] = score
+                    search.highest[row + which] = score
                     highest -= probability * (most - score)
                     if score <= bottom:
                         best, decided = min(highest, alpha), True
@@ -381,16 +369,16 @@ def chance_node(
         # 4b. Search the outcomes, each in the window in which its score matters (Star1).
         expectation = 0.0
         for number in range(0 if decided else count):
-            index = int(search.likeliest[row + number]) if listed else number
-            probability, child = chance_outcome(position, index)
+            which = int(search.likeliest[row + number]) if listed else number
+            probability, child = chance_outcome(position, which)
             if probability <= 0:
                 continue
             again = same_after_chance(position, child)
             low, high = -float(INFINITE), float(INFINITE)
             bottom, ceiling = low, high
             if search.use_star1:
-                lowest -= probability * (search.lowest[row + index] if probing else -most)
-                highest -= probability * (search.highest[row + index] if probing else most)
+                lowest -= probability * (search.lowest[row + which] if probing else -most)
+                highest -= probability * (search.highest[row + which] if probing else most)
                 bottom = (alpha - expectation - highest) / probability
                 ceiling = (beta - expectation - lowest) / probability
                 low = min(max(bottom, -most), most - least)

@@ -22,11 +22,13 @@ import click
 from click.core import ParameterSource
 
 import engine
-from engine.contract import defines, play
+from engine.contract import defines, outcome, play
 from engine.errors import CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
 from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
+from engine.playing_cli import match
+from engine.playing_cli import play as play_game
 from engine.results import Result, score_text
 from engine.searcher import DRIVERS
 from engine.table import Table
@@ -85,11 +87,13 @@ def installed_version() -> str:
 @click.group(cls=Commands, epilog=EPILOG)
 @click.version_option(installed_version(), prog_name="cutnode")
 def main() -> None:
-    """Solve positions of board games, count lines of play, and show boards."""
+    """Solve positions of board games, play, count lines of play, and show boards."""
     sys.path.append(os.getcwd())  # where modules named by a person may be
 
 
 main.add_command(lab)
+main.add_command(play_game)
+main.add_command(match)
 main.add_command(tree)
 
 
@@ -446,7 +450,8 @@ def show(game: str, position: str | None, file: str | None, as_json: bool) -> No
             click.echo(json.dumps({"position": text, "board": board, "moves": moves}))
         else:
             click.echo("\n" * (number > 0) + f"{shown}\n\ntext   {board}")
-            click.echo(f"moves  {' '.join(moves) or 'none: the game is over'}")
+            why = "the game is over" if outcome(shown)[0] else "chance decides"
+            click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
 
 
 @main.command(epilog=EPILOG)

@@ -27,7 +27,6 @@ from numba import types
 
 from engine.api import alphabeta, analyse, minimax, perft
 from engine.bits import WORD, Bits
-from engine.chance import value_limit
 from engine.contract import (
     INFINITE,
     MAX_VALUE,
@@ -43,6 +42,7 @@ from engine.contract import (
     costless,
     defines,
     evaluate,
+    features,
     forced,
     free_move,
     game_constant,
@@ -60,11 +60,14 @@ from engine.contract import (
     reversible,
     runs_plainly,
     same_after_chance,
+    settled,
     turn,
+    value_limit,
 )
 from engine.errors import PositionError
 from engine.finding import Game
 from engine.jit import compiled
+from engine.optionality import FEATURES, Optionality
 from engine.positions import coerce, park, width
 from engine.scores import WIN, final_score, is_decisive, limited
 from engine.searcher import Engine
@@ -280,6 +283,7 @@ class Study:
     exact: dict[Any, float] = field(default_factory=dict)
     keys: dict[int, Any] = field(default_factory=dict)
     classes: dict[int, Any] = field(default_factory=dict)
+    rests: dict[int, Any] = field(default_factory=dict)
     move_texts: set[str] = field(default_factory=set)
     table: Table = field(default_factory=lambda: Table(1))
 
@@ -642,6 +646,15 @@ def estimates_are_values(position: Any, study: Study) -> Iterator[str]:
     yield from _too_large(evaluate(position), position)
 
 
+@about("features", Study.choices)
+def features_are_amounts(position: Any, study: Study) -> Iterator[str]:
+    numbers = features(position)
+    if len(numbers) != 2 * len(FEATURES):
+        yield f"gives {len(numbers)} numbers, not {2 * len(FEATURES)}"
+    if not all(math.isfinite(number) and number >= 0 for number in numbers):
+        yield f"gives {numbers}; these are amounts, 0 or more"
+
+
 @about("order", Study.choices)
 def orders_are_limited(position: Any, study: Study) -> Iterator[str]:
     for move in legal_moves(position):
@@ -722,6 +735,22 @@ def equivalent_positions_have_equal_values(position: Any, study: Study) -> Itera
             )
 
 
+@about("settled")
+def values_differ_by_what_is_settled(position: Any, study: Study) -> Iterator[str]:
+    points, word = settled(position)
+    if not 0 <= operator.index(word) <= WORD:
+        yield f"{word} is not a word of 64 bits"
+    other = study.rests.setdefault(int(word), position)
+    if {position, other} <= study.values.keys() and not study.path_dependent:
+        rest = study.values[position] - points
+        others = study.values[other] - settled(other)[0]
+        if not _same(rest, others):
+            yield (
+                f"{other!r} has the same key of what is left, but there {others} are left to "
+                f"win, not {rest}"
+            )
+
+
 @about("canonical_move", Study.choices)
 def canonical_moves_are_moves_turned(position: Any, study: Study) -> Iterator[str]:
     """Turned into the frame of the class and back again, here or at an equivalent position."""
@@ -769,7 +798,10 @@ def observe(position: Any, alpha: int, beta: int, buffer: Any, words: Any) -> in
     park(words, 4, Number(float(upper)))
     words[5] = Bits(word)
     words[6] = Bits(symmetry)
-    at = 7
+    points, rest = settled(position)
+    words[7] = Bits(points)
+    words[8] = Bits(rest)
+    at = 9
     if over:
         return at
     for index in range(chance(position)):
@@ -808,7 +840,7 @@ def compiled_verbs_say_the_same(position: Any, study: Study) -> Iterator[str]:
     position = coerce(position)
     observe.specialise(type(position))
     room = game_constant(type(position), "MAX_MOVES", 256)
-    size = (room + chance(position) + 1) * (len(position) + 8)
+    size = 16 + (room + chance(position)) * (len(position) + 8)
     for alpha, beta in ((-INFINITE, INFINITE), (-1, 0), (0, 1)):
         plain, words = [0] * size, np.zeros(size, np.uint64)
         count = observe.function(position, alpha, beta, [0] * room, plain)
@@ -817,7 +849,7 @@ def compiled_verbs_say_the_same(position: Any, study: Study) -> Iterator[str]:
         if words[:found].tolist() != wanted:
             pairs = zip(words[:found].tolist(), wanted, strict=False)
             at = next((n for n, (a, b) in enumerate(pairs) if a != b), min(found, count))
-            names = ("key", "outcome", "outcome", "bounds", "bounds", "canonical", "canonical")
+            names = ("key", *["outcome"] * 2, *["bounds"] * 2, *["canonical"] * 2, *["settled"] * 2)
             verb = names[at] if at < len(names) else "a verb of moves or chance"
             yield f"{verb} differs from plain Python"
 
@@ -863,6 +895,16 @@ def _lines(position: Any, depth: int) -> int:
         return int(depth == 0)
     left = depth if chance(position) else depth - 1
     return sum(_lines(child, left) for child in _children(position))
+
+
+@about("features", Study.choices, most=40, properties=COMPILED)
+def compiled_features_are_the_same(position: Any, study: Study) -> Iterator[str]:
+    """Seen through weights of which no two sums are alike."""
+    if defines(type(position), "features"):
+        weights = Optionality(*(1000 * math.sqrt(2 * number + 3) for number in range(6)))
+        found, wanted = minimax(position, 0, evaluation=weights).value, weights(position)
+        if found != limited(wanted, WIN if is_decisive(type(position)) else 0):
+            yield "differ from plain Python"
 
 
 @about("minimax", Study.endings, most=8, properties=SEARCHES)

@@ -36,7 +36,8 @@ Verbs that a game may define, compiled; each has a default, and a verb that is n
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`candidates`,
 :func:`forced`, :func:`order`, :func:`noisy`, :func:`extension`, :func:`skip`,
 :func:`features`, :func:`canonical`, :func:`canonical_move`, :func:`original_move`,
-:func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`, :func:`reversible`.
+:func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`,
+:func:`reversible`.
 
 Functions of plain Python that every game defines, for people:
 
@@ -133,9 +134,11 @@ __all__ = [
     "reversible",
     "runs_plainly",
     "same_after_chance",
+    "settled",
     "side",
     "skip",
     "turn",
+    "value_limit",
 ]
 
 PLAIN_COPY = "_plain"
@@ -178,6 +181,16 @@ def game_function(cls: type, name: str) -> Callable[..., Any]:
 def game_constant(cls: type, name: str, default: int) -> int:
     """A number that the game of *cls* may define."""
     return int(getattr(cls, name, getattr(module_of(cls), name, default)))
+
+
+def value_limit(cls: Any) -> float:
+    """The ``VALUE_LIMIT`` of the game of a position class."""
+    limit = getattr(cls, "VALUE_LIMIT", getattr(module_of(cls), "VALUE_LIMIT", MAX_VALUE))
+    if not isinstance(limit, int | float) or not 0 < limit <= MAX_VALUE:
+        raise GameError(
+            f"VALUE_LIMIT of {game_name(cls)} is a number from 0 to {MAX_VALUE}, not {limit!r}"
+        )
+    return float(limit)
 
 
 def defines(cls: type, name: str) -> bool:
@@ -432,6 +445,19 @@ def canonical_move(position: Any, move: int, symmetry: int) -> int:
 def original_move(position: Any, move: int, symmetry: int) -> int:
     """The inverse of :func:`canonical_move`; default: unchanged."""
     return move
+
+
+@_verb
+def settled(position: Any) -> tuple[int, int]:
+    """What of the value is decided already, and the key of what is left to play for.
+
+    For games of points: two positions with the same key have values that differ as their
+    settled parts do (seeds in stores, boxes won), so a solver need solve only one of
+    them.  They are turned alike in the frame of :func:`canonical`.  Default: 0, and the key
+    of the class of :func:`canonical`.
+    """
+    word, _ = canonical(position)
+    return 0, word
 
 
 # Optional: games that are not strictly alternating ------------------------------------

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -35,7 +34,6 @@ from numba import types
 from engine.bits import Bits, mix
 from engine.clock import Clock
 from engine.contract import (
-    MAX_VALUE,
     canonical,
     chance,
     chance_outcome,
@@ -50,6 +48,7 @@ from engine.contract import (
     outcome,
     play,
     same_after_chance,
+    value_limit,
 )
 from engine.errors import CutnodeError, GameError, PositionError, whole
 from engine.jit import compiled
@@ -72,8 +71,8 @@ FINISHED, DECISION, CHANCE = range(3)
 """The kinds of states."""
 
 SOUND, VALUE, ODDS, STUCK = range(4)
-"""What is wrong with the game: nothing; a value beyond its limit; probabilities that do not
-sum to 1; no moves."""
+"""What is wrong with the game: nothing; a value beyond its limit; probabilities that are none;
+no moves."""
 
 DONE = (1 << 31) - 1
 """The rank of a state whose component is known: after all others."""
@@ -81,7 +80,7 @@ DONE = (1 << 31) - 1
 GRAPH = np.dtype(
     [
         ("stop", np.int64),
-        ("limit", np.int64),  # VALUE_LIMIT
+        ("limit", np.float64),  # VALUE_LIMIT
         ("most", np.int64),  # MAX_MOVES
         ("positions", np.int64),  # most states that are wanted
         ("states", np.int64),
@@ -171,7 +170,7 @@ def explore(like, graph, keys, slots, words, first, kinds, children, weights, va
         if over:
             kinds[state] = FINISHED
             values[state] = value
-            if abs(value) > graph.limit:
+            if not abs(value) <= graph.limit:
                 graph.trouble = VALUE
         elif chance(position) > 0:
             kinds[state] = CHANCE
@@ -179,7 +178,9 @@ def explore(like, graph, keys, slots, words, first, kinds, children, weights, va
             for index in range(chance(position)):
                 odds, child = chance_outcome(position, index)
                 total += odds
-                if odds > 0:
+                if odds < 0:
+                    graph.trouble = ODDS
+                elif odds > 0:
                     weight = odds if same_after_chance(position, child) else -odds
                     lead_to(child, weight, graph, keys, slots, words, children, weights)
             if not abs(total - 1) < 1e-9:
@@ -395,7 +396,7 @@ def iterate(
     clock = Clock(limits.seconds)
     stops = [] if stop is None else [stop]
     try:
-        ended = graph.explore(clock, stops) or graph.converge(clock, stops, float(tolerance))
+        ended = run_watched(lambda: graph.solve(float(tolerance)), graph.counts, clock, stops)
     except MemoryError:
         raise CutnodeError("the positions that can be reached from here need more memory") from None
     return graph.result(float(tolerance), ended, clock.elapsed())
@@ -412,7 +413,8 @@ class _Graph:
         self.run_renumber = renumber.specialise(cls)
         self.run_converge = converge.specialise(cls)
         self.counts = Memory(cls, GRAPH)
-        self.counts["limit"] = game_constant(cls, "VALUE_LIMIT", MAX_VALUE)
+        self.limit = value_limit(cls)
+        self.counts["limit"] = self.limit
         self.counts["most"] = game_constant(cls, "MAX_MOVES", 256)
         self.counts["positions"] = positions
         self.buffer = np.zeros(self.counts["most"], np.int64)
@@ -439,11 +441,33 @@ class _Graph:
             self.children = _longer(self.children, edges)
             self.weights = _longer(self.weights, edges)
 
-    def explore(self, clock: Clock, stops: Sequence[threading.Event]) -> str:
-        """Find all states; return why it ended early, or ""."""
+    def solve(self, tolerance: float) -> None:
+        """Find all states and bound their values, until that is done or the stop flag is set."""
+        self._explore()
+        self._trim()
+        if self.counts["stop"] == RUNNING:
+            self._arrange()
+        if self.counts["stop"] == RUNNING:
+            arguments = self.ends, self.first, self.kinds, self.children, self.weights
+            self.run_converge(self.counts.argument, *arguments, self.bounds, tolerance)
+
+    def _explore(self) -> None:
+        """Find all states."""
         counts = self.counts
         while True:
-            ended = run_watched(self._explore_on, self.counts, clock, stops)
+            self.run_explore(
+                self.root,
+                self.counts.argument,
+                self.keys,
+                self.slots,
+                self.words,
+                self.first,
+                self.kinds,
+                self.children,
+                self.weights,
+                self.values,
+                self.buffer,
+            )
             if counts["trouble"] != SOUND:
                 raise GameError(self._complaint())
             if counts["states"] > counts["positions"]:
@@ -451,9 +475,8 @@ class _Graph:
                     f"more than {counts['positions']:,} positions can be reached from here: "
                     f"allow more if there is memory, some 200 bytes for each"
                 )
-            if ended or counts["expanded"] == counts["states"]:
-                self._trim()
-                return ended
+            if counts["stop"] != RUNNING or counts["expanded"] == counts["states"]:
+                return
             self._make_room(
                 _room(len(self.keys), int(counts["states"] + counts["room"])),
                 _room(len(self.children), int(counts["edges"] + counts["room"])),
@@ -466,27 +489,12 @@ class _Graph:
         self.first = self.first[: states + 1]
         self.children, self.weights = self.children[:edges], self.weights[:edges]
         self.kinds[self.counts["expanded"] :] = DECISION  # not known after an early end
-        limit = float(self.counts["limit"])
         self.bounds = np.empty((states, 2))
         finished = self.kinds == FINISHED
-        self.bounds[:, 0] = np.where(finished, self.values[:states], -limit)
-        self.bounds[:, 1] = np.where(finished, self.values[:states], limit)
+        self.bounds[:, 0] = np.where(finished, self.values[:states], -self.limit)
+        self.bounds[:, 1] = np.where(finished, self.values[:states], self.limit)
         self.ends = np.empty(states, np.uint8)
-
-    def _explore_on(self) -> None:
-        self.run_explore(
-            self.root,
-            self.counts.argument,
-            self.keys,
-            self.slots,
-            self.words,
-            self.first,
-            self.kinds,
-            self.children,
-            self.weights,
-            self.values,
-            self.buffer,
-        )
+        self.words, self.values = self.words[:0].copy(), self.values[:0].copy()
 
     def _complaint(self) -> str:
         """What is wrong with the state that was to be expanded."""
@@ -494,19 +502,12 @@ class _Graph:
         at = int(self.counts["expanded"]) * words_each(cls)
         position = self.words[at] if is_plain(cls) else load(self.words, at, self.root)
         wrong = {
-            VALUE: f"has a value beyond VALUE_LIMIT = {self.counts['limit']}",
-            ODDS: "has outcomes of chance whose probabilities do not sum to 1",
+            VALUE: f"has a value beyond VALUE_LIMIT = {self.limit:g}",
+            ODDS: "has outcomes of chance with probabilities below 0, or a sum that is not 1",
             STUCK: "has no moves, but the game is not over",
         }[int(self.counts["trouble"])]
         text = game_function(cls, "position_text")(position)
         return f"{game_name(cls)}: position {quoted(text)} {wrong}"
-
-    def converge(self, clock: Clock, stops: Sequence[threading.Event], tolerance: float) -> str:
-        """Bound the values of all states; return why it ended early, or ""."""
-        self.words = self.words[:0]
-        return run_watched(self._arrange, self.counts, clock, stops) or run_watched(
-            lambda: self._converge(tolerance), self.counts, clock, stops
-        )
 
     def _arrange(self) -> None:
         """Number the states in the order in which they are swept."""
@@ -526,18 +527,13 @@ class _Graph:
         taken = self.slots > 0
         self.slots[taken] = ranks[self.slots[taken] - 1] + 1
 
-    def _converge(self, tolerance: float) -> None:
-        graph = self.counts.argument
-        arguments = self.ends, self.first, self.kinds, self.children, self.weights
-        self.run_converge(graph, *arguments, self.bounds, tolerance)
-
     def result(self, tolerance: float, ended: str, seconds: float) -> Iterated:
         """What is known now."""
         counts, root = self.counts, self.root
         states = States(root, self.keys, self.slots, self.bounds)
         lower, upper = states.bounds_of(root)
         proven = upper - lower <= tolerance
-        unknown = None if counts["expanded"] else (-float(counts["limit"]), float(counts["limit"]))
+        unknown = None if counts["expanded"] else (-self.limit, self.limit)
         intervals = {
             move: unknown or states.bounds_behind(root, child) for move, child in _children(root)
         }

@@ -18,7 +18,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import islice
-from multiprocessing import connection, get_context
 from random import Random
 from statistics import NormalDist
 from typing import Any
@@ -302,7 +301,7 @@ def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
         return [game.start()] * count
     random = Random(f"{seed} openings")
     found: dict[int, tuple[float, int, Any]] = {}
-    for number in range(20 * POOL * count + 200):
+    for number in range(5 * POOL * count + 200):
         position = _random_position(game.start(), plies, random)
         if position is not None and not _wins_at_once(position):
             lead = abs(evaluate(position))
@@ -473,6 +472,8 @@ def _in_processes(
     task: _Task, numbers: Iterator[int], processes: int
 ) -> Generator[list[dict[str, Any]], None, None]:
     """Pairs as :meth:`_Task.pairs` plays them, in the same order, by several processes."""
+    from multiprocessing import connection, get_context  # not needed to import the engine
+
     context = get_context("spawn")
     workers: dict[Any, Any] = {}
     try:

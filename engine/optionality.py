@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from engine.contract import MAX_VALUE, evaluate, features, game_constant
+from engine.contract import MAX_VALUE, evaluate, features, game_constant, value_limit
 from engine.errors import CutnodeError
 from engine.jit import compiled
 
@@ -115,9 +115,9 @@ PRESETS = {
 """Styles of play by name."""
 
 
-def scale(cls: type) -> tuple[int, int]:
+def scale(cls: type) -> tuple[int, float]:
     """What the game of a position class counts in: its ``UNIT``, and its largest estimate."""
-    return game_constant(cls, "UNIT", 100), game_constant(cls, "VALUE_LIMIT", MAX_VALUE)
+    return game_constant(cls, "UNIT", 100), value_limit(cls)
 
 
 @compiled
@@ -128,7 +128,7 @@ def advantage(mine: float, theirs: float) -> float:
 
 
 @compiled
-def weigh(weights: Any, position: Any, unit: int, limit: int) -> int:
+def weigh(weights: Any, position: Any, unit: int, limit: float) -> int:
     """What an :class:`Optionality` says of a position, no further from 0 than *limit*."""
     m0, t0, m1, t1, m2, t2, m3, t3, m4, t4, m5, t5 = features(position)
     total = weights.move_count * advantage(m0, t0)
@@ -138,4 +138,4 @@ def weigh(weights: Any, position: Any, unit: int, limit: int) -> int:
     total += weights.resources * advantage(m4, t4)
     total += weights.threat * advantage(m5, t5)
     points: float = evaluate(position) + weights.share * unit * total / 100.0
-    return round(max(-float(limit), min(points, float(limit))))
+    return round(max(-limit, min(points, limit)))

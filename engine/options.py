@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from engine import limits
+from engine.optionality import PRESETS
 
 __all__ = ["DEPTH_IN", "EVALUATION", "EXACT", "FILE", "TECHNIQUES", "WITHOUT", "table_mb"]
 
@@ -19,7 +20,10 @@ DEPTH_IN = click.option(
     help="What a ply of depth is where a player can move again.",
 )
 EVALUATION = click.option(
-    "--evaluation", metavar="NAME", help="Another of the game's estimates than its usual one."
+    "--evaluation",
+    metavar="NAME",
+    help="Another of the game's estimates than its usual one, or, in games that define features, "
+    f"a style: {', '.join(PRESETS)}.",
 )
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
 TECHNIQUES = click.option(

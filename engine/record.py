@@ -6,6 +6,7 @@ turn it is, when positions repeat, and how dice fall.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any
 
@@ -119,6 +120,13 @@ class Record:
         if chance(before) > 0:
             return step
         return str(game_function(type(before), "move_text")(before, step))
+
+    def texts_of(self, line: Iterable[int]) -> Iterator[str]:
+        """Moves from here on in the game's notation."""
+        position = self.position
+        for move in line:
+            yield str(game_function(type(position), "move_text")(position, move))
+            position = play(position, move)
 
     def to_dict(self) -> dict[str, Any]:
         """The course of the game as plain data, from which :meth:`follow` plays it again."""

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from engine import chance_table
-from engine.chance import chance_address, chance_root, static_score, value_limit
+from engine.chance import chance_address, chance_root, static_score
 from engine.clock import Clock
 from engine.contract import (
     INFINITE,
@@ -35,6 +35,7 @@ from engine.contract import (
     original_move,
     outcome,
     play,
+    value_limit,
 )
 from engine.errors import CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of

@@ -42,6 +42,7 @@ from engine.contract import (
     outcome,
     play,
     plies_left,
+    settled,
 )
 from engine.jit import compiled
 from engine.limits import NODES, PLIES, RUNNING
@@ -159,6 +160,19 @@ def resolve(position, alpha, beta):
 
 
 @compiled
+def lower_in(data, decided):
+    """The lower bound that an entry holds for a position with so much of its value settled."""
+    lower = lower_of(data)
+    return lower if lower == -INFINITE else lower + decided
+
+
+@compiled
+def upper_in(data, decided):
+    upper = upper_of(data)
+    return upper if upper == INFINITE else upper + decided
+
+
+@compiled
 def work(nodes):
     """The binary logarithm of a node count, rounded down."""
     exponent = 0
@@ -212,12 +226,13 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
     # 2. Look the position up.
     best_known = NO_MOVE
     symmetry = 0
+    points, _ = settled(position)
     if remember:
         search.probes += 1
         data = probe(table, word)
         if data != Bits(0):
             search.hits += 1
-            lower, upper = lower_of(data), upper_of(data)
+            lower, upper = lower_in(data, points), upper_in(data, points)
             if lower >= beta or lower == upper:
                 search.cutoffs += 1
                 return lower
@@ -251,8 +266,8 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
                     return best
                 floor = max(floor, best)
             continue
-        reached_key, _ = canonical(reached)
-        reached_word = mix(reached_key)
+        _, reached_key = settled(reached)
+        reached_word = mix(Bits(reached_key))
         if plies > TABLE_PLIES:
             prepare(table, reached_word)
         score = order(position, move, child)
@@ -275,7 +290,8 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             data = probe(table, Bits(search.children[slot + stride - 1]))
             if data != Bits(0):
                 search.hits += 1
-                lower, upper = lower_of(data), upper_of(data)
+                others, _ = settled(load(search.children, slot, position))
+                lower, upper = lower_in(data, others), upper_in(data, others)
                 if not ranked_again(ranked):
                     lower, upper = -upper, -lower
                 if lower >= beta:
@@ -326,8 +342,8 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
 
     # 6. Remember what is proven.
     if remember:
-        lower = best if best > alpha else -INFINITE
-        upper = best if best < beta else INFINITE
+        lower = best - points if best > alpha else -INFINITE
+        upper = best - points if best < beta else INFINITE
         if best <= alpha:
             best_move = NO_MOVE
         else:
@@ -346,8 +362,8 @@ def search_root(position, alpha, beta, top, search, table):
     reached, same, decided, value = resolve(position, alpha, beta)
     if not decided:
         low, high = (alpha, beta) if same else (-beta, -alpha)
-        reached_key, _ = canonical(reached)
-        word = mix(reached_key)
+        _, reached_key = settled(reached)
+        word = mix(Bits(reached_key))
         ply = np.int64(0)
         value = search_node(reached, word, low, high, ply, np.int64(top), search, table)
     return value if same else -value
@@ -407,8 +423,9 @@ def prove(position, result, weak, search, table):
 @compiled
 def best_move_of(position, value, weak, search, table):
     """A legal move that keeps a proven value; ``NO_MOVE`` after a stop."""
-    word, symmetry = canonical(position)
-    data = probe(table, mix(word))
+    _, word = settled(position)
+    _, symmetry = canonical(position)
+    data = probe(table, mix(Bits(word)))
     known = move_of(data) if data != Bits(0) else NO_MOVE
     if known != NO_MOVE:
         known = original_move(position, known, symmetry)

@@ -67,7 +67,7 @@ REQUIRED = {
     "enhanced": {"table"},
     "aspiration": {"deepening"},
     "internal": {"table", "deepening"},
-    "star2": {"star1"},
+    "star2": {"star1", "table"},
 }
 """Techniques that make no sense without others."""
 

@@ -181,19 +181,33 @@ def word_of(position):
     """
     if not position.EXACT:
         return mix(position.mine) ^ position.theirs
+    return houses_word(position) << seeds_in(position.mine, position.HOUSES)
+
+
+@compiled
+def houses_word(position):
+    """The seeds in houses, as in :func:`word_of`."""
     mine, theirs = position.mine, position.theirs
     first, second = Bits(1), Bits(0)
     for house in range(position.HOUSES):
         first = (first << (seeds_in(mine, house) + Bits(1))) | Bits(1)
         second = (second << (seeds_in(theirs, house) + Bits(1))) | Bits(1)
     length = total(theirs & position.ROW) + Bits(position.HOUSES)
-    return ((first << length) | second) << seeds_in(mine, position.HOUSES)
+    return (first << length) | second
 
 
 @compiled
 def canonical(position):
     """Players do not matter."""
     return word_of(position), 0
+
+
+@compiled
+def settled(position):
+    """The stores count at the end, and nothing else looks at them."""
+    if not position.EXACT:
+        return lead(position), mix(position.mine & position.ROW) ^ (position.theirs & position.ROW)
+    return lead(position), houses_word(position)
 
 
 # What can be seen without search

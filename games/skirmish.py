@@ -24,8 +24,8 @@ hits left together; equal is a draw.
 
 Hints: a unit that is beaten by its neighbour falls in one turn, so keep away from what beats
 you and send what beats the others.  Ore is short, and crystals between the players go to
-who comes first.  A unit ordered now arrives when the front is elsewhere.  An enemy in the
-spawn zone delays what is built.
+who comes first.  A unit ordered now arrives when the front is elsewhere.  Enemies that fill
+the spawn zone keep out what is built.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
@@ -524,8 +524,9 @@ def units_to_build(position):
 
 @compiled
 def material(position):
-    """The hits left of units and base."""
-    return position.my_base + hits_of(position, position.mine)
+    """The hits left of the base and of units, those in the queue included."""
+    hits = position.my_base + hits_of(position, position.mine)
+    return hits + HITS * length(position.my_queue)
 
 
 @compiled

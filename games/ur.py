@@ -1,11 +1,12 @@
 """The Royal Game of Ur, and how its rules are written.
 
 Rules: two players race their pieces along a route and off the board; who brings all of them
-home first wins.  In the Finkel rules each player enters from the side, goes along the middle
-row, which both share, and leaves at the side again.  The squares of light's route::
+home first wins.  In the Finkel rules each enters on the own side, goes along the middle row,
+which both share, and leaves on the own side.  The squares of the routes, rosettes with a star::
 
-    light   4* 3  2  1        14* 13        o row of dark: the same, mirrored
-    both    5  6  7  8* 9  10 11  12        * rosettes
+    light    4*  3   2   1           14* 13
+    both     5   6   7   8*  9  10  11  12
+    dark     4*  3   2   1           14* 13
 
 The player to move rolls four dice that show 0 or 1: the sum is 0 to 4 with probabilities
 1, 4, 6, 4, 1 of 16.  One piece, waiting or on the board, then moves on as many squares, and
@@ -17,12 +18,12 @@ player passes.
 
 In the Masters rules the route is longer, no piece is safe, and there are three dice: a sum of
 0 counts as 4, so 1 to 4 have probabilities 3, 3, 1, 1 of 8.  Light goes home around the right
-end in one direction and dark in the other, so squares 5 to 16 are shared: light's 12 is dark's
-16, and the other way round, and so with 13 and 15::
+end in one direction and dark in the other, so squares 5 to 16 are shared.  Light's route; dark's
+is its mirror image, so light's 12 is dark's 16, light's 13 dark's 15, and the other way round::
 
-    light   4* 3  2  1        16* 15
-    both    5  6  7  8* 9  10 11  14
-    dark    .  .  .  .        12* 13        (private squares of dark; the rest is light's route)
+             4*  3   2   1           16* 15
+             5   6   7   8*  9  10  11  14
+             .   .   .   .           12* 13
 
 The Blitz rules have the route of Masters, no safe squares, four dice, and a capture gives
 another roll as well.
@@ -34,9 +35,9 @@ are those of RoyalUr.net (github.com/RoyalUr/RoyalUr-Java, ``GameSettings``).
 
 Values: 100 a win for the mover, -100 a loss, so the odds of a win are (value + 100) / 200.
 
-Play can go on for as long as dice will have it.  What needs the end of each line (minimax
-without a depth) cannot be had; what solves the game takes positions that recur: ``iterate``.
-``MAX_PLIES`` is a length that no sensible search reaches.  A roll is a ply of its own.
+Play can go on for as long as the dice will have it, so no search reaches the end of all lines:
+minimax needs a depth, and ``MAX_PLIES`` is just the longest line that a search has room for (a
+roll is a ply of it).  Value iteration, ``iterate``, solves the game with few pieces.
 
 Text: light's row with the pieces that wait before it, the shared row, dark's row, and who is to
 roll, or has rolled what.  Pieces are ``l`` and ``d``, and ``-`` is no square::
@@ -56,6 +57,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from engine import (
@@ -69,7 +71,6 @@ from engine import (
     without_lowest,
 )
 
-DECISIVE = False
 VALUE_LIMIT = 100
 MAX_MOVES = 8
 MAX_PLIES = 4096
@@ -227,8 +228,8 @@ USUAL = {"finkel": 7, "masters": 7, "blitz": 5}
 OPTIONS = {"finkel": ("captures", "unsafe"), "masters": ("captures",), "blitz": ()}
 
 
-def _bits(squares: object) -> Bits:
-    return Bits(sum(1 << square for square in squares))  # type: ignore[attr-defined]
+def _bits(squares: Iterable[int]) -> Bits:
+    return Bits(sum(1 << square for square in squares))
 
 
 @functools.cache

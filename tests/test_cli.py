@@ -223,6 +223,62 @@ def test_limit_of_one_position_is_exit_3_for_the_file():
     assert values[0] == "-1" and ".." in values[1] and values[2] == "1"
 
 
+# solve, games of chance
+
+
+def test_solve_by_value_iteration():
+    result = cutnode("solve", "toys.race", "3 2 2")
+    assert result.exit_code == 0
+    assert result.output.startswith("3 and 2 steps to go, 2 rolled\n\nvalue  ")
+    assert "\nscores 1: " in result.output and "\nbest   2\n" in result.output
+    assert "\nthen   " in cutnode("solve", "toys.race", "5 5 0", "--tolerance", "1e-6").output
+
+
+def test_value_iteration_in_json():
+    (data,) = parsed(cutnode("solve", "toys.race", "3 2 2", "--json"))
+    assert (data["game"], data["position"], data["best_move"]) == ("toys.race", "3 2 2", "2")
+    assert data["proven"] and data["lower"] <= data["value"] <= data["upper"]
+    assert data["value"] == data["scores"]["2"]
+
+
+def test_value_iteration_of_a_file():
+    lines = cutnode("solve", "toys.race", "--file", "-", stdin="1 5 1 ; won\n5 1 0\n").output
+    won, other = (line.split() for line in lines.splitlines())
+    assert (won[:5], other[4]) == (["1", "5", "1", "100", "1"], "-")
+    found = parsed(cutnode("solve", "toys.race", "--file", "-", "--json", stdin="1 5 1\n5 1 0\n"))
+    assert [data["position"] for data in found] == ["1 5 1", "5 1 0"]
+
+
+def test_bounds_that_stay_apart_are_exit_3():
+    result = cutnode("solve", "toys.ruin:fear")
+    assert result.exit_code == 3
+    assert "value  unknown  (between -100 and 100 (bounds stay apart))" in result.output
+    result = cutnode("solve", "toys.ruin:fear", "--file", "-", stdin="2 light\n5 dark\n")
+    assert result.exit_code == 3 and " -100..100 " in result.output
+
+
+@pytest.mark.parametrize(
+    ("game", "option", "words"),
+    [
+        *(
+            ("toys.race", option, f"toys.race is a game of chance: {option[0]} does not apply")
+            for option in (
+                *(("--all",), ("--weak",), ("--cold",), ("--nodes", "9")),
+                *(("--threads", "1"), ("--table-mb", "256")),
+            )
+        ),
+        ("tictactoe", ("--tolerance", "1"), "tictactoe is no game of chance: --tolerance does not"),
+        ("tictactoe", ("--positions", "9"), "is no game of chance: --positions does not apply"),
+        ("toys.race", ("--positions", "9"), "more than 9 positions can be reached from here"),
+    ],
+)
+def test_options_that_do_not_apply(game, option, words):
+    position = "5 5 0" if game == "toys.race" else ""
+    result = cutnode("solve", game, position, *option)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert words in result.stderr and len(result.stderr.splitlines()) == 1
+
+
 # search
 
 
@@ -349,6 +405,10 @@ def test_show():
 
 def test_show_of_a_finished_game():
     assert "moves  none: the game is over\n" in cutnode("show", "tictactoe", "14253").output
+
+
+def test_show_before_an_event_of_chance():
+    assert "moves  none: chance decides\n" in cutnode("show", "toys.race", "5 5 0").output
 
 
 def test_show_of_a_file():

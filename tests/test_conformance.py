@@ -17,7 +17,10 @@ GAMES = ["engine.template", *game_names(), *TOYS]
 COMPILED = ("tictactoe", "connect4", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
-VARIANTS = (*(f"connect4:{board}" for board in BOARDS), "toys.boxes:3", "toys.boxes:4")
+VARIANTS = (
+    *(f"connect4:{board}" for board in BOARDS),
+    *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz"),
+)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -169,6 +172,8 @@ tictactoe_text = tictactoe.position_text
         ("key", "not a word of 64 bits", {"key": lambda p: -p.mine}),
         ("key", "not a word of 64 bits", {"key": lambda p: p.mine | p.theirs << 56}),
         ("evaluate", "further from 0", {"evaluate": lambda p: 32001}),
+        ("features", "gives 11 numbers, not 12", {"features": lambda p: (1,) * 11}),
+        ("features", "these are amounts, 0 or more", {"features": lambda p: (-1,) * 12}),
         ("order", "further from 0", {"order": lambda p, move, child: -1_000_001}),
         ("turn", "is 2, not 0 or 1", {"turn": lambda p: 2}),
         ("plies_left", "plies were played", {"plies_left": lambda p: 5}),

@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from toys import duel, race
+from toys import duel
 
 from engine import (
     CutnodeError,
@@ -279,8 +279,6 @@ def test_positions_of_another_game(engine):
         GameError, match=r"searches connect4 \(Position7x6\), not connect4:5x4 \(Position5x4\)"
     ):
         engine.search(load_game("connect4:5x4").start(), depth=1)
-    with pytest.raises(GameError, match="has chance"):
-        Engine(race.start())
 
 
 @compiled_only

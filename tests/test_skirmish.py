@@ -458,7 +458,9 @@ def counted(world):
     return (
         len(actions),
         min(world.gold[player] // 2, 2 - len(world.building[player])),
-        world.base_hits[player] + sum(hits for _, _, hits in own.values()),
+        world.base_hits[player]
+        + sum(hits for _, _, hits in own.values())
+        + 3 * len(world.building[player]),
         len(own.keys() | {action[3:] for action in actions if action[2] == "-"}),
         world.gold[player] + sum(world.ore.get(cell, 0) for cell in own),
         sum(2 if pair in BEATS else 1 for pair in prey),

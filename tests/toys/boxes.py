@@ -76,6 +76,11 @@ def key(position):
 
 
 @compiled
+def settled(position):
+    return position.lead, position.lines
+
+
+@compiled
 def turn(position):
     return 0 if position.first else 1
 

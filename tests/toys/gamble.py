@@ -2,9 +2,9 @@
 
 Rules: a position is a place of a random graph, and what happens there follows from the
 number of the graph and the place: the game is over, or a player moves (of three moves at
-most), or chance decides (among four outcomes at most, some of which never happen), once or
-twice.  Values: any numbers from -100 to 100, often just these two.  The variant
-``decisive`` has the same graphs, and only who wins, and how soon, matters.
+most), or chance decides, once or twice.  Every hundredth graph has events with many outcomes,
+almost all of which never happen.  Values: any numbers from -100 to 100, often just these
+two.  The variant ``decisive`` has the same graphs, and only who wins, and how soon, matters.
 
 Text: the graph, the place, who is to move (1 or 2), and the events of chance that are
 still to come, as in ``7 12 1 0``.
@@ -23,6 +23,8 @@ MAX_PLIES = 500
 GRAPHS = 1000
 PLACES = 48
 EVENTS = 2
+MANY = 66
+"""The outcomes of events of every hundredth graph, of which three may happen."""
 
 
 class Gamble(NamedTuple):
@@ -94,7 +96,8 @@ def step(position, purpose):
     place = whole((word >> Bits(8)) % Bits(PLACES))
     if position.events > 0:
         return rebuild(position, position.graph, place, mover, position.events - 1)
-    events = whole((word >> Bits(40)) % Bits(EVENTS + 1))
+    most = 1 if has_many(position) else EVENTS
+    events = min(whole((word >> Bits(40)) % Bits(EVENTS + 1)), most)
     return rebuild(position, position.graph, place, mover, events)
 
 
@@ -127,14 +130,23 @@ def reversible(position, child):
 
 
 @compiled
+def has_many(position):
+    return position.graph % 100 == 99
+
+
+@compiled
 def share(position, index):
-    """What an outcome weighs among the others: nothing, once in four times."""
+    """What an outcome weighs among the others."""
+    if has_many(position) and index % (MANY // 3) != 0:
+        return 0
     return 1 if index == 0 else whole(drawn(position, 20 + index) % Bits(4))
 
 
 @compiled
 def chance(position):
-    return 1 + whole(drawn(position, 4) % Bits(4)) if position.events > 0 else 0
+    if position.events == 0:
+        return 0
+    return MANY if has_many(position) else 1 + whole(drawn(position, 4) % Bits(4))
 
 
 @compiled
@@ -142,7 +154,7 @@ def chance_outcome(position, index):
     total = 0
     for other in range(chance(position)):
         total += share(position, other)
-    return share(position, index) / total, step(position, 30 + index)
+    return share(position, index) / total, step(position, 200 + index)
 
 
 @compiled

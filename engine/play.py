@@ -1,0 +1,436 @@
+"""Playing: a game between a person and an engine, in any terminal.
+
+A :class:`Session` holds the game and answers what a person writes; it sees the world
+through a :class:`View`, which shows texts and asks for lines, and nothing else is printed.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import textwrap
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from engine.api import solve
+from engine.contract import chance, chance_outcome, defines, game_name, legal_moves
+from engine.errors import CutnodeError, PositionError
+from engine.files import check_file, write_whole
+from engine.finding import Game, game_names, load_game
+from engine.players import Choice, EnginePlayer, Player, make_player
+from engine.record import Record
+from engine.results import SearchResult
+from engine.scores import is_decisive
+from engine.table import Table
+from engine.text import nearest, quoted
+
+__all__ = ["COMMANDS", "PERSON", "Command", "Session", "View", "resume"]
+
+PERSON = "person"
+"""Who plays a side, if it is not an engine's configuration."""
+
+ADVISER = "level=expert"
+"""Who gives hints."""
+
+OUTLOOK_SECONDS = 2.0
+OUTLOOK_MEGABYTES = 64
+"""How long, and with which table, a session tries to prove who can still win."""
+
+FORMAT = "cutnode game"
+VERSION = 1
+"""What a saved game says it is."""
+
+
+class View(Protocol):
+    """Where a session is seen."""
+
+    def show(self, text: str) -> None:
+        """Show some lines."""
+
+    def ask(self, prompt: str) -> str | None:
+        """A line that a person writes; None if there will be none."""
+
+    def thinking(self) -> AbstractContextManager[object]:
+        """What is shown while an engine thinks."""
+
+
+class Session:
+    """A game between a person and an engine, between two people, or two engines.
+
+    *name* is how a person wrote the game; *players* are the configurations of sides 0 (to
+    move in *start*) and 1, or :data:`PERSON`.  *thoughts* shows the engine's value and line
+    after its moves.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        name: str,
+        start: Any,
+        *,
+        players: tuple[str, str],
+        seed: int = 0,
+        thoughts: bool = False,
+    ):
+        self.game = game
+        self.name = name
+        self.record = Record(start, seed=seed)
+        self.players = list(players)
+        self.thoughts = thoughts
+        self.saved: tuple[str, dict[str, Any]] | None = None
+        """The file that has the game, and what it holds."""
+        self._made: dict[str, Player] = {}
+        for configuration in self._engines():
+            self._player(configuration)
+
+    # The course of the game
+
+    def run(self, view: View) -> bool:
+        """Play until a person quits, or has no more to say, or engines are done.
+
+        Returns False if Ctrl-C ended it.
+        """
+        view.show(self._greeting())
+        try:
+            if self._run(view):
+                return True
+        except KeyboardInterrupt:
+            pass
+        view.show(self._farewell())
+        return False
+
+    def _run(self, view: View) -> bool:
+        shown: Any = None
+        while True:
+            if self.record.is_chance():
+                view.show(self._chance())
+                continue
+            ending = self.record.ending()
+            is_asked = bool(ending) or self._mover() == PERSON
+            if (is_asked or PERSON not in self.players) and shown is not self.record.position:
+                shown = self.record.position
+                view.show(f"\n{shown}\n" + (f"\n{self.result_text()}" if ending else ""))
+            if not is_asked:
+                if self._engine_moves(view).reason == "interrupted" and PERSON not in self.players:
+                    return False
+                continue
+            if PERSON not in self.players:
+                return True
+            line = view.ask(self._prompt())
+            if line is None or not self._answer(line.strip(), view):
+                view.show(self._farewell())
+                return True
+
+    def _chance(self) -> str:
+        before = self.record.position
+        index = self.record.draw()
+        odds = f"with probability {chance_outcome(before, index)[0]:.3g}"
+        return f"chance decides: outcome {index + 1} of {chance(before)}, {odds}"
+
+    def _engine_moves(self, view: View) -> Choice:
+        position, who = self.record.position, self._who(self.record.side)
+        with view.thinking():
+            choice = self._player(self._mover()).choose(position)
+        told = f"{who} plays {self.game.module.move_text(position, choice.move)}"
+        if self.thoughts and choice.value is not None:
+            told += f"  (value {choice.value:+g} at depth {choice.depth}: {self._line(choice.pv)})"
+        self.record.play(choice.move)
+        view.show(told)
+        return choice
+
+    def _answer(self, line: str, view: View) -> bool:
+        """Do what a person wrote; False to quit.  A legal move is a move, even ``undo``."""
+        if not line:
+            return True
+        try:
+            self.record.play(self.game.module.parse_move(self.record.position, line))
+            return True
+        except PositionError as error:
+            problem = str(error)
+        name, _, argument = line.partition(" ")
+        command = COMMANDS.get(name.lower())
+        if command is None:
+            near = nearest(name.lower(), COMMANDS) if name.isalpha() and len(name) > 2 else ""
+            view.show(f"{problem}{near} (moves lists the moves, help the commands)")
+            return True
+        try:
+            with view.thinking():
+                told = command.do(self, argument.strip())
+        except CutnodeError as error:
+            told = str(error)
+        except KeyboardInterrupt:
+            told = "interrupted"
+        if told is None:
+            return False
+        view.show(told)
+        return True
+
+    # Words
+
+    def result_text(self) -> str:
+        """How the game ended."""
+        ending = self.record.ending()
+        if ending == "repetition":
+            return "draw: the position repeats"
+        if ending == "plies":
+            return f"draw: no game is longer than {self.record.plies} steps"
+        value = self.record.value()
+        if value == 0:
+            return "draw"
+        winner = self._who(0 if value > 0 else 1)
+        by = "" if is_decisive(type(self.record.position)) else f" by {abs(value):g}"
+        return f"{winner} win{'' if winner == 'you' else 's'}{by}"
+
+    def _who(self, side: int) -> str:
+        if self.players.count(PERSON) != 1:
+            return f"player {side + 1}"
+        return "you" if self.players[side] == PERSON else "the engine"
+
+    def _prompt(self) -> str:
+        if self.record.ending():
+            return "undo, save or quit> "
+        who = self._who(self.record.side)
+        return "your move> " if who == "you" else f"{who}> "
+
+    def _greeting(self) -> str:
+        players = (f"player {side + 1}: {who}" for side, who in enumerate(self.players))
+        about = f"{game_name(type(self.record.position))}, {', '.join(players)}"
+        seed = f", seed {self.record.seed}" if self._engines() or self._has_chance() else ""
+        return about + seed + ("; help lists the commands" if PERSON in self.players else "")
+
+    def _farewell(self) -> str:
+        """How to go on another time."""
+        if self.saved is not None and self.saved[1] == self.to_dict():
+            listed = self.name in game_names() or self.name.partition(":")[0] in game_names()
+            words = [] if listed else [self.name]
+            return f"to go on: cutnode play {shlex.join([*words, '--resume', self.saved[0]])}"
+        if self.record.ending():
+            return "goodbye"
+        text = self.game.module.position_text(self.record.position)
+        words = [self.name, *(["--"] if text.startswith("-") else []), text]
+        return f"to go on from here: cutnode play {shlex.join(words)}"
+
+    def _line(self, line: tuple[int, ...]) -> str:
+        return " ".join(Record(self.record.position).texts_of(line))
+
+    # Players
+
+    def _mover(self) -> str:
+        return self.players[self.record.side]
+
+    def _engines(self) -> list[str]:
+        return [player for player in self.players if player != PERSON]
+
+    def _player(self, configuration: str) -> Player:
+        if configuration not in self._made:
+            player = make_player(self.record.position, configuration)
+            player.new_game(self.record.seed)
+            self._made[configuration] = player
+        return self._made[configuration]
+
+    def _advice(self) -> SearchResult:
+        """What the adviser thinks of the position."""
+        if self.record.ending():
+            raise PositionError("the game is over")
+        adviser = self._player(ADVISER)
+        assert isinstance(adviser, EnginePlayer)
+        return adviser.search(self.record.position)
+
+    def _has_chance(self) -> bool:
+        return defines(type(self.record.position), "chance")
+
+    # Commands
+
+    def help(self, argument: str) -> str:
+        width = max(len(command.usage) for command in COMMANDS.values())
+        lines = [f"{command.usage:{width}}  {command.about}" for command in COMMANDS.values()]
+        return "\n".join(["write a move, or one of:", *lines])
+
+    def moves(self, argument: str) -> str:
+        position = self.record.position
+        if self.record.ending():
+            return "none: the game is over"
+        texts = (self.game.module.move_text(position, move) for move in legal_moves(position))
+        return textwrap.fill(" ".join(texts), 78, break_long_words=False, break_on_hyphens=False)
+
+    def hint(self, argument: str) -> str:
+        best = self._advice().best_move
+        assert best is not None
+        return f"try {self.game.module.move_text(self.record.position, best)}"
+
+    def eval(self, argument: str) -> str:
+        result = self._advice()
+        about = f"value {result.value:+g} for the player to move ({result.meaning()})"
+        return f"{about}\nline  {self._line(result.pv)}"
+
+    def outlook(self, argument: str) -> str:
+        if self.record.ending():
+            return self.result_text()
+        position = self.record.position
+        who = self._who(self.record.side)
+        be = "are" if who == "you" else "is"
+        if not (self._has_chance() or defines(type(position), "reversible")):
+            table = Table(OUTLOOK_MEGABYTES)
+            result = solve(position, weak=True, table=table, seconds=OUTLOOK_SECONDS)
+            proven = {
+                (1, 1): "can force a win",
+                (0, 0): "can force a draw, and no more",
+                (-1, -1): f"{be} lost against best play",
+                (0, 1): "can force at least a draw",
+                (-1, 0): "cannot force a win any more",
+            }.get((max(-1, result.lower), min(1, result.upper)))
+            if proven is not None:
+                return f"proven: {who} {proven}"
+        found = self._advice()
+        chances = "equal" if found.value == 0 else "better" if found.value > 0 else "worse"
+        sure = "proven" if found.proven else f"estimated {found.depth} plies deep"
+        whose = "your" if who == "you" else f"{who}'s"
+        return f"{sure}: {whose} chances are {chances} (value {found.value:+g})"
+
+    def undo(self, argument: str) -> str:
+        record = self.record
+        turns = (
+            number
+            for number in reversed(range(len(record.steps)))
+            if self.players[record.sides[number]] == PERSON and not chance(record.positions[number])
+        )
+        turn = next(turns, None)
+        if turn is None:
+            return "there is no move of yours to take back"
+        while len(record.steps) > turn:
+            record.take_back()
+        return "taken back"
+
+    def level(self, argument: str) -> str:
+        return self._change("level", argument)
+
+    def strength(self, argument: str) -> str:
+        return self._change("strength", argument)
+
+    def _change(self, setting: str, argument: str) -> str:
+        engines = self._engines()
+        if not engines:
+            raise CutnodeError("no engine plays in this game")
+        if not argument:
+            return f"the engine plays with {engines[0]}"
+        configuration = f"{setting}={argument}"
+        self._player(configuration)
+        self.players = [PERSON if who == PERSON else configuration for who in self.players]
+        return f"the engine plays with {configuration} from now on"
+
+    def swap(self, argument: str) -> str:
+        if not self._engines():
+            raise CutnodeError("no engine plays in this game")
+        self.players.reverse()
+        return "sides are swapped"
+
+    def save(self, argument: str) -> str:
+        """Write the game to a file, which is then there whole or as it was before."""
+        if not argument:
+            raise CutnodeError("write save and the name of a file")
+        path = Path(argument)
+        if path.exists():
+            try:
+                _read(argument)
+            except CutnodeError:
+                raise CutnodeError(f"{argument} is there already, and no saved game") from None
+        check_file(argument)
+        write_whole(argument, (json.dumps(self.to_dict(), indent=1) + "\n").encode())
+        self.saved = argument, self.to_dict()
+        return f"saved; to go on later: cutnode play --resume {shlex.quote(argument)}"
+
+    def quit(self, argument: str) -> None:
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The game as plain data, as it is saved."""
+        about = {"format": FORMAT, "version": VERSION, "game": self.name}
+        settings = {"players": list(self.players), "thoughts": self.thoughts}
+        course = self.record.to_dict()
+        del course["positions"]
+        return about | settings | course
+
+
+class Command(NamedTuple):
+    """What a person can write besides moves."""
+
+    usage: str
+    about: str
+    do: Callable[[Session, str], str | None]
+
+
+COMMANDS = {
+    command.usage.partition(" ")[0]: command
+    for command in (
+        Command("help", "show this list", Session.help),
+        Command("moves", "list the legal moves", Session.moves),
+        Command("hint", "suggest a move", Session.hint),
+        Command("eval", "what the engine thinks of the position, and its line", Session.eval),
+        Command("outlook", "who can still win, proven if possible", Session.outlook),
+        Command("undo", "take back to your last turn, again and again", Session.undo),
+        Command("level NAME", "let the engine play easy, medium, hard or expert", Session.level),
+        Command("strength N", "let it err like a person, 0..100", Session.strength),
+        Command("swap", "swap sides with the engine", Session.swap),
+        Command("save FILE", "write the game to a file", Session.save),
+        Command("quit", "leave", Session.quit),
+    )
+}
+"""The commands by name."""
+
+
+# Saved games
+
+
+def resume(file: str, name: str | None = None) -> Session:
+    """The session saved in a file; :class:`CutnodeError` says why it cannot be resumed.
+
+    *name* is needed for a game that is a person's own module or file: what a saved game
+    names is loaded by itself only if it is one of cutnode's.
+    """
+    data = _read(file)
+    try:
+        if data["version"] != VERSION:
+            raise CutnodeError(f"it is of version {data['version']!r}, not {VERSION}")
+        saved, players, steps = data["game"], data["players"], data["steps"]
+        if not all(isinstance(part, str) for part in (saved, data["start"], *players)):
+            raise CutnodeError("its game, start and players are not texts")
+        if len(players) != 2 or not isinstance(steps, list):
+            raise CutnodeError("it has no two players and a list of steps")
+        if name is None and saved.partition(":")[0] not in game_names():
+            raise CutnodeError(
+                f"it is a game of {quoted(saved)}: say so, as in "
+                f"cutnode play {shlex.join([saved, '--resume', file])}"
+            )
+        if name is not None and name != saved:
+            raise CutnodeError(f"it is a game of {quoted(saved)}, not {quoted(name)}")
+        game = load_game(saved)
+        session = Session(
+            game,
+            saved,
+            game.parse(data["start"]),
+            players=(players[0], players[1]),
+            seed=data["seed"],
+            thoughts=bool(data["thoughts"]),
+        )
+        session.record.follow(steps)
+    except KeyError as error:
+        raise CutnodeError(f"{file} cannot be resumed: it lacks {error}") from None
+    except (CutnodeError, TypeError) as error:
+        raise CutnodeError(f"{file} cannot be resumed: {error}") from None
+    session.saved = file, session.to_dict()
+    return session
+
+
+def _read(file: str) -> dict[str, Any]:
+    """What a saved game holds; :class:`CutnodeError` if the file is none."""
+    try:
+        data = json.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CutnodeError(f"{file} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise CutnodeError(f"{file} is no saved game: {error}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise CutnodeError(f"{file} is no saved game of cutnode")
+    return data

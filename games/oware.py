@@ -1,0 +1,341 @@
+"""Oware (awari), by the Abapa rules of tournaments.
+
+Rules: each player has a row of six houses, with four seeds in each at first.  A move takes
+all seeds of one own house and sows them counter-clockwise, one into each house, but none
+into the house they come from.  If the last seed makes two or three in a house of the other,
+the player captures those, and on backwards from there the seeds of each of the other's
+houses with two or three in it.  A move that would capture all seeds of the other (a grand
+slam) is legal and captures nothing.  Who finds the other without seeds has to give some if
+a move can.  With 25 seeds a player has won.  Where nobody can move as the rules say, and after
+50 moves in a row, of both together, without a capture, each takes the seeds of the own row,
+and who has more than 24 has won.  (Tournaments leave the end of endless play to the players
+or to repetition; a count of moves is a rule that depends on the position alone.)
+
+Values: 1 a win, 0 a draw, -1 a loss.
+
+Variants: the moves without a capture that end the game, ``50`` if nothing is said.
+
+Text: the houses played, 1 the leftmost of the player (``3 6 1``, ``361``), or a board as the
+first player, south, sees it, what is captured in brackets, who is to move, and, unless it is
+0, the number of moves since the last capture::
+
+    [0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south
+    [3] 0 1 0 0 2 0 / 1 0 0 0 0 5 [36] north 12
+
+Encoding: a word for each player, seen by the mover, as in ``games/kalah.py``: a byte for each
+house, from the left in the lowest byte, and then what is captured, so sowing goes up::
+
+    mover      byte  0 1 2 3 4 5  6        other     byte  6  5 4 3 2 1 0
+               houses . . . . . .  captured          captured  . . . . . .
+
+A move is the number of its house, 0 the leftmost.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+from engine import (
+    Bits,
+    PositionError,
+    compiled,
+    is_board,
+    legal_moves,
+    lowest_index,
+    quoted,
+    rebuild,
+    without_lowest,
+)
+from engine.bits import mix
+from games.kalah import HIGH_BITS, LOW_BITS, mover, ones, rows, seeds_in, total
+
+HOUSES = 6
+SEEDS = 48
+HALF = 24
+MAX_MOVES = HOUSES
+MOST_QUIET = 255
+DECISIVE = True
+UNIT = 2
+
+ROW = Bits((1 << 8 * HOUSES) - 1)
+FEEDING = Bits(int.from_bytes(bytes(128 - (HOUSES - house) for house in range(HOUSES)), "little"))
+"""Added to a row, sets the high bit of each house whose seeds reach the other's row."""
+
+
+class Seeds(NamedTuple):
+    """A position: the houses and captured seeds of the mover, and of the other."""
+
+    mine: Bits
+    theirs: Bits
+    second: bool
+    """Whether the second player, north, is to move; only texts depend on it."""
+    quiet: int
+    """The moves since the last capture."""
+
+    def __str__(self) -> str:
+        (captured, *north), (*south, south_captured) = rows(self)
+        upper = f"[{captured}]" + "".join(seeds.rjust(3) for seeds in north)
+        lower = " " * (len(captured) + 2) + "".join(seeds.rjust(3) for seeds in south)
+        since = f", {self.quiet} since the last capture" if self.quiet else ""
+        return f"{upper}\n{lower} [{south_captured}]\n{mover(self)} to move{since}"
+
+
+@compiled
+def playable(position):
+    """The high bit of each house that may be played: with seeds, and that feeds if it must."""
+    houses = position.mine & ROW
+    if position.theirs & ROW == Bits(0):
+        return (houses + FEEDING) & HIGH_BITS & ROW
+    return (houses + LOW_BITS) & HIGH_BITS & ROW
+
+
+@compiled
+def moves(position, buffer, at):
+    left = playable(position)
+    while left:
+        buffer[at] = lowest_index(left) >> 3
+        left = without_lowest(left)
+        at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    """Whole laps of eleven houses, then a run of each of three parts; then what is captured."""
+    house, seeds = Bits(move), seeds_in(position.mine, move)
+    mine = position.mine ^ (seeds << (Bits(8) * house))
+    laps, rest = seeds // Bits(11), seeds % Bits(11)
+    mine += laps * (ones(Bits(6)) ^ (Bits(1) << (Bits(8) * house)))
+    theirs = position.theirs + laps * ones(Bits(6))
+    near = min(rest, Bits(5) - house)
+    mine += ones(near) << (Bits(8) * house + Bits(8))
+    across = min(rest - near, Bits(6))
+    theirs += ones(across)
+    mine += ones(rest - near - across)
+
+    last = move + (0 + rest if rest else 11)
+    taken = captures(theirs, last - HOUSES) if last < 2 * HOUSES else Bits(0)
+    gained = total(taken)
+    if gained:
+        mine += gained << Bits(8 * HOUSES)
+        return rebuild(position, theirs ^ taken, mine, not position.second, 0)
+    return rebuild(position, theirs, mine, not position.second, position.quiet + 1)
+
+
+@compiled
+def captures(theirs, last):
+    """The seeds in the houses captured, in their places, after a last seed in house *last*.
+
+    None if that is no house of the other's (below 0), or for a grand slam.
+    """
+    taken = Bits(0)
+    for house in range(last, -1, -1):
+        seeds = seeds_in(theirs, house)
+        if seeds != Bits(2) and seeds != Bits(3):
+            break
+        taken |= seeds << Bits(8 * house)
+    return Bits(0) if taken == theirs & ROW else taken
+
+
+@compiled
+def captured(word):
+    """What a player has captured (plus 0: a signed number)."""
+    return 0 + seeds_in(word, HOUSES)
+
+
+@compiled
+def outcome(position):
+    mine, theirs = captured(position.mine), captured(position.theirs)
+    if mine <= HALF and theirs <= HALF:
+        if position.quiet < position.LIMIT and playable(position):
+            return False, 0
+        mine += total(position.mine & ROW)
+    return True, (mine > HALF) - (mine < HALF)
+
+
+@compiled
+def key(position):
+    """North's positions differ from south's in the highest bit."""
+    return word_of(position) ^ (Bits(position.second) << Bits(63))
+
+
+@compiled
+def word_of(position):
+    """The seeds and the count of quiet moves, whoever is to move: a hash."""
+    return mix(position.mine | (Bits(position.quiet) << Bits(56))) ^ position.theirs
+
+
+@compiled
+def canonical(position):
+    """Players do not matter."""
+    return word_of(position), 0
+
+
+# What can be seen without search
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """Nobody with half of the seeds loses."""
+    over, value = outcome(position)
+    if over:
+        return value, value
+    lower = 0 if captured(position.mine) == HALF else -1
+    upper = 0 if captured(position.theirs) == HALF else 1
+    return lower, upper
+
+
+@compiled
+def order(position, move, child):
+    """By what is captured, and then the seeds that the other could play on with."""
+    return 100 * gain(position, child) - total(child.mine & ROW)
+
+
+@compiled
+def gain(position, child):
+    """What a move captures."""
+    return captured(child.theirs) - captured(position.mine)
+
+
+# What helps a search that has to stop before the end of the game
+
+
+@compiled
+def evaluate(position):
+    """The seeds captured more than by the other."""
+    return captured(position.mine) - captured(position.theirs)
+
+
+@compiled
+def noisy(position, buffer, at):
+    """Moves that capture."""
+    end = at
+    for number in range(at, moves(position, buffer, at)):
+        move = buffer[number]
+        if gain(position, play(position, move)) > 0:
+            buffer[end] = move
+            end += 1
+    return end
+
+
+# Games of all limits
+
+
+@functools.cache
+def rules(limit: int, /) -> type[Seeds]:
+    """The position class of games that end after so many moves without a capture."""
+    if not 1 <= limit <= MOST_QUIET:
+        raise PositionError(
+            f"a game cannot end after {limit} moves without a capture: it can after 1 to "
+            f"{MOST_QUIET}"
+        )
+    constants = {
+        "HOUSES": HOUSES,
+        "LIMIT": limit,
+        "VARIANT": "" if limit == 50 else str(limit),
+        "MAX_PLIES": limit * (SEEDS // 2 + 1),
+    }
+    name = f"Position{limit}"
+    return type(name, (Seeds,), {"__slots__": (), "__module__": __name__, **constants})
+
+
+Position = rules(50)
+
+
+def __getattr__(name: str) -> type[Seeds]:
+    """The position class of any limit, by name: ``Position20``."""
+    if match := re.fullmatch(r"Position(\d{1,9})", name):
+        return rules(int(match[1]))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Text
+
+
+def start(variant: str = "") -> Seeds:
+    """Four seeds in each house; a variant is a limit of moves without a capture, ``50``."""
+    if not re.fullmatch("[0-9]{0,9}", variant):
+        raise PositionError(
+            f"{quoted(variant)} is not a variant; write the moves without a capture that end "
+            f"the game, as in 50"
+        )
+    row = Bits(4 * ones(HOUSES))
+    return rules(int(variant or 50))(row, row, False, 0)
+
+
+def parse_position(text: str, variant: str = "") -> Seeds:
+    """Read the houses played, or a board (see the module's text)."""
+    position = start(variant)
+    return _parse_board(text, position) if is_board(text, "[") else _parse_moves(text, position)
+
+
+def position_text(position: Seeds) -> str:
+    (captured, *north), (*south, south_captured) = rows(position)
+    board = f"[{captured}] {' '.join(north)} / {' '.join(south)} [{south_captured}]"
+    return f"{board} {mover(position)}" + (f" {position.quiet}" if position.quiet else "")
+
+
+def parse_move(position: Seeds, text: str) -> int:
+    if not re.fullmatch(f"[1-{HOUSES}]", text):
+        raise PositionError(f"{quoted(text)} is not a house; houses are 1..{HOUSES}")
+    if outcome(position)[0]:
+        raise PositionError(f"house {text} is played after the game is over")
+    if not seeds_in(position.mine, int(text) - 1):
+        raise PositionError(f"{mover(position)} has no seeds in house {text}")
+    if int(text) - 1 not in legal_moves(position):
+        raise PositionError(f"house {text} gives no seeds to the other, who has none")
+    return int(text) - 1
+
+
+def move_text(position: Seeds, move: int) -> str:
+    return str(move + 1)
+
+
+def describe(position: Seeds, value: int) -> str:
+    """Who wins."""
+    if value == 0:
+        return "a draw"
+    winner = ("south", "north")[position.second ^ (value < 0)]
+    return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
+
+
+def _parse_moves(text: str, position: Seeds) -> Seeds:
+    for number, move in enumerate(re.sub(r"[\s,]", "", text), 1):
+        try:
+            position = play(position, parse_move(position, move))
+        except PositionError as error:
+            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
+    return position
+
+
+def _parse_board(text: str, empty: Seeds) -> Seeds:
+    number, gap = "([0-9]{1,9})", r"[\s/]+"
+    houses, store = r"\s+".join([number] * HOUSES), rf"\[\s*{number}\s*\]"
+    since = rf"(?:,?\s*{number}(?: since the last capture)?)?"
+    match = re.fullmatch(
+        rf"{store}\s*{houses}{gap}{houses}\s*{store}{gap}(south|north)(?: to move)?{since}",
+        text.strip().lower(),
+    )
+    if not match:
+        raise PositionError(
+            f"{quoted(text.strip())} is not a board: what is captured in brackets, rows of "
+            f"{HOUSES} houses, north's first, and who is to move, as in {position_text(empty)}"
+        )
+    *counts, said, quiet = match.groups()
+    north, south = [*map(int, counts[HOUSES::-1])], [*map(int, counts[HOUSES + 1 :])]
+    if sum(north + south) != SEEDS:
+        raise PositionError(
+            f"{sum(north + south)} seeds are on the board and captured; there are {SEEDS} in all"
+        )
+    if int(quiet or 0) > empty.LIMIT:
+        raise PositionError(
+            f"{quiet} moves without a capture: the game was over after {empty.LIMIT}"
+        )
+    mine, theirs = (north, south) if said == "north" else (south, north)
+    return rebuild(empty, _packed(mine), _packed(theirs), said == "north", int(quiet or 0))
+
+
+def _packed(seeds: list[int]) -> Bits:
+    return Bits(int.from_bytes(bytes(seeds), "little"))

@@ -1,0 +1,422 @@
+"""The search of games of chance: every set of techniques scores as plain minimax does."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import threading
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from toys import gamble, pig, race
+
+from engine import Engine, GameError, Table, legal_moves, load_game, minimax, solve
+from engine import chance_table as module
+from engine.bits import WORD, Bits, mix
+from engine.chance import value_limit
+from engine.cli import main
+from engine.conformance import check
+from engine.contract import NO_MOVE, chance, moves_again, outcome, play
+from engine.errors import CutnodeError
+from engine.jit import jit_enabled
+from engine.table import AGE, AGES, BUCKETS, COLD, HEADER_WORDS, depth_of, is_proven, move_of
+from engine.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits, leave_out
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+
+def some_gambles(cls, count, repeating=True):
+    random = Random(2)
+    graphs = [random.randrange(0, 99, 1 if repeating else 2) for _ in range(count)]
+    return [cls(g, random.randrange(48), random.randrange(2), random.randrange(3)) for g in graphs]
+
+
+POSITIONS = {
+    "race": [race.Position(5, 5, 0), race.Position(5, 4, 2), race.Position(1, 3, 0), (2, 0, 0)],
+    "pig": [(0, 0, 0, 0, False), (4, 6, 3, 1, True), (9, 6, 2, 0, False), (6, 9, 0, 1, False)],
+    "gamble": some_gambles(gamble.Position, 12),
+    "decisive": some_gambles(gamble.Decisive, 12),
+}
+POSITIONS["race"][3] = race.Position(2, 0, 0)
+POSITIONS["pig"] = [pig.Position(*fields) for fields in POSITIONS["pig"]]
+
+PARAMETERS = ("race", "pig", "gamble", pytest.param("decisive", marks=pytest.mark.slow))
+
+
+def same(a, b):
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def sets_of(cls):
+    """Each technique alone and left out, and random sets."""
+    suited = [name for name in TECHNIQUES if name in EXACT and fits(cls, TECHNIQUES[name])]
+    yield frozenset()
+    for name in suited:
+        yield frozenset({name} | REQUIRED.get(name, set()))
+        yield leave_out(suited, [name])
+    random = Random(1)
+    for _ in range(10):
+        out = [name for name in suited if random.random() < 0.4]
+        yield leave_out(suited, out)
+
+
+@compiled_only
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_techniques_score_as_minimax(name):
+    """With one table for all of it, so that what other sets and depths stored is met."""
+    positions = POSITIONS[name]
+    table = Table(1)
+    wanted = {
+        (position, depth, soonest): minimax(position, depth, soonest=soonest).value
+        for position in positions
+        for depth in range(7)
+        for soonest in (True, False)
+    }
+    for number, techniques in enumerate(sets_of(type(positions[0]))):
+        soonest = number % 3 > 0
+        engine = Engine(
+            positions[0],
+            table=table,
+            techniques=techniques,
+            exact=True,
+            soonest=soonest,
+            debug=number % 2 == 0,
+        )
+        for position in positions:
+            for depth in range(7):
+                result = engine.search(position, depth=depth)
+                context = sorted(techniques), position, depth, soonest
+                assert isinstance(result.value, float)
+                assert same(result.value, wanted[position, depth, soonest]), context
+                assert result.exact
+                if outcome(position)[0] or chance(position):
+                    assert result.lines == ()
+                elif name != "gamble" and depth > 0 and not (name == "decisive" and soonest):
+                    child = play(position, result.best_move)
+                    value = minimax(child, depth - 1, soonest=soonest).value
+                    value = value if moves_again(position, child) else -value
+                    repeating = name == "decisive" and position.graph % 2
+                    assert repeating or same(value, result.value), context
+
+
+@compiled_only
+def test_events_with_many_outcomes():
+    """More than are listed, almost all of them impossible."""
+    engine = Engine(gamble.start(), table=1, exact=True)
+    for position in (gamble.Position(99, 3, 0, 1), gamble.Position(299, 5, 1, 1)):
+        for depth in range(3):
+            found = engine.search(position, depth=depth)
+            assert same(found.value, minimax(position, depth).value)
+    assert found.statistics.star2_probes == 0
+
+
+def test_scores_in_small():
+    """In plain Python as well."""
+    engine = Engine(race.start(), table=1, exact=True)
+    for position in (race.start(), race.Position(2, 3, 1), race.Position(1, 1, 0)):
+        for depth in range(4):
+            found = engine.search(position, depth=depth).value
+            assert same(found, minimax(position, depth).value)
+
+
+@compiled_only
+def test_star_techniques_save_nodes():
+    """Star2 little in games of so few moves: more where a try is a small part of a decision."""
+    steps, points = range(3, 6), (0, 3, 5)
+    positions = [
+        *(race.Position(a, b, roll) for a in steps for b in steps for roll in range(3)),
+        *(pig.Position(a, b, turn, 0, True) for a in points for b in points for turn in points),
+        *some_gambles(gamble.Position, 12, repeating=False),
+    ]
+    nodes, star1_cutoffs, star2_cutoffs = [0, 0, 0], 0, 0
+    for cls in (race.Position, pig.Position, gamble.Position):
+        everything = choose(cls, None, exact=True)
+        for number, out in enumerate((["star1", "star2"], ["star2"], [])):
+            engine = Engine(cls, table=1, techniques=leave_out(everything, out), exact=True)
+            for position in positions:
+                if type(position) is cls:
+                    engine.clear()
+                    count = engine.search(position, depth=3).statistics
+                    nodes[number] += count.nodes
+                    star1_cutoffs += count.star1_cutoffs
+                    star2_cutoffs += count.star2_cutoffs
+    assert nodes[2] < nodes[1] < nodes[0]
+    assert min(star1_cutoffs, star2_cutoffs) > 0
+
+
+@compiled_only
+def test_faster_mode_takes_deeper_entries():
+    table = Table(4)
+    exact, fast = (Engine(pig.start(), table=table, exact=exact) for exact in (True, False))
+    assert (exact.exact, fast.exact) == (True, False)
+    slow = exact.search(pig.start(), depth=10)
+    quick = fast.search(pig.start(), depth=10)
+    assert (slow.exact, quick.exact) == (True, False)
+    assert quick.nodes < slow.nodes
+    assert same(slow.value, minimax(pig.start(), 10).value)
+
+
+# Results
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return Engine(pig.start(), table=1, exact=True)
+
+
+def test_statistics_add_up(engine):
+    engine.clear()
+    count = engine.search(pig.start(), depth=4).statistics
+    assert count.nodes == count.leaves + count.interior + count.table_cutoffs
+    assert 0 < count.chance_nodes < count.interior
+    assert count.star2_cutoffs <= count.star2_probes
+    assert count.deepest >= 8
+    assert 0 < count.fill < 1
+
+
+def test_lines_end_where_chance_decides(engine):
+    engine.clear()
+    result = engine.search(pig.Position(4, 2, 3, 0, False), depth=5, lines=5)
+    assert sorted(line.move for line in result.lines) == [pig.HOLD, pig.ROLL]
+    assert result.lines[0].value == result.value >= result.lines[1].value
+    pv = {line.move: line.pv for line in result.lines}
+    assert pv == {pig.ROLL: (pig.ROLL,), pig.HOLD: (pig.HOLD, pig.ROLL)}
+    position = result.position
+    for line in result.lines:
+        child = play(position, line.move)
+        value = minimax(child, 4).value
+        assert same(line.value, value if moves_again(position, child) else -value)
+
+
+def test_position_where_chance_decides(engine):
+    engine.clear()
+    position = pig.Position(4, 2, 3, 0, True)
+    result = engine.search(position, depth=3, lines=2, seed=1)
+    assert same(result.value, minimax(position, 3).value)
+    assert (result.lines, result.best_move, result.pv) == ((), None, ())
+    data = json.loads(json.dumps(result.to_dict()))
+    assert (data["best_move"], data["lines"], data["value"]) == (None, [], result.value)
+    assert [step["best_move"] for step in data["iterations"]] == [None, None]
+    assert pickle.loads(pickle.dumps(result)) == result
+    assert str(result).startswith(f"value  {result.value:.6g}  (estimated 3 plies deep)\ndepth  3")
+
+
+def test_depth_of_nothing_is_the_expectation(engine):
+    for rolling in (False, True):
+        position = pig.Position(4, 2, 3, 1, rolling)
+        result = engine.search(position, depth=0)
+        assert same(result.value, minimax(position, 0).value)
+        assert result.best_move in ([None] if rolling else legal_moves(position))
+
+
+def test_wins_are_proven(engine):
+    engine.clear()
+    result = engine.search(pig.Position(6, 9, 8, 0, False), depth=2)
+    assert (result.value, result.proven, result.meaning()) == (0.5, True, "proven")
+
+
+@compiled_only
+def test_seed_chooses_among_equal_moves():
+    engine = Engine(gamble.start(), table=1, exact=True)
+
+    def scores(position):
+        children = [play(position, move) for move in legal_moves(position)]
+        signs = [1 if moves_again(position, child) else -1 for child in children]
+        return [s * minimax(child, 0).value for s, child in zip(signs, children, strict=True)]
+
+    position = next(
+        position
+        for position in some_gambles(gamble.Position, 1000, repeating=False)
+        if len(legal_moves(position)) > 1 and len(set(scores(position))) == 1
+    )
+    chosen = {engine.search(position, depth=1, seed=seed).best_move for seed in range(20)}
+    assert chosen == set(legal_moves(position))
+
+
+# Limits
+
+
+@compiled_only
+def test_limits():
+    engine = Engine(pig.start(), table=1, techniques=("deepening", "order", "star1"))
+    result = engine.search(pig.start(), nodes=50_000)
+    assert (result.reason, result.nodes <= 50_000, result.depth > 2) == ("node limit", True, True)
+    assert same(result.value, minimax(pig.start(), result.depth).value)
+    result = engine.search(pig.start(), seconds=0.05)
+    assert (result.reason, result.depth > 2) == ("time limit", True)
+    stop = threading.Event()
+    stop.set()
+    result = engine.search(pig.Position(4, 2, 3, 0, True), depth=20, stop=stop)
+    assert (result.reason, result.depth, result.lines) == ("stopped", 0, ())
+    assert same(result.value, minimax(result.position, 0).value)
+    threading.Timer(0.1, engine.stop).start()
+    assert engine.search(pig.start(), depth=60).reason == "stopped"
+
+
+@compiled_only
+def test_same_limits_same_nodes(engine):
+    found = []
+    for _ in range(2):
+        engine.clear()
+        found.append(engine.search(pig.start(), depth=9).nodes)
+    assert found[0] == found[1]
+
+
+# Errors
+
+
+def test_techniques_that_need_null_windows_are_refused():
+    for name in ("pvs", "aspiration", "reduction", "enhanced", "distance", "quiescence"):
+        with pytest.raises(GameError, match=f"race has chance: a search with chance has no {name}"):
+            Engine(race.start(), techniques=[name, "deepening"])
+    with pytest.raises(GameError, match=r"race has chance: mtdf cannot search it"):
+        Engine(race.start(), driver="mtdf")
+    with pytest.raises(GameError, match=r"tictactoe does not allow star1"):
+        choose(type(load_game("tictactoe").start()), ["star1"])
+    with pytest.raises(CutnodeError, match=r"star2 makes no sense without star1, table"):
+        choose(race.Position, ["star2"])
+    with pytest.raises(GameError, match=r"tictactoe has no chance"):
+        Engine(load_game("tictactoe"), debug=True)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 32001, "much", math.nan])
+def test_limits_of_values_that_are_none(monkeypatch, limit):
+    monkeypatch.setattr(race, "VALUE_LIMIT", limit)
+    with pytest.raises(GameError, match=r"VALUE_LIMIT of toys.race is a number from 0 to 32000"):
+        value_limit(race.Position)
+
+
+FAULTS = (
+    ("0.25 if index == 0 else 0.75", "0.25 if index == 0 or position.mine == 2 else 0.75"),
+    ("return over, -100 if over else 0", "return over, -(99 + position.mine) if over else 0"),
+    (
+        "return 10 * (position.theirs - position.mine)",
+        "return math.nan if position.mine == 5 else 10.0 * (position.theirs - position.mine)",
+    ),
+    (
+        "Position(position.mine, position.theirs, index + 1)",
+        "Position(position.mine, position.theirs, 0 if position.mine == 3 else index + 1)",
+    ),
+    ("from typing", "import math\nfrom typing"),
+)
+
+
+@compiled_only
+def test_debug_finds_what_breaks_the_contract(tmp_path):
+    source = Path(race.__file__).read_text()
+    for rule, fault in FAULTS:
+        assert source.count(rule) == 1, rule
+        source = source.replace(rule, fault)
+    path = tmp_path / "loaded.py"
+    path.write_text(source)
+    game = load_game(str(path))
+    engine = Engine(game, debug=True, table=1)
+    for text, depth, where, found in (
+        ("2 1 0", 1, "2 1 0", "chance_outcome: the probabilities are [0.25, 0.25]"),
+        ("1 4 1", 1, "4 0 0", "outcome: -103 is further from 0 than 100"),
+        ("4 5 1", 1, "5 3 1", "evaluate: nan is further from 0 than 100"),
+        ("3 4 0", 1, "3 4 0", "play: the game is not over after 20 plies, or its turns do not end"),
+    ):
+        with pytest.raises(GameError) as error:
+            engine.search(game.parse(text), depth=depth)
+        assert f"breaks the contract at '{where}': {found}" in str(error.value)
+    assert {finding.verb for finding in check(game, compile=False)} >= {"chance", "outcome"}
+
+
+# The table
+
+
+def words_of(buckets):
+    words = np.zeros(HEADER_WORDS + 8 * buckets, np.uint64)
+    words[COLD] = 1
+    module.begin(words)
+    return words
+
+
+def test_entries_are_found_again():
+    words = words_of(8)
+    assert module.probe(words, Bits(7)).data == 0
+    module.store(words, Bits(7), -0.25, 1.5, 3, 4, True)
+    entry = module.probe(words, Bits(7))
+    assert (entry.lower, entry.upper, move_of(entry.data)) == (-0.25, 1.5, 3)
+    assert (depth_of(entry.data), is_proven(entry.data)) == (4, True)
+    module.store(words, Bits(7), 0.125, 9.0, NO_MOVE, 4, True)
+    entry = module.probe(words, Bits(7))
+    assert (entry.lower, entry.upper, move_of(entry.data)) == (0.125, 1.5, 3)
+    module.store(words, Bits(7), 1.0, 1.0, 2, 3, True)  # less deep: not kept
+    assert module.probe(words, Bits(7)).lower == 0.125
+    module.begin(words)
+    module.store(words, Bits(7), 1.0, 1.0, 2, 3, True)  # kept in a later search
+    assert module.probe(words, Bits(7)).lower == 1.0
+
+
+def test_region_grows_and_ages_begin_again():
+    words = words_of(64)
+    words[BUCKETS] = 4
+    keys = [Bits(mix(Bits(number))) for number in range(60)]
+    for number, key in enumerate(keys):
+        module.store(words, key, float(number), number + 0.5, number, 1, False)
+    assert words[BUCKETS] == 64
+    kept = [number for number, key in enumerate(keys) if module.probe(words, key).data != 0]
+    assert len(kept) > 30
+    for _ in range(AGES + 5):
+        module.begin(words)
+    assert words[AGE] < 10
+    for number in kept:
+        entry = module.probe(words, keys[number])
+        assert (entry.lower, entry.upper) == (number, number + 0.5)
+        assert (move_of(entry.data), entry.word < WORD) == (number, True)
+
+
+def test_entries_of_another_form_are_cleared():
+    table = Table(1)
+    table.lay_out(module.ENTRY_WORDS)
+    module.begin(table.words)
+    module.store(table.words, Bits(7), 0.5, 0.5, 3, 4, True)
+    table.lay_out(module.ENTRY_WORDS)
+    assert module.probe(table.words, Bits(7)).lower == 0.5
+    table.claim(race.Position)
+    assert not table.words[HEADER_WORDS:].any()
+    assert table.words[COLD] == 1
+
+
+@pytest.mark.slow
+def test_games_of_both_kinds_share_a_table():
+    """Games with and without chance, and the solver, take turns with one table."""
+    table = Table(1)
+    small = load_game("tictactoe")
+    engines = [Engine(race.start(), table=table, exact=True), Engine(small, table=table)]
+    for _ in range(2):
+        for engine in engines:
+            position = engine.cls(5, 5, 0) if engine.has_chance else small.parse("159")
+            wanted = minimax(position, 2).value
+            assert same(engine.search(position, depth=2).value, wanted)
+            assert 0 <= table.fill() < 1
+        assert solve(small.parse("159"), table=table).value == minimax(small.parse("159")).value
+
+
+# On the command line
+
+
+def cutnode(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_command_line():
+    shared = "--exact", "--table-mb", 1
+    result = cutnode("search", "toys.race", "5 4 2", "--depth", 2, "--debug", *shared)
+    value = minimax(race.Position(5, 4, 2), 2).value
+    assert f"value  {value:.6g}  (estimated 2 plies deep)\nbest   2\n" in result.output
+    result = cutnode("search", "toys.race", "5 4 0", "--depth", 2, "--json", *shared)
+    data = json.loads(result.output)
+    assert same(data["value"], minimax(race.Position(5, 4, 0), 2).value)
+    assert (data["best_move"], data["lines"]) == (None, [])
+    result = cutnode("search", "tictactoe", "--depth", 1, "--debug")
+    assert (result.exit_code, "has no chance" in result.output) == (2, True)
+    for experiment in ("ablation", "depths"):
+        result = cutnode("lab", experiment, "toys.race", "5 4 2", "--depth", 2)
+        assert (result.exit_code, "toys.race has chance" in result.output) == (2, True)

@@ -1,0 +1,368 @@
+"""Oware: rules against naive ones, values of endgames, claims, estimates, notation."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import PositionError, legal_moves, rebuild, solve_many
+from engine.contract import bounds, canonical, evaluate, key, noisy, order, outcome, play
+from engine.jit import jit_enabled
+from games import oware
+from games.oware import (
+    describe,
+    move_text,
+    parse_move,
+    parse_position,
+    position_text,
+    rules,
+    start,
+)
+
+VARIANTS = ("", "1", "7", "255")
+
+
+def listed(position):
+    """The houses of the mover and of the other, around the board, and what both captured."""
+    mine, theirs = ([word >> 8 * at & 255 for at in range(7)] for word in position[:2])
+    return tuple(mine[:6] + theirs[:6]), (mine[6], theirs[6])
+
+
+def board(houses, captured, variant="", second=False, quiet=0):
+    """The position of what :func:`listed` says."""
+    words = (
+        int.from_bytes(bytes([*houses[at : at + 6], captured[at // 6]]), "little") for at in (0, 6)
+    )
+    return rebuild(start(variant), *words, second, quiet)
+
+
+@st.composite
+def boards(draw):
+    """Any board: few seeds or many, in few houses or many."""
+    left = draw(st.integers(0, 48))
+    places = draw(st.lists(st.integers(0, 11), min_size=1, max_size=12))
+    houses = [0] * 12
+    for number in range(left):
+        houses[places[number * number % len(places)]] += 1
+    mine = draw(st.integers(0, 48 - left))
+    second, quiet = draw(st.booleans()), draw(st.integers(0, 7))
+    variant = draw(st.sampled_from(("", "7", "255")))
+    return board(houses, (mine, 48 - left - mine), variant, second, quiet)
+
+
+@st.composite
+def played(draw):
+    """A position after random moves."""
+    position = start(draw(st.sampled_from(VARIANTS)))
+    for choice in draw(st.lists(st.integers(0, 5), max_size=120)):
+        moves = legal_moves(position)
+        if not moves:
+            break
+        position = play(position, moves[choice % len(moves)])
+    return position
+
+
+positions = boards() | played()
+
+
+# Rules
+
+
+def sown(houses, house):
+    """One seed after the other: the houses after a move, and what it captures."""
+    houses = list(houses)
+    seeds, houses[house] = houses[house], 0
+    at = house
+    while seeds:
+        at = (at + 1) % 12
+        if at != house:
+            houses[at] += 1
+            seeds -= 1
+    before, gained = list(houses), 0
+    while at >= 6 and houses[at] in (2, 3):
+        gained += houses[at]
+        houses[at] = 0
+        at -= 1
+    if gained and not any(houses[6:]):
+        return tuple(before), 0
+    return tuple(houses), gained
+
+
+def legal(houses):
+    """The moves from own houses with seeds, and only those that feed if the other has none."""
+    moves = [house for house in range(6) if houses[house]]
+    if not any(houses[6:]):
+        moves = [house for house in moves if any(sown(houses, house)[0][6:])]
+    return moves
+
+
+@given(positions)
+def test_moves_are_as_naive_rules_say(position):
+    houses, captured = listed(position)
+    moves = legal(houses)
+    over = max(captured) > 24 or position.quiet >= position.LIMIT or not moves
+    assert outcome(position)[0] == over
+    assert legal_moves(position) == ([] if over else moves)
+    for move in legal_moves(position):
+        after, gained = sown(houses, move)
+        child = play(position, move)
+        assert listed(child) == (after[6:] + after[:6], (captured[1], captured[0] + gained))
+        assert child.quiet == (0 if gained else position.quiet + 1)
+        assert child.second != position.second
+
+
+@given(positions)
+def test_seeds_are_conserved(position):
+    houses, captured = listed(position)
+    assert sum(houses + captured) == 48
+    over, value = outcome(position)
+    if over:
+        own = captured[0] + (sum(houses[:6]) if max(captured) <= 24 else 0)
+        assert value == (1 if own > 24 else 0 if own == 24 else -1)
+
+
+@pytest.mark.parametrize(
+    ("before", "move", "after"),
+    [
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south", "3",
+         "[0] 4 4 4 4 4 5 / 4 4 0 5 5 5 [0] north 1"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] north", "6",
+         "[0] 0 4 4 4 4 4 / 5 5 5 5 4 4 [0] south 1"),
+        # Twelve seeds leave their house empty, and twenty-three too.
+        ("[9] 1 1 1 1 1 1 / 1 1 12 1 1 1 [16] south", "3",
+         "[9] 2 2 2 2 2 2 / 2 2 0 3 2 2 [16] north 1"),
+        ("[0] 4 4 4 4 0 4 / 1 1 23 1 1 1 [0] south", "3",
+         "[0] 6 6 6 6 2 6 / 3 3 0 4 3 3 [0] north 1"),
+        # Two or three, and on backwards; not beyond a house with more, nor in the own row.
+        ("[9] 4 3 2 1 4 4 / 1 1 1 1 1 5 [11] south 7", "6",
+         "[9] 4 4 3 2 5 5 / 1 1 1 1 1 0 [11] north 8"),
+        ("[9] 4 1 2 1 1 4 / 1 1 1 1 1 5 [16] south 7", "6",
+         "[9] 4 0 0 0 0 5 / 1 1 1 1 1 0 [25] north"),
+        ("[9] 4 4 2 1 4 1 / 1 1 1 1 1 4 [14] south 7", "6",
+         "[9] 4 4 0 0 5 2 / 1 1 1 1 1 0 [19] north"),
+        ("[9] 4 4 4 4 4 1 / 1 1 1 1 1 2 [11] south 7", "5",
+         "[9] 4 4 4 4 4 1 / 1 1 1 1 0 3 [11] north 8"),
+        # A grand slam captures nothing.
+        ("[20] 0 0 0 0 1 2 / 0 0 0 0 0 2 [23] south", "6",
+         "[20] 0 0 0 0 2 3 / 0 0 0 0 0 0 [23] north 1"),
+        ("[20] 0 0 0 1 1 2 / 0 0 0 0 0 2 [22] south", "6",
+         "[20] 0 0 0 1 0 0 / 0 0 0 0 0 0 [27] north"),
+    ],
+)  # fmt: skip
+def test_moves(before, move, after):
+    position = parse_position(before)
+    assert position_text(play(position, parse_move(position, move))) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "value"),
+    [
+        # Who finds the other without seeds gives some.
+        ("[20] 0 0 0 0 0 0 / 1 5 3 0 0 1 [18] south", [1, 5], 0),
+        ("[20] 0 0 0 0 0 0 / 5 4 3 2 0 0 [14] south", [], 1),
+        # Or takes the rest, if none can be given; and so does the other if the mover has none.
+        ("[20] 0 0 0 0 0 0 / 4 0 0 0 0 0 [24] south", [], 1),
+        ("[24] 0 0 0 0 0 0 / 4 0 0 0 0 0 [20] south", [], 0),
+        ("[24] 0 0 0 0 0 0 / 1 0 0 0 0 0 [23] north", [], 0),
+        ("[22] 0 0 0 0 0 0 / 3 0 0 0 0 0 [23] north", [], -1),
+        # 25 seeds, and half of them.
+        ("[23] 0 0 0 0 0 0 / 0 0 0 0 0 0 [25] north", [], -1),
+        ("[24] 0 0 0 0 0 0 / 0 0 0 0 0 0 [24] north", [], 0),
+        ("[20] 1 0 0 0 1 0 / 1 0 0 0 0 0 [25] south", [], 1),
+        # Moves without a capture.
+        ("[20] 1 0 0 0 1 0 / 2 0 0 0 0 1 [23] south 49", [0, 5], 0),
+        ("[20] 1 0 0 0 1 0 / 2 0 0 0 0 1 [23] south 50", [], 1),
+        ("[20] 1 0 0 0 1 0 / 2 0 0 0 0 1 [23] north 50", [], -1),
+    ],
+)
+def test_ends(text, moves, value):
+    position = parse_position(text)
+    assert legal_moves(position) == moves
+    assert outcome(position) == (not moves, value)
+
+
+# Values
+
+
+@functools.cache
+def by_hand(houses, captured, quiet, limit):
+    """The value in plain Python, by naive rules."""
+    moves = legal(houses)
+    if max(captured) > 24 or quiet >= limit or not moves:
+        own = captured[0] + (sum(houses[:6]) if max(captured) <= 24 else 0)
+        return (own > 24) - (own < 24)
+    best = -1
+    for move in moves:
+        after, gained = sown(houses, move)
+        both = (captured[1], captured[0] + gained)
+        value = -by_hand(after[6:] + after[:6], both, 0 if gained else quiet + 1, limit)
+        best = max(best, value)
+    return best
+
+
+ENDGAMES = [
+    ((0, 0, 1, 0, 0, 2, 1, 0, 1, 0, 0, 0), (21, 22)),
+    ((0, 0, 1, 0, 0, 2, 1, 0, 1, 0, 0, 0), (22, 21)),
+    ((1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1), (21, 22)),
+    ((1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1), (20, 23)),
+    ((0, 0, 0, 0, 3, 0, 1, 0, 0, 0, 0, 0), (22, 22)),
+    ((2, 0, 0, 1, 0, 1, 0, 0, 0, 0, 2, 0), (21, 21)),
+    ((2, 0, 0, 1, 0, 1, 1, 0, 0, 0, 2, 0), (20, 21)),
+    ((0, 1, 0, 0, 1, 2, 0, 0, 1, 1, 0, 1), (21, 20)),
+]
+
+
+def test_endgames():
+    if not jit_enabled():
+        pytest.skip("many nodes")
+    limit = 12
+    wanted = [by_hand(*endgame, quiet, limit) for endgame in ENDGAMES for quiet in (0, 5)]
+    starts = [board(*endgame, str(limit), False, quiet) for endgame in ENDGAMES for quiet in (0, 5)]
+    assert set(wanted) == {-1, 0, 1}
+    assert solve_many(starts).values.tolist() == wanted
+
+
+# Encoding and claims about values
+
+
+@given(positions, positions)
+def test_keys(position, other):
+    if type(position) is type(other):
+        assert (key(position) == key(other)) == (position == other)
+    turned = rebuild(position, position.mine, position.theirs, not position.second, position.quiet)
+    assert key(turned) != key(position)
+    assert canonical(turned) == canonical(position)
+    later = rebuild(position, position.mine, position.theirs, position.second, position.quiet + 1)
+    assert canonical(later) != canonical(position)
+
+
+@given(positions)
+def test_bounds_narrow(position):
+    lower, upper = bounds(position, -1, 1)
+    assert -1 <= lower <= upper <= 1
+    for move in legal_moves(position):
+        low, high = bounds(play(position, move), -1, 1)
+        assert lower <= -high <= -low <= upper
+
+
+def test_bounds():
+    assert bounds(parse_position("[24] 0 0 0 0 0 1 / 1 1 1 0 0 0 [20] north"), -1, 1) == (0, 1)
+    assert bounds(parse_position("[24] 0 0 0 0 0 1 / 1 1 1 0 0 0 [20] south"), -1, 1) == (-1, 0)
+    assert bounds(parse_position("[25] 0 0 0 0 0 0 / 1 1 1 0 0 0 [20] south"), -1, 1) == (-1, -1)
+
+
+def test_longest_games():
+    """Captures are of two seeds or more, and a limit of moves is between them."""
+    assert start().MAX_PLIES == 25 * 50
+    assert start("7").MAX_PLIES == 25 * 7
+
+
+@given(positions)
+def test_captures_come_first_and_are_noisy(position):
+    if outcome(position)[0]:
+        return
+    wanted, scores = [], {}
+    for move in legal_moves(position):
+        child = play(position, move)
+        gained = listed(child)[1][1] - listed(position)[1][0]
+        assert -evaluate(child) == evaluate(position) + gained
+        scores[move] = (order(position, move, child), gained)
+        if gained:
+            wanted.append(move)
+    buffer = [None] * 20
+    end = noisy(position, buffer, 3)
+    assert buffer[3:end] == wanted
+    ranking = sorted(scores.values(), reverse=True)
+    assert [gained for _, gained in ranking] == sorted((g for _, g in ranking), reverse=True)
+
+
+# Notation
+
+
+@given(positions)
+def test_texts_are_read_back(position):
+    variant, text = type(position).VARIANT, position_text(position)
+    for same in (text, str(position), text.upper(), text.replace("/", "\n")):
+        assert parse_position(same, variant) == position
+    for move in legal_moves(position):
+        assert parse_move(position, move_text(position, move)) == move
+
+
+def test_moves_with_or_without_blanks():
+    position = parse_position("[0] 5 5 5 5 5 0 / 0 5 1 6 6 5 [0] north 3")
+    for text in ("3 1 1", "311", "3,1,1", " 3\t1 , 1 "):
+        assert parse_position(text) == position
+    assert parse_position("") == parse_position("  ") == start()
+
+
+def test_drawing():
+    assert str(start()) == "\n".join(
+        ["[0]  4  4  4  4  4  4", "     4  4  4  4  4  4 [0]", "south to move"]
+    )
+    assert str(parse_position("3")).splitlines()[2] == "north to move, 1 since the last capture"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0", "move 1 of '0': '0' is not a house; houses are 1..6"),
+        ("7", "'7' is not a house; houses are 1..6"),
+        ("313", "move 3 of '313': south has no seeds in house 3"),
+        ("3x", "move 2 of '3x': 'x' is not a house"),
+        ("²", "'²' is not a house"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0]", "is not a board"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] x", "is not a board"),
+        ("[0] 4 4 4 4 4 / 4 4 4 4 4 4 [0] south", "is not a board"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 -4 [0] south", "is not a board"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south -1", "is not a board"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [1] south", "49 seeds are on the board and captured"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 999999999 [0] south", "there are 48 in all"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south 51", "the game was over after 50"),
+    ],
+)
+def test_texts_that_are_none(text, words):
+    with pytest.raises(PositionError) as caught:
+        parse_position(text)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "move", "words"),
+    [
+        ("[20] 0 0 0 0 0 0 / 1 5 3 0 0 1 [18] south", "1", "gives no seeds to the other"),
+        ("[20] 0 0 0 0 0 0 / 4 0 0 0 0 0 [24] south", "1", "after the game is over"),
+        ("", "A", "'A' is not a house"),
+    ],
+)
+def test_moves_that_are_none(text, move, words):
+    with pytest.raises(PositionError, match=words):
+        parse_move(parse_position(text), move)
+
+
+@pytest.mark.parametrize("variant", ["0", "256", "999999999", "-1", "x", "5 0", "²"])
+def test_variants_that_are_none(variant):
+    with pytest.raises(PositionError):
+        start(variant)
+
+
+def test_a_class_for_each_limit():
+    assert type(start()) is type(start("50")) is rules(50) is oware.Position50
+    assert type(start()).VARIANT == "" and type(start("20")).VARIANT == "20"
+    with pytest.raises(AttributeError, match="'Positions'"):
+        _ = oware.Positions
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "words"),
+    [
+        ("", 1, "south wins"),
+        ("1", 1, "north wins"),
+        ("1", 0, "a draw"),
+        ("[23] 0 0 0 0 0 0 / 0 0 0 0 0 0 [25] north", -1, "south has won"),
+    ],
+)
+def test_values_in_words(text, value, words):
+    assert describe(parse_position(text), value) == words

@@ -1,0 +1,368 @@
+"""Playing in the terminal, by scripts: moves, commands, saved games, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from toys import duel, race
+
+import engine
+from engine import CutnodeError, Game, load_game
+from engine.cli import main
+from engine.play import COMMANDS, PERSON, Session, resume
+from engine.players import EnginePlayer
+
+GAME = load_game("tictactoe")
+
+
+def play(*args, script=""):
+    """What is shown, and the exit code."""
+    result = CliRunner().invoke(main, ["play", *map(str, args)], input=script)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+class Script:
+    """A view that writes what it is told and remembers what it is shown."""
+
+    def __init__(self, *lines):
+        self.lines = list(lines)
+        self.shown = []
+
+    def show(self, text):
+        self.shown.append(text)
+
+    def ask(self, prompt):
+        self.shown.append(prompt)
+        line = self.lines.pop(0) if self.lines else None
+        if isinstance(line, BaseException):
+            raise line
+        return line
+
+    def thinking(self):
+        return pytest.MonkeyPatch.context()
+
+
+def session(*players, game=GAME, name="tictactoe", start="", seed=0):
+    return Session(game, name, game.parse(start), players=players, seed=seed)
+
+
+def people(*script, **options):
+    """Two people play as written; returns the session and what was shown."""
+    view = Script(*script)
+    played = session(PERSON, PERSON, **options)
+    assert played.run(view)
+    return played, view.shown
+
+
+# Games
+
+
+def test_game_is_won_and_ends():
+    output = play("tictactoe", "--both", script="1\n4\n2\n5\n3\n").output
+    assert "x x x\no o .\n. . .\n\nplayer 1 wins\n" in output
+    assert output.endswith("goodbye\n")
+
+
+def test_person_against_the_engine():
+    """Random replies of a person lose to an expert, whoever begins."""
+    for side in ("--first", "--second"):
+        script = "\n".join("123456789" * 2) + "\n"
+        result = play("tictactoe", side, "--level", "expert", "--seed", 1, script=script)
+        assert result.exit_code == 0
+        assert "the engine plays " in result.output
+        assert "\nthe engine wins\n" in result.output or "\ndraw\n" in result.output
+        assert ("your move> " in result.output) and "you win" not in result.output
+
+
+def test_win_of_a_person():
+    result = play("tictactoe", "xx./oo./...", "--both", script="3\n")
+    assert "player 1 wins" in result.output
+    result = play("tictactoe", "xx./oo./...", "--level", "easy", script="3\n")
+    assert "\nyou win\n" in result.output
+
+
+def test_same_seed_same_game():
+    first, again = (play("tictactoe", "--watch", "--seed", 5).output for _ in range(2))
+    assert first == again
+    assert first.count("plays") >= 5
+    assert re.search("player [12] wins|draw", first)
+    assert play("tictactoe", "--watch", "--seed", 6, "--strength", 0).output != first
+
+
+def test_thoughts_are_shown():
+    output = play("tictactoe", "--level", "hard", "--thoughts", script="5\n").output
+    assert re.search(r"the engine plays (\d)  \(value [+-]\d+ at depth 4: \1 ", output)
+    assert "value" not in play("tictactoe", "--level", "hard", script="5\n").output
+
+
+def test_first_prompt_shows_the_board_once():
+    output = play("tictactoe", "--both", script="moves\nmoves\n1\n").output
+    assert output.count(". . .\n. . .\n. . .") == 1
+    assert output.count("x . .\n. . .\n. . .") == 1
+
+
+def test_chance_and_points():
+    played, shown = people("1", game=Game(race), name="toys.race", start="1 5 0")
+    assert shown[-3].endswith("\n\nplayer 1 wins by 100")
+    assert any(text.startswith("chance decides: outcome ") for text in shown)
+    assert played.record.value() == 100
+
+
+def test_repetition_is_told():
+    moves = ("back", "back", "forth", "forth")
+    _, shown = people(*moves, game=Game(duel), name="toys.duel", start="0 3 leap")
+    assert shown[-3].endswith("draw: the position repeats")
+
+
+# What a person writes
+
+
+def test_wrong_moves_get_another_try():
+    output = play("tictactoe", "--both", script="5\n5\nhelpp\n0\n\n1\n").output
+    assert "cell 5 is marked already (moves lists the moves, help the commands)\n" in output
+    assert "; did you mean 'help'?" in output
+    assert "'0' is not a cell" in output
+    assert "o . .\n. x .\n. . ." in output
+
+
+def test_help_tells_every_command():
+    output = play("tictactoe", "--both", script="HELP\n").output
+    for command in COMMANDS.values():
+        assert f"{command.usage} " in output and command.about in output
+
+
+def test_moves_are_listed():
+    assert "\n2 3 4 5 6 7 8 9\n" in play("tictactoe", "1", "--both", script="moves\n").output
+
+
+def test_hint_and_eval():
+    output = play("tictactoe", "xx./oo./...", "--both", script="hint\neval\n").output
+    assert "try 3\n" in output
+    assert "value +29999 for the player to move (the player to move wins in 1 ply)\n" in output
+    assert "line  3\n" in output
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("", "proven: player 1 can force a draw, and no more"),
+        ("xx./oo./...", "proven: player 1 can force a win"),
+        ("15", "proven: player 1 can force a draw, and no more"),
+        ("142", "proven: player 1 is lost against best play"),
+        ("12534", "proven: player 1 is lost against best play"),
+        ("14253", "player 2 wins"),
+    ],
+)
+def test_outlook(start, told):
+    _, shown = people("outlook", start=start)
+    assert told in shown
+
+
+def test_undo_takes_back_to_the_persons_turn():
+    played = session(PERSON, "level=medium", seed=2)
+    view = Script("5", "undo", "undo", "1", "undo", "undo")
+    assert played.run(view)
+    assert played.record.steps == []
+    assert view.shown.count("taken back") == 2
+    assert view.shown.count("there is no move of yours to take back") == 2
+
+
+def test_undo_of_a_finished_game():
+    played, shown = people("1", "4", "2", "5", "3", "undo", "undo", "9")
+    assert "undo, save or quit> " in shown
+    assert [played.record.step_text(number) for number in range(4)] == ["1", "4", "2", "9"]
+
+
+def test_undo_meets_the_same_dice():
+    game = {"game": Game(race), "name": "toys.race", "start": "5 5 0", "seed": 9}
+    played, shown = people("1", "1", "undo", "undo", "1", "1", **game)
+    dice = [text for text in shown if text.startswith("chance")]
+    again = [text for text in dice[1:] if text == dice[1]]
+    assert len(again) >= 2
+    assert played.record.steps[0] == int(dice[0].split()[3]) - 1
+
+
+def test_level_strength_and_swap():
+    played = session(PERSON, "level=easy")
+    view = Script("level", "level expert", "strength 40", "strength 400", "level magic", "swap")
+    assert played.run(view)
+    told = "\n".join(view.shown)
+    assert "the engine plays with level=easy\n" in told
+    assert "the engine plays with level=expert from now on" in told
+    assert "a strength is 0..100, not 400" in told
+    assert "there is no level 'magic'" in told
+    assert played.players == ["strength=40", PERSON]
+    assert len(played.record.steps) == 1
+    assert "sides are swapped\nthe engine plays" in told
+
+
+def test_two_people_have_no_engine():
+    _, shown = people("level hard", "strength 3", "swap")
+    assert shown.count("no engine plays in this game") == 3
+
+
+def test_interrupted_command_returns_to_the_prompt(monkeypatch):
+    def interrupt(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Session, "_advice", interrupt)
+    _, shown = people("hint", "5")
+    assert "interrupted" in shown
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Every thought of an engine ends by Ctrl-C."""
+    choose = EnginePlayer.choose
+    monkeypatch.setattr(
+        EnginePlayer,
+        "choose",
+        lambda self, position: replace(choose(self, position), reason="interrupted"),
+    )
+
+
+def test_ctrl_c_while_the_engine_thinks_plays_its_best_so_far(interrupted):
+    played = session(PERSON, "level=medium")
+    view = Script("5")
+    assert played.run(view)
+    assert len(played.record.steps) == 2
+    assert view.shown[-2] == "your move> "
+
+
+def test_ctrl_c_ends_watching(interrupted):
+    played = session("level=easy", "level=easy")
+    assert not played.run(Script())
+    assert len(played.record.steps) == 1
+
+
+def test_ctrl_c_at_the_prompt_leaves():
+    view = Script("5", KeyboardInterrupt())
+    assert not session(PERSON, PERSON).run(view)
+    assert view.shown[-1] == "to go on from here: cutnode play tictactoe .../.x./..."
+
+
+# Leaving, saving, resuming
+
+
+def test_end_of_input_offers_to_go_on():
+    result = play("tictactoe", "--both", script="5\n")
+    assert result.exit_code == 0
+    assert result.output.endswith("to go on from here: cutnode play tictactoe .../.x./...\n")
+    assert "to go on from here" in play("tictactoe", "--both", script="quit\n1\n").output
+
+
+def test_saved_game_is_resumed(tmp_path):
+    file = tmp_path / "game.json"
+    script = f"5\nsave {file}\n"
+    output = play("tictactoe", "--level", "medium", "--seed", 4, script=script).output
+    assert output.endswith(f"to go on: cutnode play tictactoe --resume {file}\n") is False
+    assert output.endswith(f"to go on: cutnode play --resume {file}\n")
+    whole = play("tictactoe", "--level", "medium", "--seed", 4, script="5\n9\n1\n3\n2\n").output
+    rest = play("--resume", file, script="9\n1\n3\n2\n").output
+    assert rest.splitlines()[-6:] == whole.splitlines()[-6:]
+    assert resume(str(file), "tictactoe").to_dict() == json.loads(file.read_text())
+    undone = play("--resume", file, script="undo\n")
+    assert ". . .\n. . .\n. . ." in undone.output
+    assert "to go on from here" in undone.output
+
+
+def test_saved_game_of_chance_is_resumed(tmp_path):
+    file = str(tmp_path / "game.json")
+    game = Game(race)
+    played = session(PERSON, PERSON, game=game, name="toys.race", start="5 5 0", seed=3)
+    played.run(Script("1", "1", f"save {file}"))
+    again = resume(file, "toys.race")
+    assert again.record.positions == played.record.positions
+    with pytest.raises(CutnodeError, match=r"it is a game of 'toys\.race': say so"):
+        resume(file)
+
+
+def test_save_keeps_other_files(tmp_path):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine")
+    game = tmp_path / "game.json"
+    lines = ("save", f"save {mine}", f"save {tmp_path}/no/where", f"save {game}", f"save {game}")
+    _, shown = people(*lines)
+    assert mine.read_text() == "mine"
+    assert "write save and the name of a file" in shown
+    assert f"{mine} is there already, and no saved game" in shown
+    assert any("there is no folder" in text for text in shown)
+    assert sum(text.startswith("saved; to go on later") for text in shown) == 2
+
+
+SAVED = {
+    "format": "cutnode game",
+    "version": 1,
+    "game": "tictactoe",
+    "players": ["person", "person"],
+    "thoughts": False,
+    "start": ".../.../...",
+    "seed": 3,
+    "steps": ["5"],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"format": "chess"}, "is no saved game of cutnode"),
+        ({"version": 2}, "it is of version 2, not 1"),
+        ({"version": None}, "it lacks 'version'"),
+        ({"steps": None}, "it lacks 'steps'"),
+        ({"steps": ["5", "5"]}, "step 2: cell 5 is marked already"),
+        ({"steps": [5]}, "step 1: a move is a text, not 5"),
+        ({"steps": "5"}, "no two players and a list of steps"),
+        ({"players": ["person"]}, "no two players and a list of steps"),
+        ({"players": ["person", 3]}, "are not texts"),
+        ({"players": 7}, "cannot be resumed: "),
+        ({"players": ["person", "magic"]}, "there is no setting 'magic'"),
+        ({"start": "xxx"}, "cannot be resumed: "),
+        ({"start": 4}, "are not texts"),
+        ({"seed": "x"}, "a seed is a whole number"),
+        ({"game": "mine.py"}, "it is a game of 'mine.py': say so, as in cutnode play mine.py"),
+        ({"game": "tictactoe:9"}, "tic-tac-toe has no variant"),
+        ({"game": 5}, "are not texts"),
+    ],
+)
+def test_damaged_games_are_refused(tmp_path, change, reason):
+    file = tmp_path / "game.json"
+    data = {name: value for name, value in (SAVED | change).items() if value is not None}
+    file.write_text(json.dumps(data))
+    result = play("--resume", file)
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
+    assert reason in result.output
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b'"text"', b"7"])
+def test_foreign_files_are_refused(tmp_path, data):
+    file = tmp_path / "game.json"
+    file.write_bytes(data)
+    result = play("--resume", file)
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
+    assert "is no saved game" in result.output
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        ((), "say which game to play"),
+        (("magic",), "there is no game 'magic'"),
+        (("tictactoe", "55"), "cell 5 is marked already"),
+        (("tictactoe", "--level", "hard", "--strength", 4), "exclude each other"),
+        (("--resume", "nothing.json"), "nothing.json cannot be read: "),
+        (("--resume", "nothing.json", "--seed", 3), "has its own settings: leave --seed out"),
+    ],
+)
+def test_bad_input_is_one_line(args, reason):
+    result = play(*args)
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
+    assert reason in result.output
+
+
+def test_names_are_exported():
+    assert engine.play_game and engine.make_player and engine.match

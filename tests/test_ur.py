@@ -1,0 +1,454 @@
+"""The Royal Game of Ur: counts, values, rules against naive ones, encoding, notation."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+
+import pytest
+from data import FOLDER, rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import PositionError, iterate, legal_moves, minimax
+from engine.contract import (
+    canonical,
+    chance,
+    chance_outcome,
+    evaluate,
+    key,
+    order,
+    outcome,
+    play,
+    turn,
+)
+from engine.jit import jit_enabled
+from games import ur
+from games.ur import (
+    PASS,
+    describe,
+    move_text,
+    parse_move,
+    parse_position,
+    position_text,
+    start,
+)
+
+VARIANTS = (
+    *("finkel", "finkel-1", "finkel-2,captures", "finkel-3,unsafe", "finkel-4,captures,unsafe"),
+    *("masters", "masters-2", "masters-3,captures", "blitz", "blitz-7"),
+)
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
+
+
+@st.composite
+def reached(draw, variants=VARIANTS):
+    """A position of some variant after random rolls and moves."""
+    position = start(draw(st.sampled_from(variants)))
+    for choice in draw(st.lists(st.integers(0, 59), max_size=80)):
+        children = following(position)
+        if not children:
+            break
+        position = children[choice % len(children)]
+    return position
+
+
+def following(position):
+    """The position after each outcome of chance, or each move."""
+    if outcome(position)[0]:
+        return []
+    if chance(position):
+        return [chance_outcome(position, index)[1] for index in range(chance(position))]
+    return [play(position, move) for move in legal_moves(position)]
+
+
+# Counts
+
+PUBLISHED = (1, 10, 58, 362, 2_622, 21_055, 183_456, 1_697_273, 16_541_998)
+"""Published nodes of expectiminimax from the start, by depth in moves: rolls and moves count, a
+pass is none."""
+
+
+@functools.cache
+def nodes(position, depth, passes, last_roll):
+    """The nodes from a position in which a player is to roll; whether passes and a last roll count.
+
+    Positions with the players exchanged have as many, so they are looked at once.
+    """
+    if outcome(position)[0] or (depth == 0 and not last_roll):
+        return 1
+    count = 1
+    for rolled in following(position):
+        moves = legal_moves(rolled)
+        count += 1 if passes or moves != [PASS] else 0
+        if depth > 0:
+            after = [play(rolled, move)._replace(second=False) for move in moves]
+            count += sum(nodes(child, depth - 1, passes, last_roll) for child in after)
+    return count
+
+
+@pytest.mark.parametrize("depth", range(len(PUBLISHED)))
+def test_published_counts(depth):
+    assert nodes(start(), depth, False, False) == PUBLISHED[depth]
+
+
+@pytest.mark.parametrize("depth", range(7 if jit_enabled() else 3))
+def test_minimax_visits_each_roll_and_move(depth):
+    assert minimax(start(), depth).nodes == nodes(start(), depth, True, True)
+
+
+# Values
+
+
+@functools.cache
+def solved(variant):
+    """A variant solved by the class with all pieces: the rules do not depend on how many."""
+    name, *options = variant.split(",")
+    whole = type(start(",".join([name.partition("-")[0], *options])))
+    return iterate(whole(*start(variant)), tolerance=1e-11, positions=20_000_000)
+
+
+def marks_of(variant):
+    """How dear a variant is: three pieces take seconds, four a minute and 3 GB of memory."""
+    if "-4" in variant:
+        return [pytest.mark.slow, pytest.mark.long]
+    return [pytest.mark.slow] if "-3" in variant else []
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("variant", "wins", "open_states", "states"),
+    [
+        pytest.param(*fact, id=fact[0], marks=marks_of(fact[0]))
+        for fact in rows(FOLDER / "ur_starts.txt")
+    ],
+)
+def test_starts(variant, wins, open_states, states):
+    result = solved(variant)
+    digits = len(wins.partition(".")[2])
+    assert (result.value + 100) / 2 == pytest.approx(float(wins), abs=10**-digits)
+    if states:
+        assert result.chances == int(open_states)
+        assert result.chances + result.finished == int(states)
+    assert result.decisions == result.chances * start(variant).ROLLS
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("text", "odds", "best"),
+    [(text, odds, best) for text, odds, *best in rows(FOLDER / "ur_values.txt")],
+)
+def test_two_pieces(text, odds, best):
+    """Values of the solved game with two pieces, and the best moves for each roll."""
+    states, cls = solved("finkel-2"), type(solved("finkel-2").position)
+    position = cls(*parse_position(text, "finkel-2"))
+    assert odds_of(states.value_of(position)) == pytest.approx(float(odds), abs=1e-9)
+    for fact in best:
+        roll, wanted, odds_after = fact.split()
+        rolled = position._replace(roll=int(roll))
+        values = {move_text(rolled, move): value for move, value in behind(states, rolled)}
+        assert max(values, key=values.__getitem__) == wanted
+        assert odds_of(values[wanted]) == pytest.approx(float(odds_after), abs=1e-9)
+
+
+def odds_of(value):
+    return (value + 100) / 200
+
+
+def behind(states, position):
+    """Each move and its value for who makes it."""
+    for move in legal_moves(position):
+        child = play(position, move)
+        value = states.value_of(child)
+        yield move, value if turn(child) == turn(position) else -value
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("text", "odds"),
+    [
+        # Source: doc/solve.rst of github.com/jheled/royalur @3ba7ec3
+        ("0 *...--l. / ...*.... / 0 *...--d. light", Fraction(4, 7)),
+        ("0 *...--*l / ...*.... / 0 *...--d. light", Fraction(116, 161)),
+        ("0 *...--l. / ...*.... / 0 *...--*d light", Fraction(74, 161)),
+        ("0 *...--l. / ...*.... / 0 *...--*d dark", Fraction(116, 161)),
+    ],
+)
+def test_endgames(text, odds):
+    """Far from all pieces: the last ones of seven."""
+    result = iterate(parse_position(text))
+    assert odds_of(result.value) == pytest.approx(float(odds), abs=1e-11)
+    assert result.lower <= 200 * odds - 100 <= result.upper
+
+
+# Rules
+
+LIGHT = {
+    False: [(0, 3), (0, 2), (0, 1), (0, 0), *((1, n) for n in range(8)), (0, 7), (0, 6)],
+    True: [
+        *((0, 3), (0, 2), (0, 1), (0, 0), *((1, n) for n in range(7))),
+        *((2, 6), (2, 7), (1, 7), (0, 7), (0, 6)),
+    ],
+}
+"""The cells of light's route, short and long."""
+
+ROSETTES = {(0, 0), (2, 0), (1, 3), (0, 6), (2, 6)}
+
+
+def route(position, dark):
+    long = position.RULES != "finkel"
+    return [(2 - row if dark else row, column) for row, column in LIGHT[long]]
+
+
+def board_of(position):
+    """The player on each cell that has one, and the pieces of each that wait."""
+    words = position[:2][::-1] if position.second else position[:2]
+    cells = {}
+    for dark, word in enumerate(words):
+        for square, cell in enumerate(route(position, bool(dark)), 1):
+            if word >> square & 1:
+                assert cell not in cells
+                cells[cell] = dark
+    return cells, [word >> 20 for word in words]
+
+
+def naive_moves(position):
+    """What the rules say of each piece: where it comes from, and the board and mover after it."""
+    cells, waiting = board_of(position)
+    own = turn(position)
+    path = [None, *route(position, bool(own)), None]
+    found = {}
+    for source in range(len(path) - position.roll):
+        target = source + position.roll
+        has_piece = waiting[own] > 0 if source == 0 else cells.get(path[source]) == own
+        if position.roll == 0 or not has_piece or source == len(path) - 1:
+            continue
+        after, waits = dict(cells), list(waiting)
+        if source == 0:
+            waits[own] -= 1
+        else:
+            del after[path[source]]
+        cell, again = path[target], False
+        if cell is not None:
+            safe = position.RULES == "finkel" and cell == (1, 3) and not is_unsafe(position)
+            if cells.get(cell) == own or (cell in cells and safe):
+                continue
+            if cell in cells:
+                waits[1 - own] += 1
+                again = position.RULES == "blitz" or "captures" in position.VARIANT
+            after[cell] = own
+            again = again or cell in ROSETTES
+        found[source] = (after, waits), own if again else 1 - own
+    return found or {PASS: ((cells, waiting), 1 - own)}
+
+
+def is_unsafe(position):
+    return "unsafe" in position.VARIANT
+
+
+@given(reached())
+def test_moves_are_as_naive_rules_say(position):
+    cells, waiting = board_of(position)
+    pieces = [waiting[player] + list(cells.values()).count(player) for player in (0, 1)]
+    assert max(pieces) <= position.PIECES
+    assert outcome(position) == ((True, -100) if pieces[1 - turn(position)] == 0 else (False, 0))
+    if outcome(position)[0] or chance(position):
+        return
+    naive = naive_moves(position)
+    assert legal_moves(position) == sorted(naive)
+    for move, (after, mover) in naive.items():
+        child = play(position, move)
+        assert (board_of(child), turn(child)) == (after, mover)
+        assert child.roll == -1
+
+
+@given(reached())
+def test_rolls(position):
+    if outcome(position)[0] or not chance(position):
+        return
+    events = [chance_outcome(position, index) for index in range(chance(position))]
+    odds = {child.roll: odds for odds, child in events}
+    if position.RULES == "masters":
+        assert odds == {1: 3 / 8, 2: 3 / 8, 3: 1 / 8, 4: 1 / 8}
+    else:
+        assert odds == {0: 1 / 16, 1: 1 / 4, 2: 3 / 8, 3: 1 / 4, 4: 1 / 16}
+    assert {child._replace(roll=-1) for _, child in events} == {position}
+
+
+@pytest.mark.parametrize(("variant", "before", "move", "after"), rows(FOLDER / "ur_moves.txt"))
+def test_moves(variant, before, move, after):
+    position = parse_position(before, variant)
+    assert position_text(play(position, parse_move(position, move))) == after
+
+
+# Encoding and estimates
+
+
+@given(reached(("finkel", "masters", "blitz")), reached(("finkel", "masters", "blitz")))
+def test_keys(position, other):
+    if type(position) is type(other):
+        assert (key(position) == key(other)) == (position == other)
+    turned = position._replace(second=not position.second)
+    assert key(turned) != key(position)
+    assert canonical(turned) == canonical(position)
+    assert key(position) < 1 << 64
+
+
+@given(reached())
+def test_estimates(position):
+    """10 for a piece that is home, 1 for one on the board."""
+    cells, waiting = board_of(position)
+    counts = []
+    for player in (turn(position), 1 - turn(position)):
+        squares = list(cells.values()).count(player)
+        counts.append(10 * (position.PIECES - waiting[player] - squares) + squares)
+    assert evaluate(position) == counts[0] - counts[1]
+    assert abs(evaluate(position)) <= 10 * position.PIECES
+
+
+def test_order():
+    """Another roll, captures, pieces home, then what is farthest on."""
+    position = parse_position("5 *...--l. / d..*l... / 5 *...--*. light 1")
+    position = position._replace(roll=1)
+    scores = {
+        move_text(position, move): order(position, move, play(position, move))
+        for move in legal_moves(position)
+    }
+    assert sorted(scores, key=scores.__getitem__) == ["9-10", "hand-1", "14-home"]
+    position = parse_position("5 ..l.--*. / d..*l... / 5 *...--*. light 3")
+    scores = [order(position, move, play(position, move)) for move in legal_moves(position)]
+    assert move_text(position, legal_moves(position)[scores.index(max(scores))]) == "2-5"
+
+
+# Notation
+
+
+@given(reached())
+def test_texts_are_read_back(position):
+    text = position_text(position)
+    for same in (text, text.upper(), text.replace("--", ""), text.replace(" / ", "\n/ ")):
+        assert parse_position(same, position.VARIANT) == position
+    if not outcome(position)[0] and not chance(position):
+        for move in legal_moves(position):
+            assert parse_move(position, move_text(position, move).upper()) == move
+
+
+def test_drawing():
+    assert str(parse_position("5 *...--l. / ...d.... / 5 *.d.--*. dark 3")) == "\n".join(
+        [
+            "light: 5 waiting, 1 home",
+            "* . . .     l .",
+            ". . . d . . . .",
+            "* . d .     * .",
+            "dark: 5 waiting, 0 home",
+            "dark has rolled 3",
+        ]
+    )
+    assert str(start()).endswith("dark: 7 waiting, 0 home\nlight to roll")
+
+
+def test_values_in_words():
+    assert describe(start(), 3.5) == "light wins 51.75 of 100 games"
+    over = parse_position("0 *...--*. / ...*.... / 1 *...--*. dark", "finkel-1")
+    assert outcome(over) == (True, -100)
+    assert describe(over, -100) == "light has won"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("3 *...--*. / ...*.... / 3 *...--*.", "say who is to roll, as in 3 *...--*."),
+        ("3 *...--*. / ...*.... / 3 *...--*. both", "say who is to roll"),
+        ("3 *...--*. / 3 *...--*. light", "the board has 2 rows; it has three"),
+        ("3 *...--*. / ...*... / 3 *...--*. light", "'...*...' is not the shared row"),
+        ("*...--*. / ...*.... / 3 *...--*. light", "'*...--*.' is not light's row"),
+        ("3 *...--*. / ...*.... / 33 *...--*. light", "is not dark's row: the pieces that wait"),
+        ("3 *...-x*. / ...*.... / 3 *...--*. light", "each one of . * l d"),
+        ("٣ *...--*. / ...*.... / 3 *...--*. light", "is not light's row"),
+        ("3 *..l--*. / ...*.... / 3 *...--*. light", "light has 4 pieces, waiting and on"),
+        ("2 *..d--*. / ...*.... / 2 *...--*. light", "dark never comes to row 1, column 4"),
+        ("2 *...--*. / ...*.... / 2 *...--*l light", "light never comes to row 3, column 8"),
+        ("0 *...--*. / ...*.... / 2 *...--*. light", "light has won, so it is the other's turn"),
+        ("0 *...--*. / ...*.... / 0 *...--*. dark", "dark has won, so it is the other's turn"),
+        ("0 *...--*. / ...*.... / 2 *...--*. dark 2", "dark has lost and does not roll"),
+        ("3 *...--*. / ...*.... / 3 *...--*. light 5", "nobody rolls 5; a roll is 0 to 4"),
+        ("3 *...--*. / ...*.... / 3 *...--*. light -1", "say who is to roll"),
+        ("nonsense", "say who is to roll"),
+    ],
+)
+def test_boards_that_are_none(text, words):
+    with pytest.raises(PositionError) as caught:
+        parse_position(text, "finkel-3")
+    assert words in str(caught.value)
+
+
+def test_rolls_that_are_none():
+    with pytest.raises(PositionError, match="nobody rolls 0; a roll is 1 to 4"):
+        parse_position("7 *...--*. / ...*.... / 7 *...--*. light 0", "masters")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "'' is not a move; write squares, as in hand-4, 9-12 or 14-home, or pass"),
+        ("0-3", "is not a move"),
+        ("hand-home", "'hand-home': light has rolled 3"),
+        ("hand-2", "'hand-2': light has rolled 3"),
+        ("12-15", "squares are 1..14"),
+        ("99-99", "squares are 1..14"),
+        ("7-10", "light has no piece on square 7"),
+        ("5-8", "'5-8': a piece that is safe is on square 8"),
+        ("hand-3", "'hand-3': an own piece is on square 3"),
+        ("pass", "light can move and so cannot pass"),
+    ],
+)
+def test_moves_that_are_none(text, words):
+    position = parse_position("5 *l..--*. / l..d.... / 6 *...--*. light 3")
+    with pytest.raises(PositionError) as caught:
+        parse_move(position, text)
+    assert words in str(caught.value)
+
+
+def test_moves_at_the_wrong_time():
+    with pytest.raises(PositionError, match="'hand-1' is played before light has rolled"):
+        parse_move(start(), "hand-1")
+    over = parse_position("0 *...--*. / ...*.... / 1 *...--*. dark", "finkel-1")
+    with pytest.raises(PositionError, match="'hand-1' is played after the game is over"):
+        parse_move(over, "hand-1")
+    nobody = parse_position("0 *..l--*. / ...*.... / 1 *...--*. light 1", "finkel-1")
+    with pytest.raises(PositionError, match="'hand-1': light has no piece that waits"):
+        parse_move(nobody, "hand-1")
+
+
+@pytest.mark.parametrize(
+    ("variant", "words"),
+    [
+        ("finkle", "'finkle' is not a variant; write finkel, masters or blitz"),
+        ("7", "is not a variant"),
+        ("finkel-", "is not a variant"),
+        ("finkel-x", "is not a variant"),
+        ("finkel 2", "is not a variant"),
+        ("finkel-0", "each player has 1 to 7 pieces, not 0"),
+        ("blitz-8", "each player has 1 to 7 pieces, not 8"),
+        ("finkel,", "'' is not an option of finkel, or is there twice"),
+        ("finkel,captures,captures", "'captures' is not an option of finkel, or is there twice"),
+        ("masters,unsafe", "'unsafe' is not an option of masters, or is there twice"),
+        ("masters,unsafe", "there are captures"),
+        ("blitz,captures", "there are none"),
+    ],
+)
+def test_variants_that_are_none(variant, words):
+    with pytest.raises(PositionError) as caught:
+        start(variant)
+    assert words in str(caught.value)
+
+
+def test_a_class_for_each_variant():
+    assert type(start()) is type(start("finkel")) is type(start("finkel-7")) is ur.Position
+    assert type(start()).VARIANT == ""
+    assert type(start("blitz-5")).VARIANT == "blitz"
+    assert type(start("finkel-2,unsafe,captures")) is ur.Pieces_finkel_2_captures_unsafe
+    assert start("finkel-2,unsafe,captures").VARIANT == "finkel-2,captures,unsafe"
+    with pytest.raises(AttributeError, match="no attribute 'Piece'"):
+        _ = ur.Piece
