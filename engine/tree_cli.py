@@ -13,6 +13,7 @@ from engine.files import check_file, write_whole
 from engine.options import DEPTH_IN, EVALUATION, EXACT, TECHNIQUES, WITHOUT
 from engine.parameters import MOST_DEPTH
 from engine.searcher import DRIVERS
+from engine.text import quoted
 from engine.tree import MOST_NODES, SEARCHES, record_tree
 from engine.tree_drawing import FORMATS
 
@@ -124,4 +125,6 @@ def format_of(file: str) -> str:
         if Path(file).suffix.lower() in endings:
             return kind
     known = ", ".join(ending for _, endings in FORMATS.values() for ending in endings)
-    raise CutnodeError(f"a tree is a file that ends in {known}, not {file!r}; or say --format")
+    raise CutnodeError(
+        f"a tree is a file that ends in {known}, not {quoted(file)}; or say --format"
+    )

@@ -146,17 +146,18 @@ def _title(tree: Tree) -> list[str]:
     searched = {"search": "search", "alphabeta": "alpha-beta", "minimax": "minimax"}[tree.search]
     deep = "ply" if tree.depth == 1 else "plies"
     shown = sum(1 for _ in tree.root.walk())
+    part = f"{shown:,} of {tree.root.nodes:,} nodes are shown"
     return [
         f"{tree.game}  {tree.position}: {searched}, {tree.depth} {deep} deep",
         f"value {tree.score_text(tree.value)} for max, who moves at the root; "
-        f"{shown:,} of {tree.root.nodes:,} nodes are shown",
+        f"{part if tree.root.nodes else 'nothing was searched'}",
     ]
 
 
 # Mermaid ------------------------------------------------------------------------------
 
 _MERMAID_SHAPES = {"max": '["%s"]', "min": '("%s")', "chance": '{{"%s"}}', "": '["%s"]'}
-_MERMAID_SAFE = " (),:=+≥≤∞"
+_MERMAID_SAFE = " (),:=+-/≥≤∞"
 
 
 def to_mermaid(tree: Tree) -> str:
@@ -188,10 +189,9 @@ def to_mermaid(tree: Tree) -> str:
 
 
 def _mermaid_text(text: str) -> str:
-    """A text in which nothing means anything to Mermaid: the rest as numbers of characters."""
-    return "".join(
-        char if char.isalnum() or char in _MERMAID_SAFE else f"#{ord(char)};" for char in text
-    )
+    """A line in which nothing means anything to Mermaid: the rest as numbers of characters."""
+    safe = (char.isalnum() or (at and char in _MERMAID_SAFE) for at, char in enumerate(text))
+    return "".join(char if s else f"#{ord(char)};" for char, s in zip(text, safe, strict=True))
 
 
 # Graphviz -----------------------------------------------------------------------------
