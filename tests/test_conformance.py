@@ -9,6 +9,7 @@ from toys import boxes, duel, isola, race
 
 from engine import Game, game_names, legal_moves, load_game
 from engine.conformance import Finding, check
+from engine.contract import runs_plainly
 from engine.jit import jit_enabled
 from games import connect4, tictactoe
 
@@ -63,6 +64,7 @@ def found(monkeypatch):
     """What is found when some rules of a game are replaced (by None: removed)."""
 
     def found(module, variant="", **rules):
+        runs_plainly(module)  # remembered: the rules that replace others are not compiled
         for name, rule in rules.items():
             if rule is None:
                 monkeypatch.delattr(module, name)

@@ -10,19 +10,18 @@ import threading
 
 import pytest
 from data import FOLDER, rows
-from numba.core import config
 from toys import duel, race, ruin
 
 from engine import (
     CutnodeError,
     GameError,
     PositionError,
+    contract,
     iterate,
     legal_moves,
     minimax,
     solve,
 )
-from engine.iteration import arrange, converge, explore, renumber
 from engine.jit import jit_enabled
 from games import kalah, tictactoe, ur
 
@@ -36,9 +35,7 @@ def plain(monkeypatch):
 
 
 def run_as_plain_python(patch):
-    patch.setattr(config, "DISABLE_JIT", 1)
-    for kernel in (explore, arrange, renumber, converge):
-        patch.setattr(kernel, "_ready", {})
+    patch.setattr(contract, "runs_plainly", lambda module: True)
 
 
 RACES = [
