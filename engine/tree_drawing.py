@@ -96,8 +96,7 @@ def _box(tree: Tree, node: Node) -> _Box:
     move = node.move or "root"
     lines = [f"{move}  {SIGNS[node.bound]} {tree.score_text(node.value)}"]
     if node.kind != "leaf":
-        depth = "" if node.depth is None else f"  depth {node.depth}"
-        lines.append(f"{_window(tree, node)}{depth}  {node.nodes:,} nodes{again}")
+        lines.append(f"{_window(tree, node)}  depth {node.depth}  {node.nodes:,} nodes{again}")
     lines.append(node.reason)
     stubs = []
     if node.children:
