@@ -187,7 +187,7 @@ def record_tree(
 
     *search* is one of ``SEARCHES``; what follows is as for :class:`Engine`, and techniques
     and drivers are those of the search only.  More than *nodes* visited are an error: plain
-    Python visits some 30,000 a second.
+    Python visits some 10,000 a second.
 
     Shown are *plies* of the tree, of each node at most *width* children, of all at most
     *size* nodes: what is nearest to the root first, best moves before others, then by the
@@ -380,7 +380,7 @@ class _Recorder:
                 if memory.nodes >= self.most_nodes:
                     raise CutnodeError(
                         f"this search visits more than {self.most_nodes:,} nodes, in plain Python "
-                        f"at some 30,000 a second: search less deep, or allow more"
+                        f"at some 10,000 a second: search less deep, or allow more"
                     )
                 if args[at_ply] > self.deepest:
                     return run(*args)

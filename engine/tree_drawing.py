@@ -189,8 +189,12 @@ def to_mermaid(tree: Tree) -> str:
 
 def _mermaid_text(text: str) -> str:
     """A line in which nothing means anything to Mermaid: the rest as numbers of characters."""
-    safe = (char.isalnum() or (at and char in _MERMAID_SAFE) for at, char in enumerate(text))
-    return "".join(char if s else f"#{ord(char)};" for char, s in zip(text, safe, strict=True))
+
+    def is_safe(at: int, char: str) -> bool:
+        begins_list = at == 0 and char in "+-"
+        return char.isalnum() or (char in _MERMAID_SAFE and not begins_list)
+
+    return "".join(char if is_safe(at, char) else f"#{ord(char)};" for at, char in enumerate(text))
 
 
 # Graphviz -----------------------------------------------------------------------------
