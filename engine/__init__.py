@@ -2,7 +2,8 @@
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
 :func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, and :class:`Table`; for
-playing :func:`make_player`, :func:`play_game` and :func:`match`.
+playing :func:`make_player`, :func:`play_game` and :func:`match`; for seeing what is searched
+:func:`record_tree` and :func:`to_svg`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
 """

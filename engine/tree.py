@@ -98,8 +98,8 @@ class Node:
     player: str
     """``max``, ``min`` or ``chance``."""
     ply: int
-    depth: int | None
-    """The plies left; None without a limit."""
+    depth: int
+    """The plies left."""
     window: tuple[float | None, float | None]
     """Alpha and beta; None where there is no bound."""
     value: float
@@ -187,7 +187,7 @@ def record_tree(
 
     *search* is one of ``SEARCHES``; what follows is as for :class:`Engine`, and techniques
     and drivers are those of the search only.  More than *nodes* visited are an error: plain
-    Python visits some 30,000 a second.
+    Python visits some 10,000 a second.
 
     Shown are *plies* of the tree, of each node at most *width* children, of all at most
     *size* nodes: what is nearest to the root first, best moves before others, then by the
@@ -298,9 +298,8 @@ class _Visit:
         return visit
 
     @property
-    def depth(self) -> int | None:
-        depth: int = self.given.get("depth", 0)
-        return max(depth, 0) if depth <= MOST_DEPTH else None
+    def depth(self) -> int:
+        return max(int(self.given.get("depth", 0)), 0)
 
     @property
     def alpha(self) -> float:
@@ -329,12 +328,8 @@ class _Visit:
             return self.moves[self.calls]
         return self.considered[-1] if self.considered else NO_MOVE
 
-    def begin_quietly(self) -> None:
-        """From here on the node plays noisy moves only."""
-        self.quiet = True
-
     def end_quietly(self) -> None:
-        """That did not decide the node, and it is searched as usual."""
+        """Noisy moves alone did not decide the node, and it is searched as usual."""
         self.quiet, self.calls = False, 0
         self.moves, self.children = [], {}
         self.notes.append("razoring failed")
@@ -385,7 +380,7 @@ class _Recorder:
                 if memory.nodes >= self.most_nodes:
                     raise CutnodeError(
                         f"this search visits more than {self.most_nodes:,} nodes, in plain Python "
-                        f"at some 30,000 a second: search less deep, or allow more"
+                        f"at some 10,000 a second: search less deep, or allow more"
                     )
                 if args[at_ply] > self.deepest:
                     return run(*args)
@@ -424,7 +419,7 @@ class _Recorder:
         if kind == "leaf_score":
             visit.kind = kind
             return run(*given.values())
-        visit.begin_quietly()
+        visit.quiet = True
         value = run(*given.values())
         if visit.given["depth"] > 0 and value > given["alpha"]:
             visit.end_quietly()
@@ -442,11 +437,10 @@ class _Recorder:
 
     def _keep(self, parent: _Visit, visit: _Visit) -> None:
         earlier = parent.children.get(visit.key)
-        iteration = parent is self.above and earlier is not None
-        if iteration and earlier.given["depth"] != visit.given["depth"]:  # type: ignore[union-attr]
-            earlier = None
         if earlier is not None:
-            visit.replace(earlier)
+            next_iteration = parent is self.above and earlier.depth != visit.depth
+            if not next_iteration:
+                visit.replace(earlier)
         parent.children[visit.key] = visit
 
     def _observe_picks(self, run: Callable[..., Any]) -> Callable[..., Any]:
@@ -490,7 +484,6 @@ class _Shape:
     def __init__(
         self, cls: Any, root: _Visit, pv: tuple[int, ...] | None, plies: int, width: int, size: int
     ):
-        self.cls = cls
         self.has_chance = defines(cls, "chance")
         self.plies = plies
         self._move_text = game_function(cls, "move_text")

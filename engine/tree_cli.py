@@ -21,7 +21,8 @@ __all__ = ["tree"]
 
 EPILOG = """\
 \b
-GAME and POSITION are those of `cutnode solve --help`.
+GAME      a game, as for `cutnode solve --help`.
+POSITION  in the game's own notation; the default is the start.
 
 \b
 A node shows the move that led to it, its score (exact, or a bound), the

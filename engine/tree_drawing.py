@@ -96,8 +96,7 @@ def _box(tree: Tree, node: Node) -> _Box:
     move = node.move or "root"
     lines = [f"{move}  {SIGNS[node.bound]} {tree.score_text(node.value)}"]
     if node.kind != "leaf":
-        depth = "" if node.depth is None else f"  depth {node.depth}"
-        lines.append(f"{_window(tree, node)}{depth}  {node.nodes:,} nodes{again}")
+        lines.append(f"{_window(tree, node)}  depth {node.depth}  {node.nodes:,} nodes{again}")
     lines.append(node.reason)
     stubs = []
     if node.children:
@@ -190,8 +189,12 @@ def to_mermaid(tree: Tree) -> str:
 
 def _mermaid_text(text: str) -> str:
     """A line in which nothing means anything to Mermaid: the rest as numbers of characters."""
-    safe = (char.isalnum() or (at and char in _MERMAID_SAFE) for at, char in enumerate(text))
-    return "".join(char if s else f"#{ord(char)};" for char, s in zip(text, safe, strict=True))
+
+    def is_safe(at: int, char: str) -> bool:
+        begins_list = at == 0 and char in "+-"
+        return char.isalnum() or (char in _MERMAID_SAFE and not begins_list)
+
+    return "".join(char if is_safe(at, char) else f"#{ord(char)};" for at, char in enumerate(text))
 
 
 # Graphviz -----------------------------------------------------------------------------
