@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from random import Random
 from statistics import pstdev
 from typing import Any, Protocol
 
 from engine.contract import defines, game_constant, key, legal_moves
 from engine.errors import CutnodeError, GameError, PositionError, whole
-from engine.evaluation import Evaluation
+from engine.optionality import PRESETS, Optionality
 from engine.parameters import DEEPENING_STEP, MOST_DEPTH
 from engine.results import Line, SearchResult
 from engine.runner import Limits
@@ -171,7 +170,7 @@ LEVELS = {
 """The levels, from the weakest on."""
 
 
-def level_evaluation(cls: Any, level: Level, random: Random) -> Evaluation | Any | None:
+def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | None:
     """What a level estimates positions with: None is the game's own evaluation.
 
     Games without ``features`` leave nothing to weigh: there a level is its depth, and what
@@ -179,8 +178,7 @@ def level_evaluation(cls: Any, level: Level, random: Random) -> Evaluation | Any
     """
     if not defines(cls, "features"):
         return None
-    presets = import_module("engine.optionality").PRESETS
-    optionality = presets["balanced"]._replace(share=level.share)
+    optionality = PRESETS["balanced"]._replace(share=level.share)
     return optionality.jittered(random, *level.jitter) if level.jitter else optionality
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
+from engine import load_game, solve
 from engine.cli import main
+from engine.conformance import check
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -25,6 +27,15 @@ def test_the_tour_runs() -> None:
 def test_the_game_shown_is_the_game() -> None:
     rules = next(b for b in re.findall(r"```python\n(.*?)```", README, re.S) if "LINES" in b)
     assert rules in (ROOT / "games" / "tictactoe.py").read_text()
+
+
+def test_the_prototype_shown_is_a_game(tmp_path: Path) -> None:
+    source = next(b for b in re.findall(r"```python\n(.*?)```", README, re.S) if "Heaps" in b)
+    (tmp_path / "readme_game.py").write_text(source)
+    game = load_game(str(tmp_path / "readme_game.py"))
+    assert check(game, games=6) == []
+    assert solve(game.start()).value == 1  # 3 xor 4 xor 5 is not 0
+    assert solve(game.parse("1/2/3")).value == -1
 
 
 @pytest.mark.parametrize("path", re.findall(r"`((?:engine|games|benchmarks)/[\w/.]*)`", README))
