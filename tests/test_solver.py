@@ -214,6 +214,7 @@ def test_threads_find_the_same(threads):
     assert end_of(position, result.pv) == 0
 
 
+@pytest.mark.slow
 @compiled_only
 def test_signature_of_the_search():
     """Nodes over the public sets; a change of the search is seen here first."""
