@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import pickle
@@ -19,11 +20,22 @@ from engine import chance_table as module
 from engine.bits import WORD, Bits, mix
 from engine.cli import main
 from engine.conformance import check
-from engine.contract import NO_MOVE, chance, moves_again, outcome, play, value_limit
+from engine.contract import (
+    NO_MOVE,
+    chance,
+    costless,
+    evaluate,
+    moves_again,
+    outcome,
+    play,
+    value_limit,
+)
 from engine.errors import CutnodeError
 from engine.jit import jit_enabled
+from engine.limits import DEPTH_IN
 from engine.table import AGE, AGES, BUCKETS, COLD, HEADER_WORDS, depth_of, is_proven, move_of
 from engine.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits, leave_out
+from games import ur
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -42,6 +54,9 @@ POSITIONS = {
 }
 POSITIONS["race"][3] = race.Position(2, 0, 0)
 POSITIONS["pig"] = [pig.Position(*fields) for fields in POSITIONS["pig"]]
+
+DEPTHS = {"turns": range(5), "actions": range(7)}
+"""A turn is up to two actions, so its trees are larger."""
 
 PARAMETERS = ("race", "pig", "gamble", pytest.param("decisive", marks=pytest.mark.slow))
 
@@ -70,33 +85,38 @@ def test_techniques_score_as_minimax(name):
     positions = POSITIONS[name]
     table = Table(1)
     wanted = {
-        (position, depth, soonest): minimax(position, depth, soonest=soonest).value
+        (position, depth, counted): minimax(
+            position, depth, depth_in=counted[0], soonest=counted[1]
+        ).value
         for position in positions
-        for depth in range(7)
-        for soonest in (True, False)
+        for counted in itertools.product(DEPTH_IN, (True, False))
+        for depth in DEPTHS[counted[0]]
     }
     for number, techniques in enumerate(sets_of(type(positions[0]))):
-        soonest = number % 3 > 0
+        depth_in, soonest = DEPTH_IN[number // 2 % 2], number % 3 > 0
         engine = Engine(
             positions[0],
             table=table,
             techniques=techniques,
             exact=True,
             soonest=soonest,
+            depth_in=depth_in,
             debug=number % 2 == 0,
         )
         for position in positions:
-            for depth in range(7):
+            for depth in DEPTHS[depth_in]:
                 result = engine.search(position, depth=depth)
-                context = sorted(techniques), position, depth, soonest
+                context = sorted(techniques), position, depth, depth_in, soonest
                 assert isinstance(result.value, float)
-                assert same(result.value, wanted[position, depth, soonest]), context
+                assert same(result.value, wanted[position, depth, (depth_in, soonest)]), context
                 assert result.exact
                 if outcome(position)[0] or chance(position):
                     assert result.lines == ()
                 elif name != "gamble" and depth > 0 and not (name == "decisive" and soonest):
                     child = play(position, result.best_move)
-                    value = minimax(child, depth - 1, soonest=soonest).value
+                    if costless(position, result.best_move, child, 0, engine.turns):
+                        continue
+                    value = minimax(child, depth - 1, depth_in=depth_in, soonest=soonest).value
                     value = value if moves_again(position, child) else -value
                     repeating = name == "decisive" and position.graph % 2
                     assert repeating or same(value, result.value), context
@@ -122,41 +142,62 @@ def test_scores_in_small():
             assert same(found, minimax(position, depth).value)
 
 
+def test_chance_keeps_the_count_of_free_moves():
+    """In pig a first roll is free; the move after the die costs depth, whoever makes it."""
+    in_turns = minimax(pig.start(), 1)
+    in_actions = minimax(pig.start(), 2, depth_in="actions")
+    assert (in_turns.value, in_turns.nodes) == (in_actions.value, in_actions.nodes)
+    for depth_in in DEPTH_IN:
+        engine = Engine(pig.start(), table=1, exact=True, depth_in=depth_in)
+        result = engine.search(pig.start(), depth=1)
+        assert same(result.value, minimax(pig.start(), 1, depth_in=depth_in).value)
+        assert same(result.value, in_turns.value) == (depth_in == "turns")
+
+
+UR = (
+    "7 *...--*. / ...*.... / 7 *...--*. light",
+    "4 *.l.--l. / .d.l.... / 5 *.d.--*. light",
+    "3 *l..--*. / ...d.l.. / 3 .d..--*. dark 2",
+    "2 *...--l. / .l.d.... / 3 *d..--d. light",
+)
+
+
 @compiled_only
-def test_star_techniques_save_nodes():
-    """Star2 little in games of so few moves: more where a try is a small part of a decision."""
-    steps, points = range(3, 6), (0, 3, 5)
-    positions = [
-        *(race.Position(a, b, roll) for a in steps for b in steps for roll in range(3)),
-        *(pig.Position(a, b, turn, 0, True) for a in points for b in points for turn in points),
-        *some_gambles(gamble.Position, 12, repeating=False),
-    ]
-    nodes, star1_cutoffs, star2_cutoffs = [0, 0, 0], 0, 0
-    for cls in (race.Position, pig.Position, gamble.Position):
-        everything = choose(cls, None, exact=True)
-        for number, out in enumerate((["star1", "star2"], ["star2"], [])):
-            engine = Engine(cls, table=1, techniques=leave_out(everything, out), exact=True)
-            for position in positions:
-                if type(position) is cls:
-                    engine.clear()
-                    count = engine.search(position, depth=3).statistics
-                    nodes[number] += count.nodes
-                    star1_cutoffs += count.star1_cutoffs
-                    star2_cutoffs += count.star2_cutoffs
+@pytest.mark.parametrize("depth", [3, 4])
+def test_star_techniques_save_nodes(depth):
+    """In the toys a try of Star2 is too large a part of a decision to save much."""
+    everything = choose(ur.Position, None, exact=True)
+    nodes = []
+    for out in (["star1", "star2"], ["star2"], []):
+        techniques = leave_out(everything, out)
+        engine = Engine(ur.Position, table=1, techniques=techniques, exact=True, depth_in="actions")
+        counts = []
+        for position in map(ur.parse_position, UR):
+            engine.clear()
+            result = engine.search(position, depth=depth)
+            assert same(result.value, minimax(position, depth, depth_in="actions").value)
+            counts.append(result.statistics)
+        nodes.append(sum(count.nodes for count in counts))
+        for name in ("star1", "star2"):
+            cutoffs = sum(getattr(count, f"{name}_cutoffs") for count in counts)
+            assert (cutoffs > 0) == (name not in out)
     assert nodes[2] < nodes[1] < nodes[0]
-    assert min(star1_cutoffs, star2_cutoffs) > 0
 
 
 @compiled_only
 def test_faster_mode_takes_deeper_entries():
     table = Table(4)
-    exact, fast = (Engine(pig.start(), table=table, exact=exact) for exact in (True, False))
+    shared = {"table": table, "depth_in": "actions"}
+    exact, fast = (Engine(pig.start(), exact=exact, **shared) for exact in (True, False))
     assert (exact.exact, fast.exact) == (True, False)
     slow = exact.search(pig.start(), depth=10)
     quick = fast.search(pig.start(), depth=10)
     assert (slow.exact, quick.exact) == (True, False)
     assert quick.nodes < slow.nodes
-    assert same(slow.value, minimax(pig.start(), 10).value)
+    assert same(slow.value, minimax(pig.start(), 10, depth_in="actions").value)
+    again = exact.search(pig.start(), depth=4)
+    assert same(again.value, minimax(pig.start(), 4, depth_in="actions").value)
+    assert fast.search(pig.start(), depth=4).value == quick.value
 
 
 # Results
@@ -177,8 +218,8 @@ def test_statistics_add_up(engine):
     assert 0 < count.fill < 1
 
 
-def test_lines_end_where_chance_decides(engine):
-    engine.clear()
+def test_lines_end_where_chance_decides():
+    engine = Engine(pig.start(), table=1, exact=True, depth_in="actions")
     result = engine.search(pig.Position(4, 2, 3, 0, False), depth=5, lines=5)
     assert sorted(line.move for line in result.lines) == [pig.HOLD, pig.ROLL]
     assert result.lines[0].value == result.value >= result.lines[1].value
@@ -187,7 +228,7 @@ def test_lines_end_where_chance_decides(engine):
     position = result.position
     for line in result.lines:
         child = play(position, line.move)
-        value = minimax(child, 4).value
+        value = minimax(child, 4, depth_in="actions").value
         assert same(line.value, value if moves_again(position, child) else -value)
 
 
@@ -204,11 +245,12 @@ def test_position_where_chance_decides(engine):
     assert str(result).startswith(f"value  {result.value:.6g}  (estimated 3 plies deep)\ndepth  3")
 
 
-def test_depth_of_nothing_is_the_expectation(engine):
+def test_depth_of_nothing_is_the_estimate(engine):
+    """Where chance decides as well: it has not decided yet."""
     for rolling in (False, True):
         position = pig.Position(4, 2, 3, 1, rolling)
         result = engine.search(position, depth=0)
-        assert same(result.value, minimax(position, 0).value)
+        assert result.value == minimax(position, 0).value == evaluate(position)
         assert result.best_move in ([None] if rolling else legal_moves(position))
 
 
@@ -220,7 +262,7 @@ def test_wins_are_proven(engine):
 
 @compiled_only
 def test_seed_chooses_among_equal_moves():
-    engine = Engine(gamble.start(), table=1, exact=True)
+    engine = Engine(gamble.start(), table=1, exact=True, depth_in="actions")
 
     def scores(position):
         children = [play(position, move) for move in legal_moves(position)]
@@ -317,7 +359,7 @@ def test_debug_finds_what_breaks_the_contract(tmp_path):
     for text, depth, where, found in (
         ("2 1 0", 1, "2 1 0", "chance_outcome: the probabilities are [0.25, 0.25]"),
         ("1 4 1", 1, "4 0 0", "outcome: -103 is further from 0 than 100"),
-        ("4 5 1", 1, "5 3 1", "evaluate: nan is further from 0 than 100"),
+        ("4 5 1", 1, "5 3 0", "evaluate: nan is further from 0 than 100"),
         ("3 4 0", 1, "3 4 0", "play: the game is not over after 20 plies, or its turns do not end"),
     ):
         with pytest.raises(GameError) as error:
