@@ -6,27 +6,17 @@ for plain Python: it copies the kernel, and all that the kernel calls, with othe
 names.  So the same search runs, node for node, only slower, and positions may be any
 hashable objects.
 
-What is constant for the class (that the mover never moves again, that there is no chance)
-is put in place of its call, and so is a function of the engine that is one expression; casts
-go.  Calls are what plain Python spends most of its time on.
+The copies are simpler than their originals: see ``engine.simplified``.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
 import contextlib
-import copy
-import dis
-import functools
-import inspect
 import sys
-import textwrap
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -44,6 +34,7 @@ from engine.contract import (
 )
 from engine.errors import CutnodeError, GameError
 from engine.native import is_compiled
+from engine.simplified import simplified
 
 __all__ = ["Interpretable", "Observer", "interpret", "observed"]
 
@@ -131,7 +122,7 @@ class Binding:
         run = self.copy(function)
         while self._unsimplified:
             original, copy = self._unsimplified.pop()
-            copy.__code__ = _simplified(original, copy.__globals__)
+            copy.__code__ = simplified(original, copy.__globals__)
         return run
 
     def copy(self, function: Any) -> Callable[..., Any]:
@@ -216,168 +207,6 @@ SUBSTITUTES: dict[Any, Any] = {
     positions.width: lambda position: 1,
 }
 """Positions are stored as the objects they are, and whole numbers are Python's."""
-
-
-class _Simplifier(ast.NodeTransformer):
-    """Puts constants and expressions in place of calls, and leaves casts out.
-
-    Arguments of calls that always return the same have no effects.
-    """
-
-    def __init__(self, names: dict[str, Any]):
-        self.names = names
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        self.generic_visit(node)
-        called = ast.unparse(node.func)
-        if called in ("Bits", "np.int64") and not isinstance(node.args[0], ast.Attribute):
-            return node.args[0]
-        function = self.names.get(called)
-        if not isinstance(function, FunctionType):
-            return node
-        if _is_constant(function):
-            value = function(*[None] * function.__code__.co_argcount)
-            return ast.copy_location(ast.Constant(value), node)
-        if all(map(_is_simple, node.args)) and self._means_the_same_here(function):
-            expression = _expression(function)
-            if expression is not None:
-                names = function.__code__.co_varnames
-                meanings = dict(zip(names, node.args, strict=True))
-                return _substituted(expression, meanings)
-        return node
-
-    def _means_the_same_here(self, function: FunctionType) -> bool:
-        """Whether what a function names is the same object in this module."""
-        there = function.__globals__
-        return all(
-            there[name] is self.names.get(name) if name in there else hasattr(builtins, name)
-            for name in function.__code__.co_names
-        )
-
-
-class _Substitution(ast.NodeTransformer):
-    """Puts expressions in place of names."""
-
-    def __init__(self, meanings: Mapping[str, ast.expr]):
-        self.meanings = meanings
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        known = isinstance(node.ctx, ast.Load) and node.id in self.meanings
-        return copy.deepcopy(self.meanings[node.id]) if known else node
-
-
-def _substituted(tree: Any, meanings: Mapping[str, ast.expr]) -> Any:
-    return _Substitution(meanings).visit(tree)
-
-
-class _Folder(ast.NodeTransformer):
-    """Leaves out what constants decide."""
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.op, ast.And):
-            for value in node.values:
-                if isinstance(value, ast.Constant) and not value.value:
-                    return value
-        return node
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        self.generic_visit(node)
-        sides = (node.left, *node.comparators)
-        if all(isinstance(side, ast.Constant) for side in sides):
-            return ast.Constant(eval(ast.unparse(node)))
-        return node
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.test, ast.Constant):
-            return node.body if node.test.value else node.orelse
-        return node
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        if isinstance(node.test, ast.Constant):
-            return (node.body if node.test.value else node.orelse) or ast.Pass()
-        return node
-
-
-def _fold(definition: ast.FunctionDef) -> ast.FunctionDef:
-    """Put constants in place of the names that only ever stand for them, and fold."""
-    parameters = (argument.arg for argument in definition.args.args)
-    stores = Counter(
-        node.id
-        for node in ast.walk(definition)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
-    stores.update(parameters)
-    while True:
-        definition = _Folder().visit(definition)
-        constants = {
-            node.targets[0].id: node.value
-            for node in ast.walk(definition)
-            if isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and isinstance(node.value, ast.Constant)
-            and stores[node.targets[0].id] == 1
-        }
-        if not constants:
-            return definition
-        definition = _substituted(definition, constants)
-        stores.subtract(constants.keys())
-
-
-def _is_simple(argument: ast.expr) -> bool:
-    """Whether an expression may be evaluated more than once, or not at all."""
-    if isinstance(argument, ast.Attribute):
-        return _is_simple(argument.value)
-    return isinstance(argument, ast.Name | ast.Constant)
-
-
-_CONSTANT = {
-    *("RESUME", "COPY_FREE_VARS", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_GLOBAL", "LOAD_DEREF"),
-    *("RETURN_VALUE", "RETURN_CONST"),
-}
-
-
-def _is_constant(function: FunctionType) -> bool:
-    """Whether a function does nothing but return the same number each time."""
-    if any(step.opname not in _CONSTANT for step in dis.get_instructions(function)):
-        return False
-    return isinstance(function(*[None] * function.__code__.co_argcount), int | float)
-
-
-def _simplified(function: Any, names: dict[str, Any]) -> CodeType:
-    """The code of a function where global names have these meanings."""
-    definition = _definition(function)
-    definition.decorator_list = []
-    definition.returns = None
-    for argument in definition.args.args:
-        argument.annotation = None
-    tree = ast.Module([_fold(_Simplifier(names).visit(definition))], [])
-    module = compile(ast.fix_missing_locations(tree), inspect.getfile(function), "exec")
-    return next(part for part in module.co_consts if isinstance(part, CodeType))
-
-
-@functools.cache
-def _source(function: Any) -> str:
-    lines, first = inspect.getsourcelines(function)
-    return "\n" * (first - 1) + textwrap.dedent("".join(lines))
-
-
-def _definition(function: Any) -> ast.FunctionDef:
-    """A function as a tree, with the line numbers of its file."""
-    definition = ast.parse(_source(function)).body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    return definition
-
-
-def _expression(function: FunctionType) -> ast.expr | None:
-    """What a function returns, if that is all it does."""
-    if function.__closure__ or function.__name__ == "<lambda>":
-        return None
-    *before, last = _definition(function).body
-    documented = all(isinstance(step, ast.Expr) for step in before)
-    return last.value if isinstance(last, ast.Return) and documented else None
 
 
 def _explained(cls: type, error: Exception) -> GameError:
