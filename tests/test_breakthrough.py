@@ -79,13 +79,16 @@ def mirrored(position):
 # Values
 
 
+MARKS = {"2x6": [], "5x5": [pytest.mark.slow]}
+
+
 @pytest.mark.parametrize(
     ("variant", "winner"),
     [
         pytest.param(
             variant,
             int(winner),
-            marks=[] if variant in ("2x6", "5x5") else [pytest.mark.slow, pytest.mark.long],
+            marks=MARKS.get(variant, [pytest.mark.slow, pytest.mark.long]),
         )
         for variant, winner, _ in BOARDS
     ],

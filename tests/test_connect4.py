@@ -87,6 +87,7 @@ def test_whole_public_sets(name):
     assert batch.values.tolist() == [int(value) for _, value in facts]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 def test_another_board():
     facts = rows(FOLDER / "values" / "connect4.txt")

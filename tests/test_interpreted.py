@@ -58,6 +58,13 @@ LATE = "223411432", "423434432", "331144131"
 # Every game both ways
 
 
+def quickly(*slow):
+    """The shipped games; some are slow to compile."""
+    return [
+        pytest.param(name, marks=pytest.mark.slow if name in slow else []) for name in game_names()
+    ]
+
+
 def both_ways(name, plain_search):
     """Searches of a game compiled and plain give the same, nodes included."""
     compiled, plain = load_game(name), load_game(name, plain=True)
@@ -86,25 +93,21 @@ def same_searches(position, other):
 
 
 @compiled_too
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", quickly("skirmish", "breakthrough"))
 def test_shipped_games_count_the_same_both_ways(name):
     both_ways(name, same_counts)
 
 
 @compiled_too
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name in ("tictactoe", "connect4") else pytest.mark.slow)
-        for name in game_names()
-    ],
-)
+@pytest.mark.parametrize("name", quickly(*set(game_names()) - {"tictactoe", "connect4"}))
 def test_shipped_games_search_the_same_both_ways(name):
     both_ways(name, same_searches)
 
 
 @compiled_too
-@pytest.mark.parametrize("name", ["connect4:4x4", "tictactoe"])
+@pytest.mark.parametrize(
+    "name", ["tictactoe", pytest.param("connect4:4x4", marks=pytest.mark.slow)]
+)
 def test_games_solve_the_same_both_ways(name):
     compiled, plain = load_game(name), load_game(name, plain=True)
     late = [p for p in random_positions(compiled.start(), 12, 60) if not outcome(p)[0]][:12]

@@ -200,6 +200,7 @@ def test_recorded_game_is_played_again():
     assert again.to_dict()["steps"] == facts["steps"]
 
 
+@pytest.mark.slow
 def test_processes_do_not_change_the_result():
     options = {"pairs": 7, "plies": 2, "seed": 3}
     alone, shared = (

@@ -148,6 +148,7 @@ def table():
     return Table(1)
 
 
+@pytest.mark.slow
 @compiled_only
 def test_weights_share_compiled_code():
     cls = type(GAME.start())

@@ -62,6 +62,7 @@ def test_nim(most, heaps):
     assert values(positions) == list(wanted)
 
 
+@pytest.mark.slow
 def test_nim_by_search():
     positions, wanted = nim_positions(2, 3)
     assert searched_values(positions, depth=6) == list(wanted)
@@ -166,6 +167,7 @@ def test_both_have_the_same_rules():
         assert legal_moves(position) == legal_moves(tuned)
 
 
+@pytest.mark.slow
 @needs_jit
 def test_both_have_the_same_values():
     late = [columns for columns, position in random_games(1, 60) if position.stones > 24]

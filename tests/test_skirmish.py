@@ -475,6 +475,7 @@ def engine():
     return Engine(start("4x4"), exact=True, table=1)
 
 
+@pytest.mark.slow
 @compiled_only
 def test_search_is_minimax_in_small(engine):
     position, dice = start("4x4"), random.Random(5)
