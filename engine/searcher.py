@@ -600,6 +600,8 @@ def class_of(game: Any) -> Any:
     """The position class that a game, a position, or a position class means."""
     if isinstance(game, str):
         raise GameError(f"a game is what load_game({game!r}) returns, not its name")
-    if isinstance(game, type):
-        return game
-    return type(game.start()) if isinstance(game, Game) else type(game)
+    meant = game.start() if isinstance(game, Game) else game
+    cls: Any = meant if isinstance(meant, type) else type(meant)
+    if not defines(cls, "moves"):
+        raise GameError(f"{game!r} is no position, nor a game that load_game returns")
+    return cls

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import signal
+import sys
 import threading
 import time
 
@@ -355,3 +356,9 @@ def test_selective_search_finds_the_win():
 def test_repetition_is_a_draw():
     engine = Engine(duel.start(), table=1)
     assert engine.search(duel.Position(0, 2, False), depth=20).value == 0
+
+
+@pytest.mark.parametrize("thing", [None, 7, object, sys])
+def test_things_that_are_no_game(thing):
+    with pytest.raises(GameError, match="is no position, nor a game that load_game returns"):
+        Engine(thing)
