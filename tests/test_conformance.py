@@ -17,6 +17,8 @@ TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
 GAMES = ["engine.template", *game_names(), *TOYS]
 COMPILED = ("tictactoe", "connect4", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
+SLOWLY = ("engine.template", *game_names(), "toys.boxes", "toys.duel", "toys.isola", "toys.pig")
+"""Those that continuous integration looks at compiled, besides."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (
     *(f"connect4:{board}" for board in BOARDS),
@@ -29,9 +31,14 @@ def test_rules_of_games(name):
     assert check(load_game(name), compile=False) == []
 
 
+def marks(name, quick, slow):
+    if name in quick:
+        return []
+    return [pytest.mark.slow] if name in slow else [pytest.mark.slow, pytest.mark.long]
+
+
 @pytest.mark.parametrize(
-    "name",
-    [name if name in COMPILED else pytest.param(name, marks=pytest.mark.slow) for name in GAMES],
+    "name", [pytest.param(name, marks=marks(name, COMPILED, SLOWLY)) for name in GAMES]
 )
 def test_games(name):
     assert check(load_game(name)) == []
@@ -42,8 +49,10 @@ def test_rules_of_variants(name):
     assert check(load_game(name), games=8, compile=False) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=marks(name, (), ("connect4:8x7", "ur:blitz"))) for name in VARIANTS],
+)
 def test_variants(name):
     assert check(load_game(name), games=50, seed=1) == []
 

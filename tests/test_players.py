@@ -267,6 +267,7 @@ def test_illegal_choices_are_the_players_fault():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 @pytest.mark.parametrize(
     ("game", "pairs"),
@@ -282,7 +283,7 @@ def test_levels_rise(game, pairs):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-@pytest.mark.parametrize("game", ["connect4", "breakthrough"])
+@pytest.mark.parametrize("game", ["connect4", pytest.param("breakthrough", marks=pytest.mark.long)])
 def test_strengths_rise(game):
     for weaker, stronger in pairwise((0, 20, 60, 100)):
         players = (f"strength={strength},depth=4" for strength in (stronger, weaker))
