@@ -571,44 +571,62 @@ def test_file_that_is_not_utf8(tmp_path):
 
 RULE = "def outcome(position):\n"
 LISTED = "            at += 1\n    return at\n"
+PLAYED = "return Position(position.theirs, position.mine | (Bits(1) << Bits(move)))"
 BROKEN = {
     "attribute": (
         RULE,
         f"{RULE}    return position.thairs\n",
-        "outcome does not compile: Unknown attribute 'thairs' of type Position(uint64 x 2)",
+        ".outcome does not compile: Unknown attribute 'thairs' of type Position(uint64 x 2)",
     ),
     "name": (
         RULE,
         f"{RULE}    return unheard_of\n",
-        "outcome does not compile: NameError: name 'unheard_of' is not defined",
+        ".outcome does not compile: NameError: name 'unheard_of' is not defined",
     ),
     "operand": (
         RULE,
         f"{RULE}    return position.mine + 'x'\n",
-        "outcome does not compile: there is no add(uint64, Literal[str](x))",
+        ".outcome does not compile: there is no add(uint64, Literal[str](x))",
     ),
     "function": (
         RULE,
         f"{RULE}    return rows(position)\n",
-        "outcome does not compile: Untyped global name 'rows'",
+        ".outcome does not compile: Untyped global name 'rows'",
     ),
     "result": (
         RULE,
         f"{RULE}    return position.mine == FULL\n",
-        "outcome returns bool; the contract is tuple[bool, int]",
+        ".outcome returns bool; the contract is tuple[bool, int]",
     ),
     "child": (
-        "    return Position(position.theirs, position.mine | (Bits(1) << Bits(move)))\n",
-        "    return position.theirs, position.mine\n",
-        "play returns UniTuple(uint64 x 2); the contract is a position",
+        PLAYED,
+        "return position.theirs, position.mine",
+        ".play returns a tuple of uint64, uint64; the contract is a Position",
     ),
-    "nothing": (LISTED, LISTED.replace("return at", "pass"), "moves returns none"),
+    "field": (
+        "position.mine | (Bits(1) << Bits(move)))",
+        "1 << move)",
+        ".play returns a Position whose field theirs is a signed integer, but it is annotated "
+        "Bits: wrap it, Bits(...)",
+    ),
+    "class": (
+        PLAYED,
+        "return Other(position.theirs, 0)\n\n\nclass Other(NamedTuple):\n"
+        "    mine: Bits\n    theirs: int\n",
+        ".play returns a tuple of class Other; the contract is a Position",
+    ),
+    "replaced": (
+        PLAYED,
+        "return position._replace(mine=position.theirs)",
+        ".play does not compile: Unknown attribute '_replace' of type Position(uint64 x 2)",
+    ),
+    "nothing": (LISTED, LISTED.replace("return at", "pass"), ".moves returns none"),
     "parameters": (
         RULE,
         "def outcome(position, ply):\n",
-        "outcome takes 2 parameters; the contract is outcome(position)",
+        ".outcome takes 2 parameters; the contract is outcome(position)",
     ),
-    "plain": (f"@compiled\n{RULE}", RULE, "outcome is not compiled: put @compiled before it"),
+    "plain": (f"@compiled\n{RULE}", RULE, " is compiled in part: put @compiled before outcome"),
 }
 
 
@@ -619,9 +637,10 @@ def test_rules_that_do_not_compile(tmp_path, name):
     file = tmp_path / f"broken_{name}.py"
     file.write_text(TICTACTOE.replace(old, new))
     line = complaint(cutnode("perft", file, "--depth", 2))
-    assert line.startswith(f"cutnode: broken_{name}.{reason}")
-    if name in ("attribute", "operand", "function"):
+    assert line.startswith(f"cutnode: broken_{name}{reason}")
+    if name in ("attribute", "operand", "function", "replaced"):
         assert f"broken_{name}.py, line " in line
+    assert ("rebuild(position, ...)" in line) == (name == "replaced")
 
 
 # Interrupts
