@@ -19,7 +19,7 @@ from numba import types
 from numba.core.errors import NumbaError
 
 from engine.contract import VERBS, bind, defines
-from engine.errors import CutnodeError, GameError
+from engine.errors import ContractError, CutnodeError
 from engine.positions import position_type
 
 __all__ = ["diagnose", "require_positions"]
@@ -44,11 +44,11 @@ _MAKING_POSITIONS = ("play", "chance_outcome", "skip")
 
 @functools.cache
 def require_positions(cls: type) -> None:
-    """See that the verbs that make positions make them of *cls*; :class:`GameError` if not."""
+    """See that the verbs that make positions make them of *cls*; :class:`ContractError` if not."""
     for name in _MAKING_POSITIONS:
         complaint = _complaint(cls, name, VERBS[name]) if defines(cls, name) else ""
         if complaint:
-            raise GameError(f"{cls.__module__}.{name} {complaint}")
+            raise ContractError(f"{cls.__module__}.{name} {complaint}")
 
 
 def diagnose(cls: type, error: Exception) -> CutnodeError:
@@ -61,8 +61,8 @@ def diagnose(cls: type, error: Exception) -> CutnodeError:
         except Exception as found:
             complaint = f"does not compile: {_cause(found)}"
         if complaint:
-            return GameError(f"{cls.__module__}.{name} {complaint}")
-    return GameError(f"the rules of {cls.__module__} do not compile: {_cause(error)}")
+            return ContractError(f"{cls.__module__}.{name} {complaint}")
+    return ContractError(f"the rules of {cls.__module__} do not compile: {_cause(error)}")
 
 
 def _complaint(cls: type, name: str, verb: Callable[..., Any]) -> str:

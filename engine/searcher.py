@@ -28,7 +28,6 @@ from engine.contract import (
     costless,
     defines,
     game_constant,
-    game_function,
     game_name,
     is_plain,
     legal_moves,
@@ -56,6 +55,7 @@ from engine.parameters import (
     REVERSE_MARGIN,
     SHORT_NODES,
 )
+from engine.people import position_text
 from engine.positions import coerce, load
 from engine.results import Iteration, Line, SearchResult
 from engine.runner import UNLIMITED, Limits, run_watched
@@ -445,7 +445,7 @@ class _Task:
         cls = self.engine.cls
         culprit = self.words["culprit"]
         position = culprit[0] if is_plain(cls) else load(culprit, 0, self.position)
-        text = game_function(cls, "position_text")(position)
+        text = position_text(position)
         over, value = outcome(position)
         if code == PROBABILITIES:
             odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
