@@ -504,13 +504,11 @@ def outcomes_come_at_the_end(position: Any, study: Study) -> Iterator[str]:
     over, value = outcome(position)
     if not over and value != 0:
         yield f"the game is not over, but its value is {value}"
-    yield from _too_large(value, position, "the value ")
+    yield from _too_large(value, position, value_limit(type(position)), "the value ")
 
 
-def _too_large(value: Any, position: Any, what: str = "") -> Iterator[str]:
+def _too_large(value: Any, position: Any, limit: float, what: str = "") -> Iterator[str]:
     """Complaints about a value or an estimate: only in games of chance it may be any number."""
-    cls = type(position)
-    limit = value_limit(cls)
     if not abs(value if _has_chance(position) else operator.index(value)) <= limit:
         yield f"{what}{value} is further from 0 than {limit:g}"
 
@@ -679,7 +677,9 @@ def games_end_in_time(position: Any, study: Study) -> Iterator[str]:
 
 @about("evaluate", Study.unfinished)
 def estimates_are_values(position: Any, study: Study) -> Iterator[str]:
-    yield from _too_large(evaluate(position), position)
+    cls = type(position)
+    limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
+    yield from _too_large(evaluate(position), position, limit)
 
 
 @about("features", Study.choices)

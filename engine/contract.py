@@ -69,8 +69,9 @@ and, where they apply:
 ``MAX_ACTIONS``
     Most moves in a row that are free (see :func:`free_move`), default 4.
 ``VALUE_LIMIT``
-    No value and no estimate is further from zero, default 32000.  In games of chance the
-    tighter the better: a search prunes by it.
+    No value is further from zero, and no estimate unless the game is ``DECISIVE``; default
+    32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver
+    does not look for more than a win.  In games of chance a search prunes by it.
 ``UNIT``
     An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
     search does not prune by margins.
@@ -89,6 +90,7 @@ from numba import types
 from numba.core import config
 
 from engine.errors import GameError
+from engine.limits import MOVES
 from engine.native import in_compiled_code, is_compiled
 from engine.numbering import numbering
 
@@ -97,6 +99,7 @@ __all__ = [
     "DISPATCHED",
     "INFINITE",
     "MAX_VALUE",
+    "MOVES_ROOM",
     "NO_MOVE",
     "PLAIN_COPY",
     "REQUIRED",
@@ -122,6 +125,8 @@ __all__ = [
     "key",
     "legal_moves",
     "module_of",
+    "most_moves",
+    "most_value",
     "moves",
     "moves_again",
     "noisy",
@@ -146,6 +151,10 @@ PLAIN_COPY = "_plain"
 
 NO_MOVE = 65535
 """Not a move."""
+
+MOVES_ROOM = NO_MOVE
+"""A stack of moves has so much room beyond ``MAX_MOVES``: a position with more moves is found
+out before they do harm."""
 
 MAX_VALUE = 32000
 """No value is further from zero."""
@@ -583,9 +592,34 @@ def costless(cls: type) -> Callable[..., Any]:
     )
 
 
+@_derived
+def most_moves(cls: type) -> Callable[..., Any]:
+    """``most_moves(position)``: ``MAX_MOVES`` of its game."""
+    most = game_constant(cls, "MAX_MOVES", 256)
+    return lambda position: most
+
+
+@_derived
+def most_value(cls: type) -> Callable[..., Any]:
+    """``most_value(position)``: no value of its game is further from zero, if all are whole."""
+    most = int(value_limit(cls))
+    return lambda position: most
+
+
 def legal_moves(position: Any) -> list[int]:
-    """The legal moves, in the order of the game; none if the game is over or chance decides."""
+    """The legal moves, in the order of the game; none if the game is over or chance decides.
+
+    :class:`ContractError` if they are more than ``MAX_MOVES``.
+    """
     if outcome(position)[0] or chance(position) > 0:
         return []
-    buffer: list[int] = [0] * game_constant(type(position), "MAX_MOVES", 256)
-    return buffer[: moves(position, buffer, 0)]
+    most = game_constant(type(position), "MAX_MOVES", 256)
+    buffer: list[int] = [0] * most
+    try:
+        return buffer[: moves(position, buffer, 0)]
+    except IndexError:
+        if moves(position, [0] * (most + MOVES_ROOM), 0) <= most:
+            raise
+    from engine.people import accusation  # which needs the verbs
+
+    raise accusation(position, MOVES)

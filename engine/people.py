@@ -15,11 +15,34 @@ from contextvars import ContextVar
 from types import FrameType, ModuleType
 from typing import Any
 
-from engine.contract import game_function, module_of
+from engine.contract import (
+    MOVES_ROOM,
+    candidates,
+    chance,
+    chance_outcome,
+    game_constant,
+    game_function,
+    game_name,
+    module_of,
+    moves,
+    noisy,
+    outcome,
+    value_limit,
+)
 from engine.errors import ContractError, CutnodeError
+from engine.limits import MOVES, PLIES, PROBABILITIES
+from engine.parameters import MOST_PLIES
 from engine.text import quoted
 
-__all__ = ["board", "description", "explained", "forgiving", "move_text", "position_text"]
+__all__ = [
+    "accusation",
+    "board",
+    "description",
+    "explained",
+    "forgiving",
+    "move_text",
+    "position_text",
+]
 
 _failures: ContextVar[list[ContractError] | None] = ContextVar("failures", default=None)
 
@@ -95,6 +118,38 @@ def explained(error: Exception, position: Any = None) -> ContractError | None:
     if position is not None:
         where += f", at {_quoted(position)}"
     return ContractError(f"{where}: {_name(error)}")
+
+
+def accusation(position: Any, code: int, evaluation: Any = None) -> ContractError:
+    """What a search found wrong with a position (see ``engine.limits``), in words."""
+    cls = type(position)
+    over, value = outcome(position)
+    limit = value_limit(cls)
+    if code == MOVES:
+        most = game_constant(cls, "MAX_MOVES", 256)
+        counts = {
+            verb.__name__: verb(position, [0] * (most + MOVES_ROOM), 0)
+            for verb in (moves, candidates, noisy)
+        }
+        verb = max(counts, key=lambda name: counts[name])
+        what = f"{verb} made {counts[verb]} moves, more than MAX_MOVES = {most}"
+        if counts[verb] <= most:
+            verb = "candidates" if counts["moves"] else "moves"
+            what = f"{verb} made none, but the game is not over"
+    elif code == PROBABILITIES:
+        odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
+        what = f"chance_outcome: the probabilities are {odds}"
+    elif code == PLIES:
+        plies = min(game_constant(cls, "MAX_PLIES", 512), MOST_PLIES)
+        what = f"play: the game is not over after {plies} plies, or its turns do not end"
+    elif over:
+        what = f"outcome: {value} is further from 0 than {limit:g}"
+    elif evaluation is not None:
+        verb = evaluation.name or "evaluate"
+        what = f"{verb}: {evaluation(position)} is further from 0 than {limit:g}"
+    else:
+        what = f"its value is further from 0 than VALUE_LIMIT = {limit:g}"
+    return ContractError(f"{game_name(cls)} breaks the contract at {_quoted(position)}: {what}")
 
 
 def _game_of(file: str) -> ModuleType | None:

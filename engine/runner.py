@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from engine.clock import Clock, seconds_per_tick
-from engine.contract import MAX_VALUE, game_constant
+from engine.contract import game_constant, most_value
 from engine.errors import CutnodeError, whole
-from engine.limits import CALLED, RUNNING, TIME
+from engine.limits import CALLED, MOVES, RUNNING, TIME, VALUE
 from engine.memory import Memory
 from engine.native import records
+from engine.people import accusation
 from engine.positions import as_words, coerce
 from engine.solver import ALONE, OPENING, result_dtype, search_dtype, solve_batch
 from engine.table import Table
@@ -66,7 +67,7 @@ class Solver:
         line: int,
         cold: bool,
         sharing: int,
-        known: tuple[int, int] = (-MAX_VALUE, MAX_VALUE),
+        known: tuple[int, int] | None = None,
     ):
         self.like = coerce(positions[0])
         self.words = as_words(positions)
@@ -77,7 +78,8 @@ class Solver:
         cls: Any = type(self.like)
         self.run = solve_batch.specialise(cls)
         self.rows = records(len(positions), result_dtype(cls))
-        self.rows["lower"], self.rows["upper"] = known
+        limit = most_value(self.like)
+        self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
         self.rows["reason"] = CALLED
         self.memory = Memory(cls, search_dtype(cls))
         self.search = self.memory.words
@@ -89,9 +91,15 @@ class Solver:
         self.out_of_time: set[int] = set()
 
     def __call__(self) -> None:
-        """Solve the positions; runs without Python's lock."""
+        """Solve the positions; runs without Python's lock.
+
+        :class:`ContractError` if one of those that are met breaks the contract.
+        """
         self.clock = Clock(self.clock.seconds)
         self._call(self.rows, self.sharing)
+        if self.search["stop"][0] in (VALUE, MOVES):
+            culprit = self.memory.position("culprit", self.like)
+            raise accusation(culprit, int(self.search["stop"][0]))
         self.seconds = self.rows["ticks"] * self.seconds_per_tick()
 
     def seconds_per_tick(self) -> float:

@@ -25,6 +25,7 @@ MOST = 7
 MAX_MOVES = HEAPS * MOST  # most moves of any position
 MAX_PLIES = HEAPS * MOST  # the longest game
 DECISIVE = True  # only who wins, and how soon, matters
+VALUE_LIMIT = 1  # no value is further from 0: the solver looks for nothing better than a win
 
 
 class Position(NamedTuple):
