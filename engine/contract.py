@@ -18,7 +18,8 @@ The position
     game depends on.  Public class attributes that are numbers, tuples or arrays are
     compile-time constants: ``position.WIDTH`` costs nothing.  A game with boards of
     several sizes has one position class for each size, all defined in its module, and
-    each class says which it is by the attribute ``VARIANT`` (a text, ``""`` by default).
+    each class says which it is by the attribute ``VARIANT`` (a text, ``""`` by default); the
+    constants below may be attributes of these, too (``games/kalah.py`` is an example).
 
 Moves
     An ``int`` in ``range(65535)``, of the game's own coding.
@@ -306,7 +307,11 @@ def moves(position: Any, buffer: Any, at: int) -> int:
 
 @_verb
 def play(position: Any, move: int) -> Any:
-    """The position after a legal move."""
+    """The position after a legal move.
+
+    A new one, ``Position(...)``; ``_replace`` does not compile.  A game of several position
+    classes makes one of the same class by ``rebuild(position, ...)`` of ``engine``.
+    """
     raise NotImplementedError
 
 
@@ -322,7 +327,8 @@ def key(position: Any) -> int:
 
     Equal positions have equal keys.  If distinct positions always have distinct keys
     (an encoding that fits 64 bits), a search makes no hash errors at all; a hash makes
-    one with the odds that ``engine.table`` states.
+    one with the odds that ``engine.table`` states.  What does not fit is hashed word by word:
+    ``mix(mix(Bits(first)) ^ Bits(second))`` with ``mix`` of ``engine``.
     """
     raise NotImplementedError
 
@@ -384,7 +390,11 @@ def order(position: Any, move: int, child: Any) -> int:
 
 @_verb
 def plies_left(position: Any) -> int:
-    """An upper bound on the plies until the game is over; default 1000: unknown."""
+    """An upper bound on the plies until the game is over; default 1000: unknown.
+
+    A solver leaves small subtrees to plain search; how many plies these have depends on
+    ``MAX_MOVES``, so let that be tight.
+    """
     return 1000
 
 

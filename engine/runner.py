@@ -22,9 +22,10 @@ from engine.errors import CutnodeError, whole
 from engine.limits import CALLED, MOVES, RUNNING, TIME, VALUE
 from engine.memory import Memory
 from engine.native import records
+from engine.parameters import ENHANCED_PLIES, TABLE_PLIES
 from engine.people import accusation
 from engine.positions import as_words, coerce
-from engine.solver import ALONE, OPENING, result_dtype, search_dtype, solve_batch
+from engine.solver import ALONE, OPENING, plies_for, result_dtype, search_dtype, solve_batch
 from engine.table import Table
 
 __all__ = ["Limits", "Solver", "run", "run_watched", "watch"]
@@ -85,6 +86,8 @@ class Solver:
         self.search = self.memory.words
         self.search["node_limit"][0] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
         self.search["plies"][0] = game_constant(cls, "MAX_PLIES", 512)
+        self.search["table_plies"][0] = plies_for(cls, TABLE_PLIES)
+        self.search["enhanced_plies"][0] = plies_for(cls, ENHANCED_PLIES)
         self.search["stop_at"][0] = -1
         self.clock = Clock(limits.seconds)
         self.seconds = np.zeros(len(positions))

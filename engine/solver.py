@@ -57,7 +57,7 @@ from engine.ordering import (
     ranked_number,
     sort_down,
 )
-from engine.parameters import ENHANCED_PLIES, FAR_FRACTION, SHARED_PLIES, TABLE_PLIES
+from engine.parameters import FAR_FRACTION, SHARED_PLIES, USUAL_MOVES
 from engine.plain import accuse
 from engine.positions import load, park, width, words_each
 from engine.table import (
@@ -73,7 +73,15 @@ from engine.table import (
     upper_of,
 )
 
-__all__ = ["ALONE", "OPENING", "SHARED", "result_dtype", "search_dtype", "solve_batch"]
+__all__ = [
+    "ALONE",
+    "OPENING",
+    "SHARED",
+    "plies_for",
+    "result_dtype",
+    "search_dtype",
+    "solve_batch",
+]
 
 ALONE, OPENING, SHARED = range(3)
 """How a batch uses the table: for itself; making it ready for others; with others."""
@@ -99,11 +107,19 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("shared", np.int64),  # whether other threads search the same with the same table
         ("plies", np.int64),  # longest line that the stacks have room for
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("table_plies", np.int64),  # with fewer left, nodes do not use the table
+        ("enhanced_plies", np.int64),  # with fewer left, they do not look children up
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
     ]
     return np.dtype(fields, align=True)
+
+
+def plies_for(cls: Any, plies: int) -> int:
+    """The plies in which a game has as many lines as one of the usual width has in *plies*."""
+    width = max(game_constant(cls, "MAX_MOVES", 256), USUAL_MOVES)
+    return next(n for n in range(1, plies + 1) if width**n >= USUAL_MOVES**plies)
 
 
 @functools.cache
@@ -233,7 +249,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             return alpha
     before = search.nodes
     plies = plies_left(position)
-    remember = plies >= TABLE_PLIES
+    remember = plies >= search.table_plies
 
     # 2. Look the position up.
     best_known = NO_MOVE
@@ -286,7 +302,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             continue
         _, reached_key = settled(reached)
         reached_word = mix(Bits(reached_key))
-        if plies > TABLE_PLIES:
+        if plies > search.table_plies:
             prepare(table, reached_word)
         score = order(position, move, child)
         if move == best_known:
@@ -299,7 +315,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
         return best
 
     # 4. Look the children up before searching one (enhanced transposition cutoffs).
-    if plies >= ENHANCED_PLIES:
+    if plies >= search.enhanced_plies:
         kept = 0
         for at in range(top, top + count):
             ranked = search.ranked[at]

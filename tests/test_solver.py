@@ -27,7 +27,8 @@ from engine import (
 )
 from engine.contract import moves_again, outcome, play
 from engine.jit import jit_enabled
-from engine.solver import question
+from engine.parameters import ENHANCED_PLIES, TABLE_PLIES
+from engine.solver import plies_for, question
 
 GAME = load_game("connect4")
 EASY, HARD = (
@@ -62,6 +63,16 @@ def test_questions_narrow_every_interval(near):
         for upper in range(lower + 1, 13):
             for guess in range(lower, upper + 1):
                 assert lower < question(lower, upper, guess, near) <= upper
+
+
+@pytest.mark.parametrize(
+    ("game", "plies"),
+    [("connect4", (10, 15)), ("connect4:9x6", (9, 14)), ("toys.kayles", (5, 8)), ("ur", (10, 15))],
+)
+def test_table_is_used_where_the_work_is(game, plies):
+    """The more moves a position may have, the fewer plies it takes for as many lines."""
+    cls = type(load_game(game).start())
+    assert tuple(plies_for(cls, usual) for usual in (TABLE_PLIES, ENHANCED_PLIES)) == plies
 
 
 # Values
