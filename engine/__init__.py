@@ -9,10 +9,10 @@ here are what a game's file needs.
 """
 
 from engine.api import alphabeta, analyse, minimax, perft, solve, solve_many
-from engine.bits import Bits, lowest, lowest_index, popcount, without_lowest
+from engine.bits import Bits, lowest, lowest_index, mix, popcount, without_lowest
 from engine.contract import NO_MOVE, legal_moves
 from engine.counting import count_moves
-from engine.errors import CutnodeError, GameError, PositionError, TableError
+from engine.errors import ContractError, CutnodeError, GameError, PositionError, TableError
 from engine.evaluation import Evaluation
 from engine.finding import Game, game_names, load_game
 from engine.iteration import iterate
@@ -45,6 +45,7 @@ __all__ = [
     "Batch",
     "Bits",
     "Choice",
+    "ContractError",
     "CutnodeError",
     "Engine",
     "Evaluation",
@@ -83,6 +84,7 @@ __all__ = [
     "make_player",
     "match",
     "minimax",
+    "mix",
     "parse_board",
     "perft",
     "play_game",

@@ -18,22 +18,23 @@ import numpy as np
 from engine.clock import Clock
 from engine.contract import (
     INFINITE,
-    MAX_VALUE,
     defines,
     game_constant,
     game_name,
     is_plain,
     legal_moves,
+    most_value,
     moves_again,
     play,
 )
-from engine.errors import CutnodeError, GameError, whole
+from engine.errors import ContractError, CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
-from engine.limits import NODES, PLIES, RUNNING, TIME, counts_turns
+from engine.limits import MOVES, NODES, PLIES, RUNNING, TIME, counts_turns
 from engine.memory import Memory
 from engine.native import records
 from engine.optionality import Optionality
+from engine.people import accusation
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
@@ -99,6 +100,7 @@ def analyse(
         scores[result.best_move] = result.value
     spent = result.nodes
     reason = result.reason
+    most = most_value(result.position)
     for move, score in scores.items():
         if score is not None or reason != "proven":
             continue
@@ -109,8 +111,8 @@ def analyse(
         )
         child = play(result.position, move)
         again = moves_again(result.position, child)
-        best = MAX_VALUE if result.value is None else result.value
-        known = (-MAX_VALUE, best) if again else (-best, MAX_VALUE)
+        best = most if result.value is None else result.value
+        known = (-most, best) if again else (-best, most)
         of_child = _solve(child, table, weak, left, threads, known, line=0)
         spent += of_child.nodes
         reason = of_child.reason
@@ -177,7 +179,7 @@ def _solve(
     weak: bool,
     limits: Limits,
     threads: int,
-    known: tuple[int, int] = (-MAX_VALUE, MAX_VALUE),
+    known: tuple[int, int] | None = None,
     line: int = 2,
 ) -> Result:
     """Solve one position, with all threads on it; *known* bounds its value."""
@@ -216,7 +218,7 @@ def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> 
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
         plies = game_constant(type(position), "MAX_PLIES", 512)
-        raise GameError(
+        raise ContractError(
             f"{game_name(type(position))} has lines of play longer than its MAX_PLIES = {plies}: "
             f"raise it, or, if play can go on forever, this game cannot be solved"
         )
@@ -297,7 +299,9 @@ def _plain(
     call = functools.partial(run, coerce(position), *args, memory.argument)
     answer = watch(call, memory)
     if words["stop"][0] == PLIES:
-        raise GameError(f"a line of play is longer than MAX_PLIES = {plies}")
+        raise ContractError(f"a line of play is longer than MAX_PLIES = {plies}")
+    if words["stop"][0] == MOVES:
+        raise accusation(memory.position("culprit", position), MOVES)
     if words["stop"][0] != RUNNING:
         raise KeyboardInterrupt
     return answer, memory, clock.elapsed()

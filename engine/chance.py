@@ -33,12 +33,14 @@ from engine.bits import Bits, mix
 from engine.chance_table import begin, probe, store
 from engine.contract import (
     INFINITE,
+    MAX_VALUE,
     NO_MOVE,
     canonical,
     canonical_move,
     chance,
     chance_outcome,
     costless,
+    most_moves,
     moves,
     moves_again,
     order,
@@ -52,7 +54,7 @@ from engine.contract import (
 )
 from engine.evaluation import estimate
 from engine.jit import compiled
-from engine.limits import PLIES, PROBABILITIES, RUNNING, VALUE
+from engine.limits import MOVES, PLIES, PROBABILITIES, RUNNING, VALUE
 from engine.ordering import (
     FIRST,
     bring_best,
@@ -71,7 +73,7 @@ from engine.parameters import (
     STAR_DEPTH,
     TABLE_DEPTH,
 )
-from engine.plain import repeats
+from engine.plain import accuse, repeats
 from engine.positions import load, park, width
 from engine.scores import final_score
 from engine.search import (
@@ -113,19 +115,13 @@ def chance_address(position, actions, depth, ply, search):
     return word if kept == Bits(0) else mix(word ^ kept)
 
 
-@compiled
-def accuse(position, code, search):
-    """End the search because a position breaks the contract."""
-    park(search.culprit, 0, position)
-    search.stop = code
-
-
 @compiled(inline=False)
 def check_value(position, evaluation, search):
     """Whether the value or the estimate of a position is as small as the game says."""
     over, value = outcome(position)
     number = float(value) if over else float(estimate(evaluation, position))
-    if not abs(number) <= search.value_limit:
+    limit = search.value_limit if over or search.win == 0 else float(MAX_VALUE)
+    if not abs(number) <= limit:
         accuse(position, VALUE, search)
 
 
@@ -402,6 +398,9 @@ def chance_node(
         stride = width(position) + 1
         parked = depth >= ORDER_DEPTH and search.use_order != 0
         end = moves(position, search.moves, top)
+        if not 0 < end - top <= most_moves(position):
+            accuse(position, MOVES, search)
+            return alpha
         for at in range(top, end):
             move = search.moves[at]
             points = learned_score(search, move, previous, mover, ply)

@@ -16,17 +16,18 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource
 
 import engine
 from engine.contract import defines, outcome, play
-from engine.errors import CutnodeError
+from engine.errors import ContractError, CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
 from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
+from engine.people import board, explained, forgiving, move_text, position_text
 from engine.playing_cli import match
 from engine.playing_cli import play as play_game
 from engine.results import Result, score_text
@@ -68,13 +69,29 @@ class Commands(click.Group):
     """A group whose commands fail with one line and a documented exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            sys.exit(INTERRUPTED)
-        except CutnodeError as error:
-            click.echo(f"cutnode: {' '.join(str(error).split())}", err=True)
-            sys.exit(BAD_INPUT)
+        with forgiving() as failures:
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                sys.exit(INTERRUPTED)
+            except CutnodeError as error:
+                fail(error)
+            except (click.ClickException, click.exceptions.Exit, click.Abort):
+                raise
+            except Exception as error:
+                failure = explained(error)
+                if failure is None:
+                    raise
+                fail(failure)
+            finally:
+                if failures and not isinstance(sys.exc_info()[1], Exception):
+                    fail(failures[0])
+
+
+def fail(error: CutnodeError) -> NoReturn:
+    """End with one line that says what is wrong."""
+    click.echo(f"cutnode: {' '.join(str(error).split())}", err=True)
+    sys.exit(BREAKS_CONTRACT if isinstance(error, ContractError) else BAD_INPUT)
 
 
 def installed_version() -> str:
@@ -189,7 +206,7 @@ def solve(
     else:
         start = entries[0][1]
         if not as_json:
-            click.echo(f"{start}\n")
+            click.echo(f"{board(start)}\n")
         scored = all_moves or (sys.stdout.isatty() and not as_json)
         results = iter([(engine.analyse if scored else engine.solve)(start, table=table, **search)])
 
@@ -245,7 +262,7 @@ def solve_by_iteration(
         if as_json:
             click.echo(json.dumps(data | {"position": text}))
         elif not lines:
-            click.echo(f"{start}\n\n{result}")
+            click.echo(f"{board(start)}\n\n{result}")
         else:
             value = (
                 f"{result.lower:.9g}..{result.upper:.9g}"
@@ -371,7 +388,7 @@ def search(
         if as_json:
             click.echo(json.dumps(data | {"position": text}))
         elif file is None:
-            click.echo(f"{start}\n\n{result}")
+            click.echo(f"{board(start)}\n\n{result}")
         else:
             best = data["best_move"] or "-"
             click.echo(
@@ -415,13 +432,13 @@ def perft(
     divide: bool,
 ) -> None:
     """Count the lines of exactly N moves, a test of the rules."""
-    loaded, entries = read_positions(game, position, file)
+    _, entries = read_positions(game, position, file)
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
         engine.perft(start, 0)  # compiles, so that the clock sees only the counting
         started = time.perf_counter()
         behind = {
-            loaded.module.move_text(start, move): engine.perft(play(start, move), depth - 1)
+            move_text(start, move): engine.perft(play(start, move), depth - 1)
             for move in (engine.legal_moves(start) if divide and depth > 0 else ())
         }
         lines = sum(behind.values()) if behind else engine.perft(start, depth)
@@ -442,14 +459,14 @@ def perft(
 @positions_of_game
 def show(game: str, position: str | None, file: str | None, as_json: bool) -> None:
     """Print a position: the board, its text, and the legal moves."""
-    loaded, entries = read_positions(game, position, file)
+    _, entries = read_positions(game, position, file)
     for number, (text, shown) in enumerate(entries):
-        board = loaded.module.position_text(shown)
-        moves = [loaded.module.move_text(shown, move) for move in engine.legal_moves(shown)]
+        line = position_text(shown)
+        moves = [move_text(shown, move) for move in engine.legal_moves(shown)]
         if as_json:
-            click.echo(json.dumps({"position": text, "board": board, "moves": moves}))
+            click.echo(json.dumps({"position": text, "board": line, "moves": moves}))
         else:
-            click.echo("\n" * (number > 0) + f"{shown}\n\ntext   {board}")
+            click.echo("\n" * (number > 0) + f"{board(shown)}\n\ntext   {line}")
             why = "the game is over" if outcome(shown)[0] else "chance decides"
             click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
 

@@ -6,7 +6,9 @@ it knows the true values, and so checks what a game claims about values.  When a
 well it compares the compiled kernels with the same rules in plain Python.
 
 A property is a generator of complaints about one position.  Of each only the first is
-reported: what breaks once mostly breaks everywhere.
+reported: what breaks once mostly breaks everywhere.  An exception is reported for the verb
+that raises it, unless there are complaints about that verb, of which it is a consequence; one
+that no verb raises, only if nothing else was found.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import functools
 import inspect
 import math
 import operator
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
@@ -129,9 +132,9 @@ def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -
     for number in range(games):
         study.play_game(reluctant=number % 2 == 1)
     study.ask(PLAIN)
-    if compile and not study.findings:
+    if compile and not study.found():
         study.ask(SEARCHES if runs_plainly(game.module) else COMPILED + SEARCHES)
-    return study.findings
+    return study.found()
 
 
 def _declarations(game: Game) -> Iterator[Finding]:
@@ -168,6 +171,14 @@ def _beginnings(game: Game) -> Iterator[Finding]:
         return
     if module_of(type(position)) is not game.module:
         yield Finding("start", "", f"{type(position)!r} is not defined in {game.module.__name__}")
+
+
+def _raising_verb(error: Exception, game: Game) -> str:
+    """The function of the contract in which an exception was raised; empty if in none."""
+    verbs = {getattr(game.module, name, None): name for name in (*VERBS, *FOR_PEOPLE, "describe")}
+    codes = {getattr(rule, "__code__", None): name for rule, name in verbs.items()}
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return next((codes[code] for code in reversed(frames) if code in codes), "")
 
 
 def _raises(error: Exception) -> str:
@@ -275,7 +286,11 @@ class Study:
 
     game: Game
     random: Random
-    findings: list[Finding] = field(default_factory=list)
+    complaints: list[Finding] = field(default_factory=list)
+    failures: dict[str, Finding] = field(default_factory=dict)
+    """The first exception that each verb raised."""
+    unexplained: list[Finding] = field(default_factory=list)
+    """Exceptions that no verb raised."""
     plies_seen: dict[Any, int] = field(default_factory=dict)
     """The positions met, with the most plies that were played from there."""
     values: dict[Any, float] = field(default_factory=dict)
@@ -308,13 +323,30 @@ class Study:
         return list(self.values)
 
     def find(self, verb: str, position: Any, message: str) -> None:
-        """Report a complaint, unless it was made before."""
+        """Note a complaint, unless it was made before."""
+        if message not in {finding.message for finding in self.complaints}:
+            self.complaints.append(Finding(verb, self._text(position), message))
+
+    def fail(self, verb: str, position: Any, error: Exception) -> None:
+        """Note an exception that was met when *verb* was asked about."""
+        raising = _raising_verb(error, self.game)
+        finding = Finding(raising or verb, self._text(position), _raises(error))
+        if raising:
+            self.failures.setdefault(raising, finding)
+        else:
+            self.unexplained.append(finding)
+
+    def _text(self, position: Any) -> str:
         try:
-            text = self.game.module.position_text(position)
+            return str(self.game.module.position_text(position))
         except Exception:
-            text = repr(position)
-        if message not in {finding.message for finding in self.findings}:
-            self.findings.append(Finding(verb, text, message))
+            return repr(position)
+
+    def found(self) -> list[Finding]:
+        """The complaints, and the exceptions that they do not explain."""
+        explained = {finding.verb for finding in self.complaints}
+        failures = [found for verb, found in self.failures.items() if verb not in explained]
+        return self.complaints + failures or self.unexplained[:1]
 
     def ask(self, properties: list[Property]) -> None:
         """Ask properties of their positions, until the first complaint of each."""
@@ -330,7 +362,7 @@ class Study:
                         self.find(asked.verb, position, complaint)
                         break
             except Exception as error:
-                self.find(asked.verb, position, _raises(error))
+                self.fail(asked.verb, position, error)
 
     def play_game(self, *, reluctant: bool) -> None:
         """Play a game, and one through equivalent positions, and remember their positions.
@@ -346,7 +378,7 @@ class Study:
             for line in lines:
                 self._find_values(line)
         except Exception as error:
-            self.find("play", lines[0][-1], f"random play {_raises(error)}")
+            self.fail("play", lines[0][-1], error)
         for line in lines:
             for plies, position in enumerate(reversed(line)):
                 self.plies_seen[position] = max(plies, self.plies_seen.get(position, 0))
@@ -472,13 +504,11 @@ def outcomes_come_at_the_end(position: Any, study: Study) -> Iterator[str]:
     over, value = outcome(position)
     if not over and value != 0:
         yield f"the game is not over, but its value is {value}"
-    yield from _too_large(value, position, "the value ")
+    yield from _too_large(value, position, value_limit(type(position)), "the value ")
 
 
-def _too_large(value: Any, position: Any, what: str = "") -> Iterator[str]:
+def _too_large(value: Any, position: Any, limit: float, what: str = "") -> Iterator[str]:
     """Complaints about a value or an estimate: only in games of chance it may be any number."""
-    cls = type(position)
-    limit = value_limit(cls)
     if not abs(value if _has_chance(position) else operator.index(value)) <= limit:
         yield f"{what}{value} is further from 0 than {limit:g}"
 
@@ -647,7 +677,9 @@ def games_end_in_time(position: Any, study: Study) -> Iterator[str]:
 
 @about("evaluate", Study.unfinished)
 def estimates_are_values(position: Any, study: Study) -> Iterator[str]:
-    yield from _too_large(evaluate(position), position)
+    cls = type(position)
+    limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
+    yield from _too_large(evaluate(position), position, limit)
 
 
 @about("features", Study.choices)

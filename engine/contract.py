@@ -18,7 +18,8 @@ The position
     game depends on.  Public class attributes that are numbers, tuples or arrays are
     compile-time constants: ``position.WIDTH`` costs nothing.  A game with boards of
     several sizes has one position class for each size, all defined in its module, and
-    each class says which it is by the attribute ``VARIANT`` (a text, ``""`` by default).
+    each class says which it is by the attribute ``VARIANT`` (a text, ``""`` by default); the
+    constants below may be attributes of these, too (``games/kalah.py`` is an example).
 
 Moves
     An ``int`` in ``range(65535)``, of the game's own coding.
@@ -69,8 +70,9 @@ and, where they apply:
 ``MAX_ACTIONS``
     Most moves in a row that are free (see :func:`free_move`), default 4.
 ``VALUE_LIMIT``
-    No value and no estimate is further from zero, default 32000.  In games of chance the
-    tighter the better: a search prunes by it.
+    No value is further from zero, and no estimate unless the game is ``DECISIVE``; default
+    32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver
+    does not look for more than a win.  In games of chance a search prunes by it.
 ``UNIT``
     An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
     search does not prune by margins.
@@ -89,6 +91,7 @@ from numba import types
 from numba.core import config
 
 from engine.errors import GameError
+from engine.limits import MOVES
 from engine.native import in_compiled_code, is_compiled
 from engine.numbering import numbering
 
@@ -97,6 +100,7 @@ __all__ = [
     "DISPATCHED",
     "INFINITE",
     "MAX_VALUE",
+    "MOVES_ROOM",
     "NO_MOVE",
     "PLAIN_COPY",
     "REQUIRED",
@@ -122,6 +126,8 @@ __all__ = [
     "key",
     "legal_moves",
     "module_of",
+    "most_moves",
+    "most_value",
     "moves",
     "moves_again",
     "noisy",
@@ -146,6 +152,10 @@ PLAIN_COPY = "_plain"
 
 NO_MOVE = 65535
 """Not a move."""
+
+MOVES_ROOM = NO_MOVE
+"""A stack of moves has so much room beyond ``MAX_MOVES``: a position with more moves is found
+out before they do harm."""
 
 MAX_VALUE = 32000
 """No value is further from zero."""
@@ -297,7 +307,11 @@ def moves(position: Any, buffer: Any, at: int) -> int:
 
 @_verb
 def play(position: Any, move: int) -> Any:
-    """The position after a legal move."""
+    """The position after a legal move.
+
+    A new one, ``Position(...)``; ``_replace`` does not compile.  A game of several position
+    classes makes one of the same class by ``rebuild(position, ...)`` of ``engine``.
+    """
     raise NotImplementedError
 
 
@@ -313,7 +327,8 @@ def key(position: Any) -> int:
 
     Equal positions have equal keys.  If distinct positions always have distinct keys
     (an encoding that fits 64 bits), a search makes no hash errors at all; a hash makes
-    one with the odds that ``engine.table`` states.
+    one with the odds that ``engine.table`` states.  What does not fit is hashed word by word:
+    ``mix(mix(Bits(first)) ^ Bits(second))`` with ``mix`` of ``engine``.
     """
     raise NotImplementedError
 
@@ -375,7 +390,11 @@ def order(position: Any, move: int, child: Any) -> int:
 
 @_verb
 def plies_left(position: Any) -> int:
-    """An upper bound on the plies until the game is over; default 1000: unknown."""
+    """An upper bound on the plies until the game is over; default 1000: unknown.
+
+    A solver leaves small subtrees to plain search; how many plies these have depends on
+    ``MAX_MOVES``, so let that be tight.
+    """
     return 1000
 
 
@@ -583,9 +602,34 @@ def costless(cls: type) -> Callable[..., Any]:
     )
 
 
+@_derived
+def most_moves(cls: type) -> Callable[..., Any]:
+    """``most_moves(position)``: ``MAX_MOVES`` of its game."""
+    most = game_constant(cls, "MAX_MOVES", 256)
+    return lambda position: most
+
+
+@_derived
+def most_value(cls: type) -> Callable[..., Any]:
+    """``most_value(position)``: no value of its game is further from zero, if all are whole."""
+    most = int(value_limit(cls))
+    return lambda position: most
+
+
 def legal_moves(position: Any) -> list[int]:
-    """The legal moves, in the order of the game; none if the game is over or chance decides."""
+    """The legal moves, in the order of the game; none if the game is over or chance decides.
+
+    :class:`ContractError` if they are more than ``MAX_MOVES``.
+    """
     if outcome(position)[0] or chance(position) > 0:
         return []
-    buffer: list[int] = [0] * game_constant(type(position), "MAX_MOVES", 256)
-    return buffer[: moves(position, buffer, 0)]
+    most = game_constant(type(position), "MAX_MOVES", 256)
+    buffer: list[int] = [0] * most
+    try:
+        return buffer[: moves(position, buffer, 0)]
+    except IndexError:
+        if moves(position, [0] * (most + MOVES_ROOM), 0) <= most:
+            raise
+    from engine.people import accusation  # which needs the verbs
+
+    raise accusation(position, MOVES)

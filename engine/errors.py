@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-__all__ = ["CutnodeError", "GameError", "PositionError", "TableError", "whole"]
+__all__ = ["ContractError", "CutnodeError", "GameError", "PositionError", "TableError", "whole"]
 
 
 class CutnodeError(ValueError):
@@ -14,6 +14,10 @@ class CutnodeError(ValueError):
 
 class GameError(CutnodeError):
     """A game cannot be found, or does not follow the contract."""
+
+
+class ContractError(GameError):
+    """The rules of a game fail, or do what ``engine.contract`` does not allow."""
 
 
 class PositionError(CutnodeError):

@@ -7,6 +7,7 @@ import importlib.util
 import pkgutil
 import re
 import sys
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -153,4 +154,8 @@ def plain_copy(module: ModuleType) -> ModuleType:
 
 
 def _not_loaded(source: str, error: Exception) -> GameError:
-    return GameError(f"cannot load {source!r}: {type(error).__name__}: {error}")
+    """What went wrong while a module was read (Python's own words say where) or run."""
+    steps = traceback.extract_tb(error.__traceback__)
+    places = [f" ({Path(s.filename).name}, line {s.lineno})" for s in steps if s.name == "<module>"]
+    place = "" if isinstance(error, SyntaxError) or not places else places[-1]
+    return GameError(f"cannot load {source!r}: {type(error).__name__}: {error}{place}")

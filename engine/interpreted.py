@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -32,8 +31,9 @@ from engine.contract import (
     game_name,
     module_of,
 )
-from engine.errors import CutnodeError, GameError
+from engine.errors import ContractError, CutnodeError
 from engine.native import is_compiled
+from engine.people import explained
 from engine.simplified import simplified
 
 __all__ = ["Interpretable", "Observer", "interpret", "observed"]
@@ -55,7 +55,7 @@ class Interpretable:
 def interpret(function: Callable[..., Any], cls: Any) -> Callable[..., Any]:
     """A kernel's function, bound to the rules of a position class.
 
-    What fails in the rules is a :class:`GameError` that says where.
+    What fails in the rules is a :class:`ContractError` that says where.
     """
     binding = _binding(cls)
     run = binding.observe(function, binding.interpret(function))
@@ -69,7 +69,10 @@ def interpret(function: Callable[..., Any], cls: Any) -> Callable[..., Any]:
         except CutnodeError:
             raise
         except Exception as error:
-            raise _explained(cls, error) from error
+            failure = explained(error) or ContractError(
+                f"the rules of {game_name(cls)} do not run: {type(error).__name__}: {error}"
+            )
+            raise failure from error
 
     return call
 
@@ -207,25 +210,3 @@ SUBSTITUTES: dict[Any, Any] = {
     positions.width: lambda position: 1,
 }
 """Positions are stored as the objects they are, and whole numbers are Python's."""
-
-
-def _explained(cls: type, error: Exception) -> GameError:
-    """What went wrong in a game's rules, and where."""
-    module = module_of(cls)
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if frame.f_code.co_filename == getattr(module, "__file__", None):
-            verb = frame.f_code.co_name
-            position = next(iter(frame.f_locals.values()), None)
-            where = f"{module.__name__}.{verb}, line {line}"
-            if isinstance(position, cls):
-                where += f", at {_text(module, position)}"
-            return GameError(f"{where}: {text}")
-    return GameError(f"the rules of {game_name(cls)} do not run: {text}")
-
-
-def _text(module: ModuleType, position: Any) -> str:
-    try:
-        return repr(module.position_text(position))
-    except Exception:
-        return repr(position)

@@ -39,7 +39,6 @@ from engine.contract import (
     chance_outcome,
     defines,
     game_constant,
-    game_function,
     game_name,
     is_plain,
     legal_moves,
@@ -54,6 +53,7 @@ from engine.errors import CutnodeError, GameError, PositionError, whole
 from engine.jit import compiled
 from engine.limits import RUNNING
 from engine.memory import Memory
+from engine.people import position_text
 from engine.positions import coerce, load, park, width, words_each
 from engine.results import Iterated
 from engine.runner import Limits, run_watched
@@ -506,7 +506,7 @@ class _Graph:
             ODDS: "has outcomes of chance with probabilities below 0, or a sum that is not 1",
             STUCK: "has no moves, but the game is not over",
         }[int(self.counts["trouble"])]
-        text = game_function(cls, "position_text")(position)
+        text = position_text(position)
         return f"{game_name(cls)}: position {quoted(text)} {wrong}"
 
     def _arrange(self) -> None:
@@ -580,10 +580,8 @@ class States:
         word = canonical(coerce(position))[0]
         state = int(self._slots[slot_of(word, self._keys, self._slots)]) - 1
         if state < 0:
-            text = game_function(type(position), "position_text")
-            raise PositionError(
-                f"{quoted(text(position))} cannot be reached from {quoted(text(self.root))}"
-            )
+            text, origin = position_text(position), position_text(self.root)
+            raise PositionError(f"{quoted(text)} cannot be reached from {quoted(origin)}")
         lower, upper = self._bounds[state].tolist()
         return lower, upper
 

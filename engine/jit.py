@@ -65,7 +65,7 @@ from numba.core.typeinfer import TypeInferer
 from numba.extending import typeof_impl
 
 from engine.contract import is_plain
-from engine.diagnosis import diagnose
+from engine.diagnosis import diagnose, require_positions
 from engine.errors import CutnodeError
 from engine.interpreted import Interpretable, interpret
 from engine.native import usable_in_compiled_code
@@ -212,6 +212,7 @@ class _Cache:
                 if data[:32] == hashlib.blake2b(data[32:], digest_size=32).digest():
                     payload = pickle.loads(data[32:])
                     return compiler.CompileResult._rebuild(target, *payload)
+        require_positions(self.cls)
         for callee in self.kernel.callees():
             callee.specialise(self.cls, self.evaluation)
         announce(f"compiling {self.kernel.function.__name__} for {_game_name(self.cls)}")

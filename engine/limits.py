@@ -7,6 +7,7 @@ from engine.errors import CutnodeError
 __all__ = [
     "CALLED",
     "DEPTH_IN",
+    "MOVES",
     "NODES",
     "PLIES",
     "PROBABILITIES",
@@ -16,9 +17,10 @@ __all__ = [
     "counts_turns",
 ]
 
-RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE = range(7)
+RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE, MOVES = range(8)
 """Not; it was told to; its nodes or its time ran out; a line of play is longer than the
-game said; probabilities are none; a value is further from zero than the game said."""
+game said; probabilities are none; a value is further from zero than the game said; there are
+more moves than it said, or none."""
 
 DEPTH_IN = ("turns", "actions")
 """What a ply of depth can be, where a player can move again: see ``contract.free_move``."""

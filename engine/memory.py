@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.contract import is_plain
 from engine.native import for_kernel, records
+from engine.positions import load
 
 __all__ = ["Memory"]
 
@@ -46,6 +47,11 @@ class Memory:
 
     def __setitem__(self, name: str, value: float) -> None:
         self.words[name][0] = value
+
+    def position(self, name: str, like: Any) -> Any:
+        """A field that is a parked position; *like* is any position of its class."""
+        words = self.words[name]
+        return words[0] if isinstance(words, list) else load(words, 0, like)
 
     def fill(self, name: str, value: int) -> None:
         """Set every element of a field."""

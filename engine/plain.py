@@ -17,11 +17,13 @@ from numba import types
 from engine.bits import Bits
 from engine.contract import (
     INFINITE,
+    MOVES_ROOM,
     chance,
     chance_outcome,
     costless,
     game_constant,
     key,
+    most_moves,
     moves,
     moves_again,
     outcome,
@@ -32,10 +34,11 @@ from engine.contract import (
 )
 from engine.evaluation import estimate
 from engine.jit import compiled
-from engine.limits import PLIES, RUNNING
+from engine.limits import MOVES, PLIES, RUNNING
+from engine.positions import park, words_each
 from engine.scores import final_score, limited
 
-__all__ = ["alphabeta_node", "minimax_node", "perft_node", "plain_dtype"]
+__all__ = ["accuse", "alphabeta_node", "minimax_node", "perft_node", "plain_dtype"]
 
 
 @functools.cache
@@ -50,8 +53,9 @@ def plain_dtype(cls: Any) -> np.dtype[Any]:
         ("turns", np.int64),  # depth is counted in turns, not in moves
         ("win", np.int64),  # of final_score: 0 for values as they are
         ("step", np.int64),
+        ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
         ("path", np.uint64, (plies + 1,)),
-        ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256),)),
+        ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
     ]
     return np.dtype(fields, align=True)
 
@@ -71,6 +75,13 @@ def repeats(position, ply, steps, plain):
         if Bits(plain.path[earlier]) == Bits(plain.path[ply]):
             return True
     return False
+
+
+@compiled(inline=False)
+def accuse(position, code, memory):
+    """End a search because a position breaks the contract."""
+    park(memory.culprit, 0, position)
+    memory.stop = code
 
 
 @compiled
@@ -123,6 +134,9 @@ def minimax_node(position, evaluation, depth, ply, steps, actions, top, plain):
         return expectation
     best = -float(INFINITE)
     end = moves(position, plain.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        accuse(position, MOVES, plain)
+        return best
     for at in range(top, end):
         move = plain.moves[at]
         child = play(position, move)
@@ -164,6 +178,9 @@ def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions
         return limited(estimate(evaluation, position), plain.win)
     best = -INFINITE
     end = moves(position, plain.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        accuse(position, MOVES, plain)
+        return best
     for at in range(top, end):
         move = plain.moves[at]
         child = play(position, move)
@@ -208,6 +225,9 @@ def perft_node(position, depth, top, plain):
             lines += perft_node(child, depth, top, plain)
         return lines
     end = moves(position, plain.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        accuse(position, MOVES, plain)
+        return 0
     if depth == 1:
         return end - top
     for at in range(top, end):

@@ -24,6 +24,7 @@ from engine.contract import (
     same_after_chance,
 )
 from engine.errors import CutnodeError, PositionError, whole
+from engine.people import move_text, position_text
 from engine.positions import coerce
 
 __all__ = ["Record"]
@@ -87,7 +88,7 @@ class Record:
         """Play a move; :class:`PositionError` if it is not a legal one."""
         before = self.position
         if self.ending() or move not in legal_moves(before):
-            raise PositionError(f"{move!r} is not a legal move of {self._text(before)}")
+            raise PositionError(f"{move!r} is not a legal move of {position_text(before)}")
         after = play(before, move)
         run = self._runs[-1] + 1 if reversible(before, after) else 0
         self._add(move, after, moves_again(before, after), run)
@@ -96,7 +97,7 @@ class Record:
         """Take outcome *index* of a chance event; :class:`PositionError` if there is none."""
         before = self.position
         if not self.is_chance() or not 0 <= index < chance(before):
-            raise PositionError(f"chance has no outcome {index!r} in {self._text(before)}")
+            raise PositionError(f"chance has no outcome {index!r} in {position_text(before)}")
         after = chance_outcome(before, index)[1]
         self._add(index, after, same_after_chance(before, after), 0)
 
@@ -119,18 +120,18 @@ class Record:
         before, step = self.positions[number], self.steps[number]
         if chance(before) > 0:
             return step
-        return str(game_function(type(before), "move_text")(before, step))
+        return move_text(before, step)
 
     def texts_of(self, line: Iterable[int]) -> Iterator[str]:
         """Moves from here on in the game's notation."""
         position = self.position
         for move in line:
-            yield str(game_function(type(position), "move_text")(position, move))
+            yield move_text(position, move)
             position = play(position, move)
 
     def to_dict(self) -> dict[str, Any]:
         """The course of the game as plain data, from which :meth:`follow` plays it again."""
-        texts = [self._text(position) for position in self.positions]
+        texts = [position_text(position) for position in self.positions]
         steps = [self.step_text(number) for number in range(len(self.steps))]
         return {"start": texts[0], "seed": self.seed, "steps": steps, "positions": texts[1:]}
 
@@ -159,6 +160,3 @@ class Record:
         run = self._runs[-1]
         now = key(self.position)
         return any(key(earlier) == now for earlier in self.positions[-1 - run : -1])
-
-    def _text(self, position: Any) -> str:
-        return str(game_function(type(position), "position_text")(position))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from engine.contract import chance_outcome, game_function, game_name, module_of, play
+from engine.contract import chance_outcome, game_name, play
+from engine.people import description, move_text, position_text
 from engine.scores import win_distance
 from engine.statistics import Statistics
 
@@ -84,12 +85,9 @@ class Result:
         """The value in words."""
         if self.value is None:
             return f"between {self.lower} and {self.upper} ({self.reason})"
-        describe = getattr(module_of(type(self.position)), "describe", None)
-        if describe is not None and not self.weak:
-            return str(describe(self.position, self.value))
-        return ("draw", "the player to move wins", "the player to move loses")[
-            (self.value > 0) - (self.value < 0)
-        ]
+        words = None if self.weak else description(self.position, self.value)
+        sign = (self.value > 0) - (self.value < 0)
+        return words or ("draw", "the player to move wins", "the player to move loses")[sign]
 
     def line_text(self) -> list[str]:
         """The best line in the game's own notation."""
@@ -97,13 +95,13 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with positions and moves in the game's own notation."""
-        best = None if self.best_move is None else _move_text(self.position, self.best_move)
+        best = None if self.best_move is None else move_text(self.position, self.best_move)
         scores = None
         if self.scores is not None:
-            scores = {_move_text(self.position, move): v for move, v in self.scores.items()}
+            scores = {move_text(self.position, move): v for move, v in self.scores.items()}
         return {
             "game": game_name(type(self.position)),
-            "position": game_function(type(self.position), "position_text")(self.position),
+            "position": position_text(self.position),
             "value": self.value,
             "proven": self.proven,
             "lower": self.lower,
@@ -137,13 +135,9 @@ class Result:
 def _line_text(position: Any, line: tuple[int, ...]) -> list[str]:
     texts = []
     for move in line:
-        texts.append(_move_text(position, move))
+        texts.append(move_text(position, move))
         position = play(position, move)
     return texts
-
-
-def _move_text(position: Any, move: int) -> str:
-    return str(game_function(type(position), "move_text")(position, move))
 
 
 def score_text(score: float) -> str:
@@ -231,7 +225,7 @@ class SearchResult:
         """Plain data, with positions and moves in the game's own notation."""
         return {
             "game": game_name(type(self.position)),
-            "position": game_function(type(self.position), "position_text")(self.position),
+            "position": position_text(self.position),
             "value": self.value,
             "proven": self.proven,
             "exact": self.exact,
@@ -255,7 +249,7 @@ class SearchResult:
         }
 
     def _best_move_text(self, lines: tuple[Line, ...]) -> str | None:
-        return _move_text(self.position, lines[0].move) if lines else None
+        return move_text(self.position, lines[0].move) if lines else None
 
     def _line(self, line: Line) -> dict[str, Any]:
         texts = _line_text(self.position, line.pv)
@@ -378,22 +372,17 @@ class Iterated:
         """The value in words."""
         if self.value is None:
             return f"between {self.lower:.12g} and {self.upper:.12g} ({self.reason})"
-        describe = getattr(module_of(type(self.position)), "describe", None)
-        return (
-            f"within {self.tolerance:g}"
-            if describe is None
-            else str(describe(self.position, self.value))
-        )
+        return description(self.position, self.value) or f"within {self.tolerance:g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with positions and moves in the game's own notation.
 
         The scores of outcomes of chance are named by the positions that they lead to.
         """
-        best = None if self.best_move is None else _move_text(self.position, self.best_move)
+        best = None if self.best_move is None else move_text(self.position, self.best_move)
         return {
             "game": game_name(type(self.position)),
-            "position": game_function(type(self.position), "position_text")(self.position),
+            "position": position_text(self.position),
             "value": self.value,
             "proven": self.proven,
             "lower": self.lower,
@@ -413,9 +402,9 @@ class Iterated:
 
     def _named_scores(self) -> dict[str, float | None]:
         if self.best_move is not None:
-            return {_move_text(self.position, move): v for move, v in self.scores.items()}
-        text = game_function(type(self.position), "position_text")
-        return {text(chance_outcome(self.position, n)[1]): v for n, v in self.scores.items()}
+            return {move_text(self.position, move): v for move, v in self.scores.items()}
+        outcomes = ((chance_outcome(self.position, n)[1], v) for n, v in self.scores.items())
+        return {position_text(position): v for position, v in outcomes}
 
     def __str__(self) -> str:
         data = self.to_dict()

@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 
 from engine.clock import Clock, seconds_per_tick
-from engine.contract import MAX_VALUE, game_constant
+from engine.contract import game_constant, most_value
 from engine.errors import CutnodeError, whole
-from engine.limits import CALLED, RUNNING, TIME
+from engine.limits import CALLED, MOVES, RUNNING, TIME, VALUE
 from engine.memory import Memory
 from engine.native import records
+from engine.parameters import ENHANCED_PLIES, TABLE_PLIES
+from engine.people import accusation
 from engine.positions import as_words, coerce
-from engine.solver import ALONE, OPENING, result_dtype, search_dtype, solve_batch
+from engine.solver import ALONE, OPENING, plies_for, result_dtype, search_dtype, solve_batch
 from engine.table import Table
 
 __all__ = ["Limits", "Solver", "run", "run_watched", "watch"]
@@ -66,7 +68,7 @@ class Solver:
         line: int,
         cold: bool,
         sharing: int,
-        known: tuple[int, int] = (-MAX_VALUE, MAX_VALUE),
+        known: tuple[int, int] | None = None,
     ):
         self.like = coerce(positions[0])
         self.words = as_words(positions)
@@ -77,21 +79,30 @@ class Solver:
         cls: Any = type(self.like)
         self.run = solve_batch.specialise(cls)
         self.rows = records(len(positions), result_dtype(cls))
-        self.rows["lower"], self.rows["upper"] = known
+        limit = most_value(self.like)
+        self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
         self.rows["reason"] = CALLED
         self.memory = Memory(cls, search_dtype(cls))
         self.search = self.memory.words
         self.search["node_limit"][0] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
         self.search["plies"][0] = game_constant(cls, "MAX_PLIES", 512)
+        self.search["table_plies"][0] = plies_for(cls, TABLE_PLIES)
+        self.search["enhanced_plies"][0] = plies_for(cls, ENHANCED_PLIES)
         self.search["stop_at"][0] = -1
         self.clock = Clock(limits.seconds)
         self.seconds = np.zeros(len(positions))
         self.out_of_time: set[int] = set()
 
     def __call__(self) -> None:
-        """Solve the positions; runs without Python's lock."""
+        """Solve the positions; runs without Python's lock.
+
+        :class:`ContractError` if one of those that are met breaks the contract.
+        """
         self.clock = Clock(self.clock.seconds)
         self._call(self.rows, self.sharing)
+        if self.search["stop"][0] in (VALUE, MOVES):
+            culprit = self.memory.position("culprit", self.like)
+            raise accusation(culprit, int(self.search["stop"][0]))
         self.seconds = self.rows["ticks"] * self.seconds_per_tick()
 
     def seconds_per_tick(self) -> float:

@@ -31,6 +31,7 @@ from numba import types
 from engine.bits import Bits, mix
 from engine.contract import (
     INFINITE,
+    MOVES_ROOM,
     NO_MOVE,
     canonical,
     canonical_move,
@@ -39,6 +40,7 @@ from engine.contract import (
     extension,
     game_constant,
     key,
+    most_moves,
     moves,
     moves_again,
     noisy,
@@ -53,7 +55,7 @@ from engine.contract import (
 )
 from engine.evaluation import estimate
 from engine.jit import compiled
-from engine.limits import NODES, RUNNING
+from engine.limits import MOVES, NODES, RUNNING
 from engine.ordering import (
     FIRST,
     bring_best,
@@ -86,7 +88,7 @@ from engine.parameters import (
     REVERSE_DEPTH,
     TABLE_DEPTH,
 )
-from engine.plain import repeats
+from engine.plain import accuse, repeats
 from engine.positions import load, park, width, words_each
 from engine.scores import MOST_ESTIMATE, final_score, from_table, limited, to_table
 from engine.table import (
@@ -139,17 +141,17 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("history", np.int64, (2 * HISTORY_SIZE,)),
         ("counters", np.int64, (2 * HISTORY_SIZE,)),
         ("reduction", np.int64, ((MOST_DEPTH + 1) * 64,)),
+        ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
         ("path", np.uint64, (plies + 1,)),
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
-        ("moves", np.int64, ((plies + 1) * moves,)),
+        ("moves", np.int64, ((plies + 1) * moves + MOVES_ROOM,)),
         ("ranked", np.int64, ((plies + 1) * moves,)),
         ("children", np.uint64, ((plies + 1) * moves * (words_each(cls) + 1),)),
     ]
     if defines(cls, "chance"):
         fields += [
             ("debug", np.int64),
-            ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
             ("value_limit", np.float64),
             ("most", np.float64),  # no score is further from 0
             ("odds", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
@@ -257,6 +259,9 @@ def quiet_node(position, evaluation, alpha, beta, ply, top, search):
     search.estimates += 1
     best = limited(estimate(evaluation, position), search.win)
     end = noisy(position, search.moves, top)
+    if end - top > most_moves(position):
+        accuse(position, MOVES, search)
+        return alpha
     if best >= beta or ply >= search.plies or end == top:
         search.leaves += 1
         return best
@@ -433,6 +438,9 @@ def search_node(
     enhanced = search.use_enhanced != 0 and depth >= ENHANCED_DEPTH
     parked = parked or enhanced
     end = moves(position, search.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        accuse(position, MOVES, search)
+        return alpha
     for at in range(top, end):
         move = search.moves[at]
         score = learned_score(search, move, previous, mover, ply)

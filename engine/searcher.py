@@ -24,23 +24,20 @@ from engine.contract import (
     NO_MOVE,
     canonical,
     chance,
-    chance_outcome,
     costless,
     defines,
     game_constant,
-    game_function,
     game_name,
-    is_plain,
     legal_moves,
     original_move,
     outcome,
     play,
     value_limit,
 )
-from engine.errors import CutnodeError, GameError, whole
+from engine.errors import ContractError, CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
-from engine.limits import NODES, PLIES, PROBABILITIES, RUNNING, VALUE, counts_turns
+from engine.limits import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE, counts_turns
 from engine.memory import Memory
 from engine.optionality import Optionality
 from engine.parameters import (
@@ -56,7 +53,8 @@ from engine.parameters import (
     REVERSE_MARGIN,
     SHORT_NODES,
 )
-from engine.positions import coerce, load
+from engine.people import accusation
+from engine.positions import coerce
 from engine.results import Iteration, Line, SearchResult
 from engine.runner import UNLIMITED, Limits, run_watched
 from engine.scores import WIN, final_score, is_decisive, limited
@@ -64,7 +62,6 @@ from engine.search import COUNTERS, address, search_dtype, search_root
 from engine.statistics import Statistics
 from engine.table import ENTRY_WORDS, Table, move_of, probe
 from engine.techniques import choose
-from engine.text import quoted
 
 __all__ = ["DRIVERS", "Engine", "class_of", "search"]
 
@@ -390,9 +387,9 @@ class _Task:
             words["line"][:length] = line
         return value
 
-    def _broken_contract(self) -> GameError:
+    def _broken_contract(self) -> ContractError:
         game = game_name(self.engine.cls)
-        return GameError(
+        return ContractError(
             f"{game} breaks the contract: a position without moves that is not over, or a value "
             f"beyond {MAX_VALUE}; see cutnode check {game}"
         )
@@ -435,29 +432,11 @@ class _Task:
             words["stop"][0] = NODES
         if words["stop"][0] == NODES:
             self.reason = "node limit"
-        elif words["stop"][0] in (PLIES, PROBABILITIES, VALUE):
-            raise self._accusation(int(words["stop"][0]))
+        elif words["stop"][0] in (PLIES, PROBABILITIES, VALUE, MOVES):
+            culprit = self.engine.memory.position("culprit", self.position)
+            raise accusation(culprit, int(words["stop"][0]), self.engine.evaluation)
         words["stop"][0] = RUNNING
         return None
-
-    def _accusation(self, code: int) -> GameError:
-        """What a search in debug mode found wrong, and where."""
-        cls = self.engine.cls
-        culprit = self.words["culprit"]
-        position = culprit[0] if is_plain(cls) else load(culprit, 0, self.position)
-        text = game_function(cls, "position_text")(position)
-        over, value = outcome(position)
-        if code == PROBABILITIES:
-            odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
-            what = f"chance_outcome: the probabilities are {odds}"
-        elif code == PLIES:
-            plies = int(self.words["plies"][0])
-            what = f"play: the game is not over after {plies} plies, or its turns do not end"
-        else:
-            verb = "outcome" if over else self.engine.evaluation.name or "evaluate"
-            value = value if over else self.engine.evaluation(position)
-            what = f"{verb}: {value} is further from 0 than {value_limit(cls):g}"
-        return GameError(f"{game_name(cls)} breaks the contract at {quoted(text)}: {what}")
 
     def _is_short(self, depth: int) -> bool:
         """Whether a search of some depth will surely be done in a moment."""

@@ -28,6 +28,7 @@ from engine.clock import ticks
 from engine.contract import (
     INFINITE,
     MAX_VALUE,
+    MOVES_ROOM,
     NO_MOVE,
     bounds,
     candidates,
@@ -35,6 +36,8 @@ from engine.contract import (
     canonical_move,
     forced,
     game_constant,
+    most_moves,
+    most_value,
     moves,
     moves_again,
     order,
@@ -45,7 +48,7 @@ from engine.contract import (
     settled,
 )
 from engine.jit import compiled
-from engine.limits import NODES, PLIES, RUNNING
+from engine.limits import MOVES, NODES, PLIES, RUNNING, VALUE
 from engine.ordering import (
     FIRST,
     rank,
@@ -54,7 +57,8 @@ from engine.ordering import (
     ranked_number,
     sort_down,
 )
-from engine.parameters import ENHANCED_PLIES, FAR_FRACTION, SHARED_PLIES, TABLE_PLIES
+from engine.parameters import FAR_FRACTION, SHARED_PLIES, USUAL_MOVES
+from engine.plain import accuse
 from engine.positions import load, park, width, words_each
 from engine.table import (
     begin,
@@ -69,7 +73,15 @@ from engine.table import (
     upper_of,
 )
 
-__all__ = ["ALONE", "OPENING", "SHARED", "result_dtype", "search_dtype", "solve_batch"]
+__all__ = [
+    "ALONE",
+    "OPENING",
+    "SHARED",
+    "plies_for",
+    "result_dtype",
+    "search_dtype",
+    "solve_batch",
+]
 
 ALONE, OPENING, SHARED = range(3)
 """How a batch uses the table: for itself; making it ready for others; with others."""
@@ -94,11 +106,20 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("ticks", np.int64),  # the counter when the batch was done
         ("shared", np.int64),  # whether other threads search the same with the same table
         ("plies", np.int64),  # longest line that the stacks have room for
-        ("moves", np.int64, (room,)),
+        ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("table_plies", np.int64),  # with fewer left, nodes do not use the table
+        ("enhanced_plies", np.int64),  # with fewer left, they do not look children up
+        ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
     ]
     return np.dtype(fields, align=True)
+
+
+def plies_for(cls: Any, plies: int) -> int:
+    """The plies in which a game has as many lines as one of the usual width has in *plies*."""
+    width = max(game_constant(cls, "MAX_MOVES", 256), USUAL_MOVES)
+    return next(n for n in range(1, plies + 1) if width**n >= USUAL_MOVES**plies)
 
 
 @functools.cache
@@ -196,6 +217,13 @@ def must_stop(search, ply):
     return search.stop != RUNNING
 
 
+@compiled(inline=False)
+def end_all(position, code, search):
+    """End the search of the whole batch because a position breaks the contract."""
+    accuse(position, code, search)
+    search.stop_at = -1
+
+
 @compiled(
     signature=lambda position: types.int64(
         position,
@@ -221,7 +249,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             return alpha
     before = search.nodes
     plies = plies_left(position)
-    remember = plies >= TABLE_PLIES
+    remember = plies >= search.table_plies
 
     # 2. Look the position up.
     best_known = NO_MOVE
@@ -251,6 +279,9 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
     stride = width(position) + 1
     count = 0
     end = candidates(position, search.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        end_all(position, MOVES, search)
+        return alpha
     for at in range(top, end):
         move = search.moves[at]
         child = play(position, move)
@@ -259,6 +290,9 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
         reached, same, decided, value = resolve(child, low, high)
         again = again == same
         if decided:
+            if abs(value) > most_value(position):
+                end_all(reached, VALUE, search)
+                return alpha
             value = value if again else -value
             if value > best:
                 best, best_move = value, move
@@ -268,7 +302,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             continue
         _, reached_key = settled(reached)
         reached_word = mix(Bits(reached_key))
-        if plies > TABLE_PLIES:
+        if plies > search.table_plies:
             prepare(table, reached_word)
         score = order(position, move, child)
         if move == best_known:
@@ -281,7 +315,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
         return best
 
     # 4. Look the children up before searching one (enhanced transposition cutoffs).
-    if plies >= ENHANCED_PLIES:
+    if plies >= search.enhanced_plies:
         kept = 0
         for at in range(top, top + count):
             ranked = search.ranked[at]
@@ -389,9 +423,11 @@ def question(lower, upper, guess, near):
 
 
 @compiled
-def begin_proof(position, result, weak):
+def begin_proof(position, result, weak, search):
     """Narrow the interval in *result* without search; whether the game has bounds there."""
     lower, upper = bounds(position, -INFINITE, INFINITE)
+    if lower > most_value(position) or upper < -most_value(position):
+        end_all(position, VALUE, search)
     bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
     if weak:
         lower, upper = max(lower, -1), min(upper, 1)
@@ -403,13 +439,15 @@ def begin_proof(position, result, weak):
 @compiled
 def prove(position, result, weak, search, table):
     """Narrow the proven interval in *result* to the value, as far as limits allow."""
-    bounded = begin_proof(position, result, weak)
+    bounded = begin_proof(position, result, weak, search)
     lower, upper = np.int64(result.lower), np.int64(result.upper)
     near = (upper - lower) // FAR_FRACTION if bounded else 2 * MAX_VALUE
     guess = min(max(0, lower), upper)
     while lower < upper:
         asked = question(lower, upper, guess, near)
         value = search_root(position, asked - 1, asked, 0, search, table)
+        if search.stop == RUNNING and abs(value) > most_value(position):
+            end_all(position, VALUE, search)
         if search.stop != RUNNING:
             return
         if value >= asked:
@@ -430,6 +468,9 @@ def best_move_of(position, value, weak, search, table):
     if known != NO_MOVE:
         known = original_move(position, known, symmetry)
     end = moves(position, search.moves, 0)
+    if not 0 < end <= most_moves(position):
+        end_all(position, MOVES, search)
+        return NO_MOVE
     for at in range(end):
         move = search.moves[at]
         score = order(position, move, play(position, move))
@@ -504,7 +545,7 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
         result = results[number]
         position = load(words, number * width(like), like)
         if search.stop != RUNNING and search.stop_at < 0:
-            begin_proof(position, result, weak)
+            begin_proof(position, result, weak, search)
             continue
         if sharing == ALONE:
             begin(table, cold)

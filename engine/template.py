@@ -25,6 +25,7 @@ MOST = 7
 MAX_MOVES = HEAPS * MOST  # most moves of any position
 MAX_PLIES = HEAPS * MOST  # the longest game
 DECISIVE = True  # only who wins, and how soon, matters
+VALUE_LIMIT = 1  # no value is further from 0: the solver looks for nothing better than a win
 
 
 class Position(NamedTuple):
@@ -71,7 +72,10 @@ def outcome(position):
 
 @compiled
 def key(position):
-    """A word that tells positions apart: here all of the position fits."""
+    """A word that tells positions apart: here all of the position fits.
+
+    Where it does not, ``mix`` of ``engine`` makes a hash: ``mix(mix(Bits(first)) ^ Bits(second))``.
+    """
     low, middle, high = Bits(position.first), Bits(position.second), Bits(position.third)
     return low | middle << Bits(8) | high << Bits(16)
 
@@ -95,7 +99,7 @@ def plies_left(position):
 
 
 def start(variant: str = "") -> Position:
-    """The first position; variants could be board sizes or rule sets."""
+    """The first position; variants (board sizes, rule sets) are classes: see the contract."""
     if variant:
         raise PositionError(f"there is no variant {quoted(variant)}")
     return Position(3, 5, 7)

@@ -524,9 +524,9 @@ BAD_USAGE = {
 }
 
 
-def complaint(result: Result) -> str:
+def complaint(result: Result, code: int = 2) -> str:
     """The last line of the output of a command that failed well."""
-    assert result.exit_code == 2
+    assert result.exit_code == code
     assert "Traceback" not in result.output
     return result.output.splitlines()[-1]
 
@@ -571,42 +571,60 @@ def test_file_that_is_not_utf8(tmp_path):
 
 RULE = "def outcome(position):\n"
 LISTED = "            at += 1\n    return at\n"
+PLAYED = "return Position(position.theirs, position.mine | (Bits(1) << Bits(move)))"
 BROKEN = {
     "attribute": (
         RULE,
         f"{RULE}    return position.thairs\n",
-        "outcome does not compile: Unknown attribute 'thairs' of type Position(uint64 x 2)",
+        ".outcome does not compile: Unknown attribute 'thairs' of type Position(uint64 x 2)",
     ),
     "name": (
         RULE,
         f"{RULE}    return unheard_of\n",
-        "outcome does not compile: NameError: name 'unheard_of' is not defined",
+        ".outcome does not compile: NameError: name 'unheard_of' is not defined",
     ),
     "operand": (
         RULE,
         f"{RULE}    return position.mine + 'x'\n",
-        "outcome does not compile: there is no add(uint64, Literal[str](x))",
+        ".outcome does not compile: there is no add(uint64, Literal[str](x))",
     ),
     "function": (
         RULE,
         f"{RULE}    return rows(position)\n",
-        "outcome does not compile: Untyped global name 'rows'",
+        ".outcome does not compile: Untyped global name 'rows'",
     ),
     "result": (
         RULE,
         f"{RULE}    return position.mine == FULL\n",
-        "outcome returns bool; the contract is tuple[bool, int]",
+        ".outcome returns bool; the contract is tuple[bool, int]",
     ),
     "child": (
-        "    return Position(position.theirs, position.mine | (Bits(1) << Bits(move)))\n",
-        "    return position.theirs, position.mine\n",
-        "play returns UniTuple(uint64 x 2); the contract is a position",
+        PLAYED,
+        "return position.theirs, position.mine",
+        ".play returns a tuple of uint64, uint64; the contract is a Position",
     ),
-    "nothing": (LISTED, LISTED.replace("return at", "pass"), "moves returns none"),
+    "field": (
+        "position.mine | (Bits(1) << Bits(move)))",
+        "1 << move)",
+        ".play returns a Position whose field theirs is a signed integer, but it is annotated "
+        "Bits: wrap it, Bits(...)",
+    ),
+    "class": (
+        PLAYED,
+        "return Other(position.theirs, 0)\n\n\nclass Other(NamedTuple):\n"
+        "    mine: Bits\n    theirs: int\n",
+        ".play returns a tuple of class Other; the contract is a Position",
+    ),
+    "replaced": (
+        PLAYED,
+        "return position._replace(mine=position.theirs)",
+        ".play does not compile: Unknown attribute '_replace' of type Position(uint64 x 2)",
+    ),
+    "nothing": (LISTED, LISTED.replace("return at", "pass"), ".moves returns none"),
     "parameters": (
         RULE,
         "def outcome(position, ply):\n",
-        "outcome takes 2 parameters; the contract is outcome(position)",
+        ".outcome takes 2 parameters; the contract is outcome(position)",
     ),
     "plain": (f"@compiled\n{RULE}", RULE, " is compiled in part: put @compiled before outcome"),
 }
@@ -618,10 +636,76 @@ def test_rules_that_do_not_compile(tmp_path, name):
     assert old in TICTACTOE
     file = tmp_path / f"broken_{name}.py"
     file.write_text(TICTACTOE.replace(old, new))
-    line = complaint(cutnode("perft", file, "--depth", 2))
-    assert line.startswith(f"cutnode: broken_{name}{'' if reason[0] == ' ' else '.'}{reason}")
-    if name in ("attribute", "operand", "function"):
+    code = 2 if name in ("parameters", "plain") else 4
+    line = complaint(cutnode("perft", file, "--depth", 2), code)
+    assert line.startswith(f"cutnode: broken_{name}{reason}")
+    if name in ("attribute", "operand", "function", "replaced"):
         assert f"broken_{name}.py, line " in line
+    assert ("rebuild(position, ...)" in line) == (name == "replaced")
+
+
+# Functions for people that fail
+
+PLAIN_RULES = (
+    TICTACTOE.replace("@compiled\n", "")
+    + """
+def describe(position, value):
+    return str(value)
+"""
+)
+"""No search of these rules needs a compilation."""
+FAILING = {
+    "start": ("show", "", "start, line N: IndexError: list index out"),
+    "parse_position": ("show", "5", "parse_position, line N: IndexError: list index out"),
+    "move_text": ("solve", "xxo/oox/x..", "move_text, line N, at 'xxo/oox/x..': IndexError"),
+    "position_text": ("show", "5", "position_text, line N, at Position(mine=0, theirs=16): Index"),
+    "__str__": ("solve", "xxo/oox/x..", "__str__, line N, at 'xxo/oox/x..': IndexError"),
+    "describe": ("solve", "xxo/oox/x..", "describe, line N, at 'xxo/oox/x..': IndexError"),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_function_for_people_that_fails(tmp_path, name):
+    """One line says which and where, and the result is printed as well as can be."""
+    verb, position, message = FAILING[name]
+    source, count = re.subn(rf"( *)def {name}\(.*:\n", r"\g<0>\1    [][0]\n", PLAIN_RULES)
+    assert count == 1
+    file = tmp_path / f"failing_{name.strip('_')}.py"
+    file.write_text(source)
+    result = cutnode(verb, file, position)
+    line = re.sub(r"line \d+", "line N", complaint(result, 4))
+    assert line.startswith(f"cutnode: failing_{name.strip('_')}.{message}")
+    if verb == "solve":
+        assert "\nvalue  0  (" in result.stdout or "\nvalue  1  (" in result.stdout
+    assert ("best   move 7" in result.stdout) == (name == "move_text")
+    assert ("text   Position(mine=0, theirs=16)" in result.stdout) == (name == "position_text")
+
+
+def test_rule_that_fails_in_plain_python(tmp_path):
+    file = tmp_path / "failing_rule.py"
+    file.write_text(PLAIN_RULES.replace("at += 1", "at += 1 // (cell - 3)"))
+    line = complaint(cutnode("show", file, 5), 4)
+    assert re.match(
+        r"cutnode: failing_rule.moves, line \d+, at '.../.x./...': ZeroDivisionError", line
+    )
+
+
+# Files that are no modules
+
+UNREADABLE = {
+    "syntax": ("x = 1\ndef f(:\n", "SyntaxError: invalid syntax (unreadable_syntax.py, line 2)"),
+    "name": ("x = 1\ny\n", "NameError: name 'y' is not defined (unreadable_name.py, line 2)"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_file_that_cannot_be_loaded(tmp_path, name):
+    text, message = UNREADABLE[name]
+    file = tmp_path / f"unreadable_{name}.py"
+    file.write_text(text)
+    result = cutnode("solve", file)
+    assert complaint(result) == f"cutnode: cannot load '{file}': {message}"
+    assert result.output.count("\n") == 1
 
 
 # Interrupts

@@ -300,3 +300,19 @@ def test_compiled_rules_that_differ(edited, name, wrong, complaint):
     assert check(game, compile=False) == []
     (finding,) = check(game)
     assert finding.verb == "compiled" and complaint in finding.message
+
+
+@pytest.mark.parametrize(
+    ("rules", "verb", "complaint"),
+    [
+        ({"moves": lambda position, buffer, at: at}, "moves", "there are none, but the game"),
+        ({"play": lambda p, move: tuple(tictactoe_play(p, move))}, "play", "leads to a tuple"),
+        ({"MAX_MOVES": 8}, "moves", "writes outside of its part of the buffer, MAX_MOVES = 8"),
+    ],
+)
+def test_consequences_are_left_out(found, rules, verb, complaint):
+    """A search without moves, a position that is none, a list that is too short."""
+    findings = found(tictactoe, **rules)
+    assert findings.keys() == {verb}
+    assert complaint in findings[verb]
+    assert "raises" not in findings[verb]

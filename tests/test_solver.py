@@ -11,10 +11,24 @@ import pytest
 from data import SETS, rows
 from toys import boxes, isola
 
-from engine import Table, analyse, legal_moves, load_game, minimax, search, solve, solve_many
+import engine
+from engine import (
+    ContractError,
+    Table,
+    alphabeta,
+    analyse,
+    legal_moves,
+    load_game,
+    minimax,
+    perft,
+    search,
+    solve,
+    solve_many,
+)
 from engine.contract import moves_again, outcome, play
 from engine.jit import jit_enabled
-from engine.solver import question
+from engine.parameters import ENHANCED_PLIES, TABLE_PLIES
+from engine.solver import plies_for, question
 
 GAME = load_game("connect4")
 EASY, HARD = (
@@ -49,6 +63,16 @@ def test_questions_narrow_every_interval(near):
         for upper in range(lower + 1, 13):
             for guess in range(lower, upper + 1):
                 assert lower < question(lower, upper, guess, near) <= upper
+
+
+@pytest.mark.parametrize(
+    ("game", "plies"),
+    [("connect4", (10, 15)), ("connect4:9x6", (9, 14)), ("toys.kayles", (5, 8)), ("ur", (10, 15))],
+)
+def test_table_is_used_where_the_work_is(game, plies):
+    """The more moves a position may have, the fewer plies it takes for as many lines."""
+    cls = type(load_game(game).start())
+    assert tuple(plies_for(cls, usual) for usual in (TABLE_PLIES, ENHANCED_PLIES)) == plies
 
 
 # Values
@@ -226,3 +250,68 @@ def test_signature_of_the_search():
     assert found.returncode == 0, found.stdout + found.stderr
     kept = (root / "signature.txt").read_text().splitlines()
     assert set(kept) <= set(found.stdout.splitlines())
+
+
+# Games that break the contract
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """A game in a file of its own: the template with some of its source replaced."""
+
+    def edited(name, old, new, compiled=False):
+        source = Path(engine.__file__).with_name("template.py").read_text()
+        assert old in source
+        if not compiled:
+            source = source.replace("@compiled\n", "")
+        file = tmp_path / f"{name}.py"
+        file.write_text(source.replace(old, new))
+        return load_game(str(file))
+
+    return edited
+
+
+def test_more_moves_than_the_game_said(edited):
+    """No search writes outside of its part of the stack, and none answers."""
+    game = edited("crowded_nim", "MAX_MOVES = HEAPS * MOST", "MAX_MOVES = 5", jit_enabled())
+    start, end = game.start(), game.parse("1/2/2")
+    crowded = r"crowded_nim breaks the contract at '3/5/7': moves made 15 moves, more than .* = 5"
+    searches = [
+        solve,
+        lambda start: solve_many([end, start, end]),
+        lambda start: search(start, depth=2),
+        lambda start: alphabeta(start, 2),
+        lambda start: minimax(start, 2),
+        lambda start: perft(start, 1),
+        legal_moves,
+    ]
+    for run in searches:
+        with pytest.raises(ContractError, match=crowded):
+            run(start)
+    assert solve(end).value == 1
+    assert len(legal_moves(end)) == 5
+
+
+def test_no_moves_but_not_over(edited):
+    game = edited("stuck_nim", "range(1, position[heap] + 1)", "range(1, position[heap])")
+    for run in (solve, lambda start: minimax(start, 9)):
+        with pytest.raises(ContractError, match="moves made none, but the game is not over"):
+            run(game.parse("1/2/2"))
+
+
+def test_values_beyond_the_limit_of_the_game(edited):
+    game = edited("dear_nim", "return over, -1 if", "return over, -3 if")
+    with pytest.raises(ContractError, match="'0/0/0': outcome: -3 is further from 0 than 1"):
+        solve(game.parse("1/2/3"))
+    with pytest.raises(ContractError, match="'0/0/0': outcome: -3 is further from 0 than 1"):
+        solve(game.parse("0/0/0"))
+
+
+def test_nothing_better_than_a_win_is_looked_for(edited):
+    position = "2/3/4"
+    known = edited("known_nim", "VALUE_LIMIT = 1", "VALUE_LIMIT = 1")
+    unknown = edited("unknown_nim", "VALUE_LIMIT = 1", "UNKNOWN_LIMIT = 1")
+    with_limit, without = (solve(game.parse(position)) for game in (known, unknown))
+    assert with_limit.value == without.value == 1
+    assert with_limit.nodes < without.nodes
+    assert (solve(known.start(), nodes=10).lower, solve(known.start(), nodes=10).upper) == (-1, 1)
