@@ -7,7 +7,7 @@ from data import FOLDER, rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import PositionError, legal_moves, rebuild, solve
+from engine import PositionError, Table, legal_moves, rebuild, solve
 from engine.contract import (
     bounds,
     canonical,
@@ -198,6 +198,14 @@ def test_boards(variant, value):
     if not jit_enabled():
         pytest.skip("many nodes")
     assert solve(on_largest(variant)).value == value
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_usual_board():
+    """Some 180 million nodes, three minutes."""
+    (value,) = (value for variant, value in BOARDS if variant == "6x4")
+    assert solve(start("6x4"), table=Table(4096)).value == value
 
 
 # Encoding and claims about values

@@ -100,6 +100,12 @@ def value_of_line(engine, position, line, depth):
     return value if same else -value
 
 
+def own_marks(name):
+    """Of a game's own estimate, which compiles everything once more."""
+    often = name in ("breakthrough", "kalah")
+    return [pytest.mark.slow] if often else [pytest.mark.slow, pytest.mark.long]
+
+
 @compiled_only
 @pytest.mark.parametrize(
     ("name", "evaluation"),
@@ -109,7 +115,7 @@ def value_of_line(engine, position, line, depth):
             pytest.param(name, HASHED, marks=pytest.mark.slow)
             for name in sorted(GAMES.keys() - QUICK)
         ),
-        *(pytest.param(name, None, marks=pytest.mark.slow) for name in GAMES),
+        *(pytest.param(name, None, marks=own_marks(name)) for name in GAMES),
     ],
     ids=lambda value: value if isinstance(value, str) else "hashed" if value else "own",
 )
