@@ -43,7 +43,6 @@ from engine.contract import (
     most_moves,
     moves,
     moves_again,
-    order,
     original_move,
     outcome,
     play,
@@ -56,10 +55,7 @@ from engine.evaluation import estimate
 from engine.jit import compiled
 from engine.limits import MOVES, PLIES, PROBABILITIES, RUNNING, VALUE
 from engine.ordering import (
-    FIRST,
     bring_best,
-    learned_score,
-    rank,
     ranked_again,
     ranked_move,
     ranked_number,
@@ -69,20 +65,22 @@ from engine.parameters import (
     DEEPENING_STEP,
     LISTED_OUTCOMES,
     ORDER_DEPTH,
-    ORDER_WEIGHT,
     STAR_DEPTH,
     TABLE_DEPTH,
 )
 from engine.plain import accuse, repeats
-from engine.positions import load, park, width
+from engine.positions import load, width
 from engine.scores import final_score
 from engine.search import (
     TABLE,
     address,
+    count_cutoff,
+    count_kind,
     extend_line,
     is_excluded,
     leaf_score,
     must_stop,
+    rank_moves,
     search_dtype,
     suits,
 )
@@ -401,21 +399,7 @@ def chance_node(
         if not 0 < end - top <= most_moves(position):
             accuse(position, MOVES, search)
             return alpha
-        for at in range(top, end):
-            move = search.moves[at]
-            points = learned_score(search, move, previous, mover, ply)
-            again = False
-            if parked:
-                child = play(position, move)
-                again = moves_again(position, child)
-                park(search.children, at * stride, child)
-                points += ORDER_WEIGHT * order(position, move, child)
-                ended, final = outcome(child)
-                if ended and (final > 0 if again else final < 0):
-                    points = FIRST
-            if move == known:
-                points = FIRST
-            search.ranked[at] = rank(points, move, again, at - top)
+        rank_moves(position, known, previous, mover, ply, top, end, parked, search)
         partial = tries < end - top
         last = top + tries if partial else end
 
@@ -473,13 +457,7 @@ def chance_node(
                     best_move = move
                     extend_line(search, ply, move)
                     if score >= beta:
-                        search.cutoffs += 1
-                        search.first_cutoffs += searched == 1
-                        search.table_move_cutoffs += move == known
-                        search.killer_cutoffs += (
-                            move == search.killers[2 * ply] or move == search.killers[2 * ply + 1]
-                        )
-                        search.branches_cut += end - at - 1
+                        count_cutoff(search, move, known, ply, searched, end - at - 1)
                         remember_cutoff(search, top, at, previous, mover, ply, depth)
                         break
                     floor = score
@@ -487,9 +465,7 @@ def chance_node(
             proven = best_proven
 
     # 7. Say what is proven, and remember it.
-    search.pv_nodes += best > alpha and best < beta
-    search.cut_nodes += best >= beta
-    search.all_nodes += best <= alpha
+    count_kind(search, best, alpha, beta)
     if proven:
         search.estimates = estimates
     elif search.estimates == estimates:

@@ -110,6 +110,8 @@ def _fits(kind: types.Type, wanted: str, cls: type) -> bool:
     if wanted in _SCALARS:
         return isinstance(kind, _SCALARS[wanted])
     parts = wanted.removeprefix("tuple[").removesuffix("]").split(", ")
+    if parts[1:] == ["..."] and isinstance(kind, types.BaseTuple):
+        parts = parts[:1] * len(kind)
     return (
         isinstance(kind, types.BaseTuple)
         and len(kind) == len(parts)

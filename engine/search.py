@@ -221,6 +221,49 @@ def extend_line(search, ply, move):
 
 
 @compiled
+def rank_moves(position, known, previous, mover, ply, top, end, parked, search):
+    """Say how promising the moves on the stack look; if *parked*, children wait beside them.
+
+    First come a move that is *known* to be good, and one that wins at once.
+    """
+    stride = width(position) + 1
+    for at in range(top, end):
+        move = search.moves[at]
+        score = learned_score(search, move, previous, mover, ply)
+        again = False
+        if parked:
+            child = play(position, move)
+            again = moves_again(position, child)
+            park(search.children, at * stride, child)
+            if search.use_order:
+                score += ORDER_WEIGHT * order(position, move, child)
+            ended, final = outcome(child)
+            if ended and (final > 0 if again else final < 0):
+                score = FIRST
+        if move == known:
+            score = FIRST
+        search.ranked[at] = rank(score, move, again, at - top)
+
+
+@compiled
+def count_cutoff(search, move, known, ply, searched, left):
+    """Count a cutoff by a move, after so many were *searched* and so many are *left*."""
+    search.cutoffs += 1
+    search.first_cutoffs += searched == 1
+    search.table_move_cutoffs += move == known
+    search.killer_cutoffs += move == search.killers[2 * ply] or move == search.killers[2 * ply + 1]
+    search.branches_cut += left
+
+
+@compiled
+def count_kind(search, best, alpha, beta):
+    """Count a node that was searched, by its kind."""
+    search.pv_nodes += best > alpha and best < beta
+    search.cut_nodes += best >= beta
+    search.all_nodes += best <= alpha
+
+
+@compiled
 def leaf_score(position, evaluation, ply, steps, search):
     """The score of a position from which the search does not go on."""
     search.nodes += 1
@@ -441,22 +484,7 @@ def search_node(
     if not 0 < end - top <= most_moves(position):
         accuse(position, MOVES, search)
         return alpha
-    for at in range(top, end):
-        move = search.moves[at]
-        score = learned_score(search, move, previous, mover, ply)
-        again = False
-        if parked:
-            child = play(position, move)
-            again = moves_again(position, child)
-            park(search.children, at * stride, child)
-            if search.use_order:
-                score += ORDER_WEIGHT * order(position, move, child)
-            ended, final = outcome(child)
-            if ended and (final > 0 if again else final < 0):
-                score = FIRST
-        if move == known:
-            score = FIRST
-        search.ranked[at] = rank(score, move, again, at - top)
+    rank_moves(position, known, previous, mover, ply, top, end, parked, search)
 
     # 8. Look the children up before one is searched (enhanced transposition cutoffs).
     # Those that cannot raise alpha need no search.
@@ -588,21 +616,13 @@ def search_node(
                 best_move = move
                 extend_line(search, ply, move)
                 if value >= beta:
-                    search.cutoffs += 1
-                    search.first_cutoffs += searched == 1
-                    search.table_move_cutoffs += move == known
-                    search.killer_cutoffs += (
-                        move == search.killers[2 * ply] or move == search.killers[2 * ply + 1]
-                    )
-                    search.branches_cut += end - at - 1
+                    count_cutoff(search, move, known, ply, searched, end - at - 1)
                     remember_cutoff(search, first, at, previous, mover, ply, depth)
                     break
                 floor = value
 
     # 10. Say what is proven, and remember it.
-    search.pv_nodes += best > alpha and best < beta
-    search.cut_nodes += best >= beta
-    search.all_nodes += best <= alpha
+    count_kind(search, best, alpha, beta)
     proven = best_proven if best >= beta else all_proven
     if best_proven and search.win and best > MOST_ESTIMATE:
         # No quicker win is hidden by the horizon (by selection, perhaps: it is a win anyway).

@@ -1,4 +1,4 @@
-"""The Royal Game of Ur, and how its rules are written.
+"""The Royal Game of Ur by the Finkel, Masters and Blitz rules.
 
 Rules: two players race their pieces along a route and off the board; who brings all of them
 home first wins.  In the Finkel rules each enters on the own side, goes along the middle row,

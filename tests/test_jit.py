@@ -465,7 +465,7 @@ names = [name for _, name, _ in pkgutil.iter_modules(engine.__path__) if name !=
 modules = [importlib.import_module(f"engine.{name}") for name in names]
 values = [value for module in modules for value in vars(module).values()]
 kernels = {value for value in values if isinstance(value, jit.Kernel)}
-kernels -= {kernel for kernel in kernels if kernel.name.startswith("engine.chance.")}
+kernels = {kernel for kernel in kernels if not kernel.name.startswith("engine.chance.")}
 for kernel in kernels:
     kernel.specialise(Position, OWN)
 position = parse_position("444444113355")
