@@ -32,6 +32,8 @@ from engine.contract import (
 )
 from engine.errors import CutnodeError
 from engine.jit import jit_enabled
+from engine.lab.ablation import ablation
+from engine.lab.depths import depths
 from engine.limits import DEPTH_IN
 from engine.table import AGE, AGES, BUCKETS, COLD, HEADER_WORDS, depth_of, is_proven, move_of
 from engine.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits, leave_out
@@ -461,6 +463,18 @@ def test_command_line():
     assert (data["best_move"], data["lines"]) == (None, [])
     result = cutnode("search", "tictactoe", "--depth", 1, "--debug")
     assert (result.exit_code, "has no chance" in result.output) == (2, True)
-    for experiment in ("ablation", "depths"):
-        result = cutnode("lab", experiment, "toys.race", "5 4 2", "--depth", 2)
-        assert (result.exit_code, "toys.race has chance" in result.output) == (2, True)
+
+
+@compiled_only
+@pytest.mark.parametrize("text", ["5 4 2", "5 4 0"])
+def test_experiments(text):
+    """The laboratory takes games of chance, also where chance is to decide."""
+    position = race.parse_position(text)
+    study = ablation([position], 3, exact=True, runs=1)
+    rows = {row["step"]: row for row in study.rows}
+    assert "alpha-beta" not in rows and "+ star2" in rows
+    assert {row["value"] for row in study.rows} == {1.0}
+    assert rows["search"]["fewer"] == 1
+    table = depths([position], 3, exact=True, runs=1)
+    assert same(table.rows[-1]["score"], minimax(position, 3).value)
+    assert ("move" in table.rows[-1]) == (text == "5 4 2")

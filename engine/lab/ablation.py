@@ -9,11 +9,12 @@ need it).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.contract import legal_moves
+from engine.contract import defines, legal_moves
 from engine.errors import CutnodeError
 from engine.evaluation import Evaluation
 from engine.lab.measuring import (
@@ -150,7 +151,14 @@ class _Ablation:
         self._report("search", 2)
         search = self._measure(engine)
         self._report("alpha-beta", 3)
-        self._add_alphabeta(search)
+        if not defines(engine.cls, "chance"):
+            self._add_alphabeta(search)
+        elif search is not None:
+            self.baseline = {"nodes": search.nodes, "seconds": search.seconds}
+            self.notes.append(
+                "A game of chance: what stands here beside alpha-beta is beside search, "
+                "expectiminimax with alpha-beta where a player decides."
+            )
         self.rows.append(self._row("search", search))
         last = search
         everything: Measured | None = None
@@ -179,7 +187,7 @@ class _Ablation:
             table=self.table,
             evaluation=self.task.evaluation,
             techniques=techniques,
-            exact=exact,
+            exact=exact or self.task.exact,
         )
 
     def _measure(self, engine: Engine) -> Measured | None:
@@ -215,7 +223,7 @@ class _Ablation:
             )
         elif self.exact is not None:
             pairs = zip(found.results, self.exact, strict=True)
-            row["value"] = _share([plain.value == exact.value for plain, exact in pairs])
+            row["value"] = _share([_same(plain, exact) for plain, exact in pairs])
         self.rows.append({"step": name} | row)
 
     def _add_alphabeta(self, search: Measured | None) -> None:
@@ -231,7 +239,7 @@ class _Ablation:
         row |= {"step": "alpha-beta", "fewer": 1.0, "faster": 1.0}
         if self.exact is not None:
             pairs = zip(found.results, self.exact, strict=True)
-            row["value"] = _share([plain.value == exact.value for plain, exact in pairs])
+            row["value"] = _share([_same(plain, exact) for plain, exact in pairs])
         if self.rows[0]["step"] == "minimax":
             row["gain"] = self.rows[0]["nodes"] / row["nodes"]
         self.rows.append(row)
@@ -249,7 +257,7 @@ class _Ablation:
             row["faster"] = self.baseline["seconds"] / found.seconds
         if self.exact is not None:
             pairs = list(enumerate(zip(found.results, self.exact, strict=True)))
-            row["value"] = _share([mine.value == exact.value for _, (mine, exact) in pairs])
+            row["value"] = _share([_same(mine, exact) for _, (mine, exact) in pairs])
             row["move"] = _share([self._is_best(number, mine) for number, (mine, _) in pairs])
         return row
 
@@ -295,7 +303,7 @@ class _Ablation:
                 f"search, its share of best moves is left empty."
             )
             return None
-        return frozenset(line.move for line in every.lines if line.value == exact.value)
+        return frozenset(line.move for line in every.lines if _same(line, exact))
 
     def _note_once(self, note: str) -> None:
         if note not in self.notes:
@@ -325,6 +333,11 @@ class _Ablation:
                 f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that "
                 f"starts them: compare their nodes, not their times."
             )
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values are the same but for the rounding of expectations."""
+    return math.isclose(a.value, b.value, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _share(agree: Sequence[bool | None]) -> float | None:

@@ -27,7 +27,7 @@ COLUMNS = (
     Column("nodes", "positions visited, those of lesser depths in the same search included", ",d"),
     Column("seconds", "CPU time, median of the runs", ".5f"),
     Column("move", "the best move found, the first of equals"),
-    Column("score", "its score for the player to move", "d"),
+    Column("score", "its score for the player to move", ".6g"),
     Column("meaning", "what the score says"),
     Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
     Column("growth", "nodes beside those of one ply less", ".2f"),
@@ -92,6 +92,7 @@ def _search_depths(
         table=task.table_mb,
         evaluation=task.evaluation,
         techniques=task.techniques,
+        exact=task.exact,
     )
     for depth in range(1, task.depth + 1):
         progress(f"depth {depth}", depth - 1, task.depth)
@@ -118,9 +119,10 @@ def _row(depth: int, found: Measured, before: list[dict[str, Any]]) -> dict[str,
         row["growth"] = found.nodes / before[-1]["nodes"]
     if len(found.results) == 1:
         result = found.results[0]
-        row["move"] = game_function(type(result.position), "move_text")(
-            result.position, result.best_move
-        )
+        if result.best_move is not None:  # chance does not decide
+            row["move"] = game_function(type(result.position), "move_text")(
+                result.position, result.best_move
+            )
         row["score"] = result.value
         row["meaning"] = result.meaning()
     return row

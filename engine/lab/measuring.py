@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any, TypeVar
 
 from engine.api import alphabeta, minimax
-from engine.contract import defines, game_function, game_name, outcome
+from engine.contract import game_function, game_name, outcome
 from engine.errors import CutnodeError
 from engine.evaluation import Evaluation, evaluation_of
 from engine.optionality import Optionality
@@ -232,8 +232,6 @@ def task_of(
     if not positions:
         raise CutnodeError("there are no positions to search")
     cls = type(positions[0])
-    if defines(cls, "chance"):
-        raise CutnodeError(f"{game_name(cls)} has chance: this experiment is for games without")
     text = game_function(cls, "position_text")
     for position in positions:
         if type(position) is not cls:
