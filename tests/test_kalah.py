@@ -167,8 +167,6 @@ def small(variant):
 LARGEST = {"3": 6, "4": 6, "5": 4, "6": 3}
 """The most seeds in a house with which a board of so many houses is solved in seconds."""
 
-FAST = ("4", ",empty")
-
 
 def on_largest(variant):
     """The start of a variant on the largest board of as many houses, and of the same rule.
@@ -187,9 +185,7 @@ def test_small_boards(variant, value):
 @pytest.mark.parametrize(
     ("variant", "value"),
     [
-        pytest.param(
-            variant, value, marks=[] if (variant[0], variant[3:]) == FAST else pytest.mark.slow
-        )
+        pytest.param(variant, value, marks=pytest.mark.slow)
         for variant, value in BOARDS
         if not small(variant) and int(variant[2]) <= LARGEST[variant[0]]
     ],

@@ -83,6 +83,7 @@ def test_worse_order_is_further_from_the_fewest():
     assert 1 == best < good < worst
 
 
+@pytest.mark.slow
 def test_all_searches_of_random_trees():
     study = theory((4,), (2, 4), ("random",), range(5))
     assert [row["search"] for row in study.rows[::2]] == list(SEARCHES)

@@ -56,7 +56,9 @@ def nim_positions(most, heaps):
     return zip(*facts, strict=True)
 
 
-@pytest.mark.parametrize(("most", "heaps"), [(3, 3), pytest.param(7, 4, marks=needs_jit)])
+@pytest.mark.parametrize(
+    ("most", "heaps"), [(3, 3), pytest.param(7, 4, marks=[needs_jit, pytest.mark.slow])]
+)
 def test_nim(most, heaps):
     positions, wanted = nim_positions(most, heaps)
     assert values(positions) == list(wanted)
