@@ -44,7 +44,13 @@ def test_games(name):
     assert check(load_game(name)) == []
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name.startswith("connect4") else [])
+        for name in VARIANTS
+    ],
+)
 def test_rules_of_variants(name):
     assert check(load_game(name), games=8, compile=False) == []
 

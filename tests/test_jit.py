@@ -199,6 +199,7 @@ def test_two_processes_may_compile_at_once(project):
     assert project.run().announced == []
 
 
+@pytest.mark.slow
 def test_damaged_file_is_compiled_again(project):
     project.run()
     [path] = project.kept()
@@ -276,6 +277,7 @@ def evaluate(position):
 """
 
 
+@pytest.mark.slow
 def test_classes_of_one_name_are_not_taken_for_each_other(project):
     project.write("tiny_sizes.py", CLASSES)
     for _ in range(2):
@@ -294,6 +296,7 @@ PACKAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["", "site-packages"], ids=["own", "installed"])
 @pytest.mark.parametrize("name", ["tiny/__init__.py", "tiny/deep/numbers.py"])
 def test_edit_of_another_module_of_the_package_changes_the_answer(project, place, name):
@@ -352,6 +355,7 @@ def test_read_only_installation_and_home_do_not_matter(project):
             path.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_without_a_usable_directory_each_process_compiles(project):
     nowhere = below_a_file(project.folder)
     project.write("tiny_helper.py", f"{HELPER}import tempfile\ntempfile.tempdir = {nowhere!r}\n")

@@ -43,7 +43,7 @@ GAMES = {
 }
 GAMES = {name: start for name, start in GAMES.items() if not defines(type(start), "chance")}
 
-QUICK = {"tictactoe", "connect4", "duel"}
+QUICK = {"tictactoe", "connect4"}
 """The games of the quick tests: each takes some seconds to compile."""
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
