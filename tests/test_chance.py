@@ -127,6 +127,7 @@ def test_techniques_score_as_minimax(name):
                     assert repeating or same(value, result.value), context
 
 
+@pytest.mark.slow
 @compiled_only
 def test_events_with_many_outcomes():
     """More than are listed, almost all of them impossible."""
@@ -167,6 +168,7 @@ UR = (
 )
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("depth", [3, 4])
 def test_star_techniques_save_nodes(depth):

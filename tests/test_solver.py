@@ -271,6 +271,7 @@ def edited(tmp_path):
     return edited
 
 
+@pytest.mark.slow
 def test_more_moves_than_the_game_said(edited):
     """No search writes outside of its part of the stack, and none answers."""
     game = edited("crowded_nim", "MAX_MOVES = HEAPS * MOST", "MAX_MOVES = 5", jit_enabled())
