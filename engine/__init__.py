@@ -35,7 +35,7 @@ from engine.results import (
 from engine.searcher import Engine, search
 from engine.statistics import Statistics
 from engine.table import Table
-from engine.text import draw_board, is_board, parse_board, quoted
+from engine.text import draw_board, is_board, parse_board, play_texts, quoted
 from engine.tree import Node, Tree, record_tree
 from engine.tree_drawing import to_dot, to_json, to_mermaid, to_svg
 
@@ -88,6 +88,7 @@ __all__ = [
     "parse_board",
     "perft",
     "play_game",
+    "play_texts",
     "popcount",
     "quoted",
     "rebuild",

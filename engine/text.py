@@ -1,13 +1,15 @@
-"""Reading and drawing boards as text, for games to share."""
+"""Reading and drawing boards, and reading lines of play, for games to share."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
+from engine.contract import game_function, play
 from engine.errors import PositionError
 
-__all__ = ["draw_board", "is_board", "nearest", "parse_board", "quoted"]
+__all__ = ["draw_board", "is_board", "nearest", "parse_board", "play_texts", "quoted"]
 
 LONGEST_QUOTE = 60
 
@@ -60,3 +62,17 @@ def draw_board(rows: list[str], footer: str = "") -> str:
     """The rows with their cells apart, and a *footer* (column names) below."""
     lines = [" ".join(row) for row in rows]
     return "\n".join([*lines, footer] if footer else lines)
+
+
+def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "move") -> Any:
+    """The position after *moves*, each in the game's notation, of which *text* consists.
+
+    :class:`PositionError` says which *what* of the text is wrong, and why.
+    """
+    parse_move = game_function(type(position), "parse_move")
+    for number, move in enumerate(moves, 1):
+        try:
+            position = play(position, parse_move(position, move))
+        except PositionError as error:
+            raise PositionError(f"{what} {number} of {quoted(text.strip())}: {error}") from None
+    return position

@@ -47,6 +47,7 @@ from engine import (
     lowest,
     lowest_index,
     parse_board,
+    play_texts,
     popcount,
     quoted,
     rebuild,
@@ -508,12 +509,7 @@ def describe(position: Stones, value: int) -> str:
 
 
 def _parse_moves(text: str, position: Stones) -> Stones:
-    for number, move in enumerate(re.findall(rf"{MOVE}|[^\s,]+", text), 1):
-        try:
-            position = play(position, parse_move(position, move))
-        except PositionError as error:
-            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
-    return position
+    return play_texts(position, re.findall(rf"{MOVE}|[^\s,]+", text), text)
 
 
 def _parse_stones(text: str, empty: Stones) -> Stones:

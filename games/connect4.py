@@ -43,6 +43,7 @@ from engine import (
     lowest,
     lowest_index,
     parse_board,
+    play_texts,
     popcount,
     quoted,
     rebuild,
@@ -514,11 +515,7 @@ def _position(cls: type[Stones], mine: int, theirs: int) -> Stones:
 
 def _parse_columns(text: str, position: Stones) -> Stones:
     separated = re.split(r"[\s,]+", text.strip()) if position.WIDTH > 9 else text.strip()
-    for number, column in enumerate(filter(None, separated), 1):
-        try:
-            position = play(position, parse_move(position, column))
-        except PositionError as error:
-            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
+    position = play_texts(position, filter(None, separated), text)
     return _position(type(position), position.mine, position.theirs)
 
 

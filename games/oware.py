@@ -44,6 +44,7 @@ from engine import (
     is_board,
     legal_moves,
     lowest_index,
+    play_texts,
     quoted,
     rebuild,
     without_lowest,
@@ -302,12 +303,7 @@ def describe(position: Seeds, value: int) -> str:
 
 
 def _parse_moves(text: str, position: Seeds) -> Seeds:
-    for number, move in enumerate(re.sub(r"[\s,]", "", text), 1):
-        try:
-            position = play(position, parse_move(position, move))
-        except PositionError as error:
-            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
-    return position
+    return play_texts(position, re.sub(r"[\s,]", "", text), text)
 
 
 def _parse_board(text: str, empty: Seeds) -> Seeds:

@@ -65,6 +65,7 @@ from engine import (
     is_board,
     lowest,
     lowest_index,
+    play_texts,
     popcount,
     quoted,
     rebuild,
@@ -830,12 +831,9 @@ def describe(position: Field, value: int) -> str:
 
 
 def _parse_moves(text: str, position: Field) -> Field:
-    for number, move in enumerate(re.findall(rf"(?:{MOVE})(?![^\s,])|[^\s,]+", text.lower()), 1):
-        try:
-            position = play(position, parse_move(position, move))
-        except PositionError as error:
-            raise PositionError(f"action {number} of {quoted(text.strip())}: {error}") from None
-    return position
+    return play_texts(
+        position, re.findall(rf"(?:{MOVE})(?![^\s,])|[^\s,]+", text.lower()), text, what="action"
+    )
 
 
 def _parse_board(text: str, first: Field) -> Field:

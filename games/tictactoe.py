@@ -26,6 +26,7 @@ from engine import (
     draw_board,
     is_board,
     parse_board,
+    play_texts,
     popcount,
     quoted,
 )
@@ -106,12 +107,7 @@ def parse_position(text: str, variant: str = "") -> Position:
     position = start(variant)
     if is_board(text, "xo."):
         return _parse_marks(text)
-    for number, cell in enumerate(text.strip(), 1):
-        try:
-            position = play(position, parse_move(position, cell))
-        except PositionError as error:
-            raise PositionError(f"move {number} of {quoted(text.strip())}: {error}") from None
-    return position
+    return play_texts(position, text.strip(), text)
 
 
 def position_text(position: Position) -> str:
