@@ -18,6 +18,7 @@ from toys import gamble, pig, race
 from engine import Engine, GameError, Table, legal_moves, load_game, minimax, solve
 from engine import chance_table as module
 from engine.bits import WORD, Bits, mix
+from engine.chance import chance_node, chance_root
 from engine.cli import main
 from engine.conformance import check
 from engine.contract import (
@@ -480,3 +481,12 @@ def test_experiments(text):
     table = depths([position], 3, exact=True, runs=1)
     assert same(table.rows[-1]["score"], minimax(position, 3).value)
     assert ("move" in table.rows[-1]) == (text == "5 4 2")
+
+
+@compiled_only
+def test_kernels_have_one_signature_for_a_position_class():
+    """A second one, by an untyped literal, would crash when it is loaded from the cache."""
+    Engine(race.start(), table=1).search(race.start(), depth=2)
+    for kernel in (chance_node, chance_root):
+        classes = [signature[0] for signature in kernel.dispatcher.signatures]
+        assert classes and len(set(classes)) == len(classes)
