@@ -17,11 +17,11 @@ from engine.evaluation import Evaluation
 from engine.finding import Game, game_names, load_game
 from engine.iteration import iterate
 from engine.jit import compiled
-from engine.matches import MatchResult, Sprt, match, play_game
 from engine.optionality import Optionality
-from engine.players import LEVELS, Choice, Player, make_player
+from engine.playing.matches import MatchResult, Sprt, match, play_game
+from engine.playing.players import LEVELS, Choice, Player, make_player
+from engine.playing.record import Record
 from engine.positions import rebuild
-from engine.record import Record
 from engine.results import (
     Batch,
     Iterated,
@@ -36,8 +36,8 @@ from engine.searcher import Engine, search
 from engine.statistics import Statistics
 from engine.table import Table
 from engine.text import draw_board, is_board, parse_board, play_texts, quoted
-from engine.tree import Node, Tree, record_tree
-from engine.tree_drawing import to_dot, to_json, to_mermaid, to_svg
+from engine.tree.drawing import to_dot, to_json, to_mermaid, to_svg
+from engine.tree.recording import Node, Tree, record_tree
 
 __all__ = [
     "LEVELS",

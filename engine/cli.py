@@ -28,14 +28,14 @@ from engine.finding import Game
 from engine.lab.cli import lab
 from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
 from engine.people import board, explained, forgiving, move_text, position_text
-from engine.playing_cli import match
-from engine.playing_cli import play as play_game
+from engine.playing.cli import match
+from engine.playing.cli import play as play_game
 from engine.results import Result, score_text
 from engine.searcher import DRIVERS
 from engine.table import Table
 from engine.techniques import choose, leave_out
 from engine.text import quoted
-from engine.tree_cli import tree
+from engine.tree.cli import tree
 
 __all__ = ["main"]
 

@@ -27,7 +27,7 @@ from engine import (
     play_game,
 )
 from engine.cli import main
-from engine.matches import (
+from engine.playing.matches import (
     MatchResult,
     elo_difference,
     expected_score,

@@ -13,8 +13,8 @@ from toys import duel, race
 import engine
 from engine import CutnodeError, Game, load_game
 from engine.cli import main
-from engine.play import COMMANDS, PERSON, Session, resume
-from engine.players import EnginePlayer
+from engine.playing.play import COMMANDS, PERSON, Session, resume
+from engine.playing.players import EnginePlayer
 
 GAME = load_game("tictactoe")
 

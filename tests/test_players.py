@@ -21,7 +21,7 @@ from engine import (
     play_game,
 )
 from engine.jit import jit_enabled
-from engine.players import StrengthPlayer, full_width, level_evaluation, parse_configuration
+from engine.playing.players import StrengthPlayer, full_width, level_evaluation, parse_configuration
 
 GAME = load_game("tictactoe")
 PLAYERS = ("random", "level=easy", "level=expert", "strength=0", "strength=30", "strength=85")

@@ -34,7 +34,7 @@ from engine.cli import main
 from engine.contract import is_plain
 from engine.finding import plain_copy
 from engine.jit import jit_enabled
-from engine.tree import SEARCHES
+from engine.tree.recording import SEARCHES
 
 # S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach" (4th edition, 2021),
 # figure 5.2: minimax 3; figure 5.5: alpha-beta never looks at the leaves 4 and 6.

@@ -19,8 +19,8 @@ from engine.contract import chance, chance_outcome, defines, game_name, legal_mo
 from engine.errors import CutnodeError, PositionError
 from engine.files import check_file, write_whole
 from engine.finding import Game, game_names, load_game
-from engine.players import Choice, EnginePlayer, Player, make_player
-from engine.record import Record
+from engine.playing.players import Choice, EnginePlayer, Player, make_player
+from engine.playing.record import Record
 from engine.results import SearchResult
 from engine.scores import is_decisive
 from engine.table import Table

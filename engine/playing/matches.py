@@ -25,8 +25,8 @@ from typing import Any
 from engine.contract import evaluate, game_name, key, legal_moves, moves_again, outcome, play
 from engine.errors import CutnodeError, GameError, PositionError, whole
 from engine.finding import Game, load_game
-from engine.players import Player, make_player
-from engine.record import Record
+from engine.playing.players import Player, make_player
+from engine.playing.record import Record
 
 __all__ = [
     "MatchResult",
@@ -391,7 +391,7 @@ def match(
 ) -> MatchResult:
     """Play so many *pairs* of games (50, or all of the *openings*) between configurations.
 
-    Configurations are texts for :func:`engine.players.make_player`.  Without *openings*
+    Configurations are texts for :func:`engine.playing.players.make_player`.  Without *openings*
     (positions) they are made by random moves, *plies* of them.  The player moves first in
     the first game of a pair.  A game of *most_plies* steps (the game's ``MAX_PLIES``) is a
     draw.  The result is the same for any number of *processes*.  A test may end the match

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from engine.errors import CutnodeError
 from engine.scores import WIN
-from engine.tree import Node, Tree, Unsearched
+from engine.tree.recording import Node, Tree, Unsearched
 
 __all__ = ["FORMATS", "to_dot", "to_json", "to_mermaid", "to_svg"]
 

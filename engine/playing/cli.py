@@ -17,8 +17,8 @@ import click
 from engine.errors import CutnodeError
 from engine.finding import load_game
 from engine.options import FILE
-from engine.play import PERSON, Session, resume
-from engine.players import FULL_STRENGTH, LEVELS
+from engine.playing.play import PERSON, Session, resume
+from engine.playing.players import FULL_STRENGTH, LEVELS
 
 __all__ = ["Terminal", "match", "play"]
 
@@ -228,9 +228,9 @@ def match(
     --elo1 a sequential test (SPRT) ends the match when it is decided. Games with limits of
     depth or nodes are the same each time.
     """
-    from engine import matches
     from engine.cli import progress_bar, read_positions
     from engine.files import check_file, write_whole
+    from engine.playing import matches
 
     sprt = None
     if elo0 is not None and elo1 is not None:

@@ -14,8 +14,8 @@ from engine.options import DEPTH_IN, EVALUATION, EXACT, TECHNIQUES, WITHOUT
 from engine.parameters import MOST_DEPTH
 from engine.searcher import DRIVERS
 from engine.text import quoted
-from engine.tree import MOST_NODES, SEARCHES, record_tree
-from engine.tree_drawing import FORMATS
+from engine.tree.drawing import FORMATS
+from engine.tree.recording import MOST_NODES, SEARCHES, record_tree
 
 __all__ = ["tree"]
 

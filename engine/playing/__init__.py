@@ -1,0 +1,1 @@
+"""Playing games: players, matches, and a game in the terminal."""

@@ -1,0 +1,1 @@
+"""The tree that a search visited: recorded, and drawn."""
