@@ -1,0 +1,114 @@
+"""Discs on the frame of 8x8 squares: where a disc can go, and what it turns over.
+
+Square n is bit n: a1 is bit 0, b1 bit 1, a2 bit 8, h8 bit 63.  Smaller boards lie in the corner
+of a1, and the rest of the frame stays empty of discs, so it ends every line as an edge does.
+
+The four directions of a line (along the row, the two diagonals, the column) are worked on
+together, as ``Lanes``; each in two senses, up (to higher squares) and down.
+
+Measured, bulk perft of depth 10, leaves per second: with lanes in both functions 770 million;
+moves by lanes and turned discs line by line 600; moves by eight fills, one after the other,
+and turned discs by lanes 350; nothing by lanes 330.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine import Bits, compiled, popcount
+from engine.lanes import Lanes, highest_in, load_lanes, nonzero_in, spread, union
+
+__all__ = ["ALL", "DOWN", "UP", "empties", "final_value", "flipped", "mobility", "reach"]
+
+ALL = Bits((1 << 64) - 1)
+INNER = Bits(0x7E7E7E7E7E7E7E7E)
+"""All columns but those at the edge, which lines along rows and diagonals cannot cross."""
+
+STEPS = (1, 7, 8, 9)
+"""How far the next square is, in each direction."""
+
+STEP = Lanes(*STEPS)
+TWO_STEPS = Lanes(*(2 * step for step in STEPS))
+CROSSED = Lanes(INNER, INNER, ALL, INNER)
+
+ONE = Lanes(1, 1, 1, 1)
+NONE = Lanes(0, 0, 0, 0)
+
+
+def lines(sense: int) -> np.ndarray:
+    """The squares beyond each square: 64 times 4 directions, one after the other."""
+    found = []
+    for square in range(64):
+        for across, along in ((1, 0), (-1, 1), (0, 1), (1, 1)):
+            column, row = square % 8 + sense * across, square // 8 + sense * along
+            line = 0
+            while 0 <= column < 8 and 0 <= row < 8:
+                line |= 1 << (8 * row + column)
+                column, row = column + sense * across, row + sense * along
+            found.append(line)
+    return np.array(found, np.uint64)
+
+
+UP, DOWN = lines(1), lines(-1)
+
+
+@compiled
+def reach(mine, theirs):
+    """The empty squares, of the whole frame, on which the owner of *mine* turns discs over.
+
+    In each direction *run* grows from own discs over opposing ones: by one square, by one,
+    and then twice by two at once (Kogge-Stone), six in all.
+    """
+    own, other = spread(mine), spread(theirs) & CROSSED
+    run = other & (own << STEP)
+    run |= other & (run << STEP)
+    pairs = other & (other << STEP)
+    run |= pairs & (run << TWO_STEPS)
+    run |= pairs & (run << TWO_STEPS)
+    ends = run << STEP
+    run = other & (own >> STEP)
+    run |= other & (run >> STEP)
+    pairs = other & (other >> STEP)
+    run |= pairs & (run >> TWO_STEPS)
+    run |= pairs & (run >> TWO_STEPS)
+    ends |= run >> STEP
+    return union(ends) & ~(mine | theirs)
+
+
+@compiled
+def flipped(mine, theirs, square):
+    """The discs of *theirs* that a disc of the other on an empty *square* turns over.
+
+    Up, the first square of a line that is not theirs is where a carry through all others
+    stops; down, it is the highest of those.  If it is mine, all before it turn.
+    """
+    own, other = spread(mine), spread(theirs)
+    up, down = load_lanes(UP, 4 * square), load_lanes(DOWN, 4 * square)
+    stop = ((other | ~up) + ONE) & own & up
+    turned = (stop - nonzero_in(stop)) & up
+    stop = highest_in(down & ~other) & own
+    turned |= (NONE - (stop + stop)) & down
+    return union(turned)
+
+
+# Of a position, whose class says which squares its board has
+
+
+@compiled
+def mobility(position):
+    """The squares on which the mover can put a disc."""
+    return reach(position.mine, position.theirs) & position.BOARD
+
+
+@compiled
+def empties(position):
+    """The number of empty squares."""
+    return position.AREA - popcount(position.mine | position.theirs)
+
+
+@compiled
+def final_value(position):
+    """The mover's discs less the other's; empty squares count for the winner."""
+    difference = popcount(position.mine) - popcount(position.theirs)
+    left = empties(position)
+    return difference + left if difference > 0 else difference - left if difference < 0 else 0
