@@ -23,7 +23,16 @@ from engine.bits import WORD
 from engine.constants import ConstantType, pointer
 from engine.native import in_compiled_code
 
-__all__ = ["Lanes", "highest_in", "load_lanes", "nonzero_in", "spread", "union", "words_of"]
+__all__ = [
+    "Lanes",
+    "common",
+    "highest_in",
+    "load_lanes",
+    "nonzero_in",
+    "spread",
+    "union",
+    "words_of",
+]
 
 
 class Lanes(NamedTuple):
@@ -85,6 +94,11 @@ def words_of(lanes: Lanes) -> tuple[int, int, int, int]:
 def union(lanes: Lanes) -> int:
     """The bits that are set in any lane."""
     return lanes.first | lanes.second | lanes.third | lanes.fourth
+
+
+def common(lanes: Lanes) -> int:
+    """The bits that are set in every lane."""
+    return lanes.first & lanes.second & lanes.third & lanes.fourth
 
 
 def nonzero_in(lanes: Lanes) -> Lanes:
@@ -172,13 +186,21 @@ def _words_of(typing: Any, lanes: Any) -> Any:
     return types.UniTuple(types.uint64, COUNT)(LANES), generate
 
 
-@intrinsic
-def _union(typing: Any, lanes: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        reduce = _vector_function(builder, "vector.reduce.or", ir.IntType(64), VECTOR)
-        return builder.call(reduce, args)
+def _reduction(name: str) -> Any:
+    """An intrinsic that makes one word of four."""
 
-    return types.uint64(LANES), generate
+    @intrinsic
+    def reduce(typing: Any, lanes: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            function = _vector_function(builder, f"vector.reduce.{name}", ir.IntType(64), VECTOR)
+            return builder.call(function, args)
+
+        return types.uint64(LANES), generate
+
+    return reduce
+
+
+_union, _common = _reduction("or"), _reduction("and")
 
 
 @intrinsic
@@ -218,6 +240,11 @@ def _compiled_words_of(lanes: Any) -> Any:
 @in_compiled_code(union)
 def _compiled_union(lanes: Any) -> Any:
     return lambda lanes: _union(lanes)
+
+
+@in_compiled_code(common)
+def _compiled_common(lanes: Any) -> Any:
+    return lambda lanes: _common(lanes)
 
 
 @in_compiled_code(nonzero_in)

@@ -12,12 +12,12 @@ from engine import (
     rebuild,
     without_lowest,
 )
-from games.othello.discs import ALL, empties, final_value, flipped, mobility, reach
+from games.othello.discs import ALL, PASS, empties, final_value, flipped, mobility, reach
+from games.othello.endgame import bounds, candidates, endgame, forced, order
 
 VALUE_LIMIT = 64
 MAX_MOVES = 60
 MAX_PLIES = 120
-PASS = 64
 
 
 class Discs(NamedTuple):
