@@ -163,9 +163,7 @@ def _reduction(name: str) -> Any:
     @intrinsic
     def reduce(typing: Any, lanes: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            function = _vector_function(
-                builder, f"vector.reduce.{name}", ir.IntType(64), VECTOR
-            )
+            function = _vector_function(builder, f"vector.reduce.{name}", ir.IntType(64), VECTOR)
             return builder.call(function, args)
 
         return types.uint64(LANES), generate
