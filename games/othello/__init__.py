@@ -18,6 +18,7 @@ from games.othello.endgame import bounds, candidates, endgame, forced, order
 VALUE_LIMIT = 64
 MAX_MOVES = 60
 MAX_PLIES = 120
+TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
 
 class Discs(NamedTuple):
