@@ -327,7 +327,7 @@ def parse_position(text: str, variant: str = "") -> Discs:
     """Read a board or a transcript (see the module's text)."""
     empty = start(variant)
     said = text.partition(";")[0].strip().lower()
-    is_transcript = not re.search(r"[xo*.]|^-+$", said) or re.fullmatch(r"(--\s*)+", said)
+    is_transcript = not re.search("[xo*.]", said)
     return _parse_moves(said, empty) if is_transcript else _parse_board(said, empty)
 
 
