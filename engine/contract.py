@@ -34,8 +34,8 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 :func:`moves`, :func:`play`, :func:`outcome`, :func:`key`.
 
 Verbs that a game may define, compiled; each has a default, and a verb that is not
-defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`candidates`,
-:func:`forced`, :func:`order`, :func:`noisy`, :func:`extension`, :func:`skip`,
+defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`endgame`,
+:func:`candidates`, :func:`forced`, :func:`order`, :func:`noisy`, :func:`extension`, :func:`skip`,
 :func:`features`, :func:`canonical`, :func:`canonical_move`, :func:`original_move`,
 :func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`,
 :func:`reversible`.
@@ -114,6 +114,7 @@ __all__ = [
     "chance_outcome",
     "costless",
     "defines",
+    "endgame",
     "evaluate",
     "extension",
     "features",
@@ -358,6 +359,17 @@ def bounds(position: Any, alpha: int, beta: int) -> tuple[int, int]:
     if over:
         return value, value
     return -INFINITE, INFINITE
+
+
+@_verb
+def endgame(position: Any, alpha: int, beta: int) -> tuple[bool, int, int]:
+    """Whether the game solves a position itself, its value, and the nodes that took.
+
+    For code that knows how the last few moves of this game go better than any search does,
+    and for tables of endings.  Called when :func:`bounds` left the value open.  The value is
+    fail-soft: exact within ``alpha < beta``, a bound beyond.  Default: it does not.
+    """
+    return False, 0, 0
 
 
 @_verb

@@ -22,7 +22,7 @@ from numba.extending import intrinsic, models, register_model, typeof_impl
 from engine.bits import WORD
 from engine.native import in_compiled_code
 
-__all__ = ["Lanes", "highest_in", "load_lanes", "nonzero_in", "spread", "union"]
+__all__ = ["Lanes", "common", "highest_in", "load_lanes", "nonzero_in", "spread", "union"]
 
 
 class Lanes(NamedTuple):
@@ -79,6 +79,11 @@ def load_lanes(array: Any, index: int) -> Lanes:
 def union(lanes: Lanes) -> int:
     """The bits that are set in any lane."""
     return lanes.first | lanes.second | lanes.third | lanes.fourth
+
+
+def common(lanes: Lanes) -> int:
+    """The bits that are set in every lane."""
+    return lanes.first & lanes.second & lanes.third & lanes.fourth
 
 
 def nonzero_in(lanes: Lanes) -> Lanes:
@@ -152,13 +157,21 @@ def _load_lanes(typing: Any, array: Any, index: Any) -> Any:
     return LANES(array, types.intp), generate
 
 
-@intrinsic
-def _union(typing: Any, lanes: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        reduce = _vector_function(builder, "vector.reduce.or", ir.IntType(64), VECTOR)
-        return builder.call(reduce, args)
+def _reduction(name: str) -> Any:
+    """An intrinsic that makes one word of four."""
 
-    return types.uint64(LANES), generate
+    @intrinsic
+    def reduce(typing: Any, lanes: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            function = _vector_function(builder, f"vector.reduce.{name}", ir.IntType(64), VECTOR)
+            return builder.call(function, args)
+
+        return types.uint64(LANES), generate
+
+    return reduce
+
+
+_union, _common = _reduction("or"), _reduction("and")
 
 
 @intrinsic
@@ -193,6 +206,11 @@ def _compiled_load_lanes(array: Any, index: Any) -> Any:
 @in_compiled_code(union)
 def _compiled_union(lanes: Any) -> Any:
     return lambda lanes: _union(lanes)
+
+
+@in_compiled_code(common)
+def _compiled_common(lanes: Any) -> Any:
+    return lambda lanes: _common(lanes)
 
 
 @in_compiled_code(nonzero_in)

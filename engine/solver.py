@@ -34,6 +34,7 @@ from engine.contract import (
     candidates,
     canonical,
     canonical_move,
+    endgame,
     forced,
     game_constant,
     most_moves,
@@ -157,8 +158,8 @@ TABLE = types.uint64[::1]
 
 
 @compiled
-def resolve(position, alpha, beta):
-    """Play forced moves until bounds decide the window or there is a choice.
+def resolve(position, alpha, beta, search):
+    """Play forced moves until the game decides the window or there is a choice.
 
     Returns the position reached, whether the original mover is to move in it, whether
     its value is decided, and if so that value (for whoever is to move in it).
@@ -170,6 +171,10 @@ def resolve(position, alpha, beta):
             return position, same, True, lower
         if upper <= alpha:
             return position, same, True, upper
+        solved, value, nodes = endgame(position, alpha, beta)
+        search.nodes += nodes
+        if solved:
+            return position, same, True, value
         move = forced(position)
         if move == NO_MOVE:
             return position, same, False, 0
@@ -287,7 +292,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
         child = play(position, move)
         again = moves_again(position, child)
         low, high = (floor, beta) if again else (-beta, -floor)
-        reached, same, decided, value = resolve(child, low, high)
+        reached, same, decided, value = resolve(child, low, high, search)
         again = again == same
         if decided:
             if abs(value) > most_value(position):
@@ -300,9 +305,10 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
                     return best
                 floor = max(floor, best)
             continue
-        _, reached_key = settled(reached)
-        reached_word = mix(Bits(reached_key))
-        if plies > search.table_plies:
+        reached_word = Bits(0)
+        if plies_left(reached) >= search.table_plies:
+            _, reached_key = settled(reached)
+            reached_word = mix(Bits(reached_key))
             prepare(table, reached_word)
         score = order(position, move, child)
         if move == best_known:
@@ -393,7 +399,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
 @compiled
 def search_root(position, alpha, beta, top, search, table):
     """The value of any position within a window, fail-soft; the stacks are free from *top*."""
-    reached, same, decided, value = resolve(position, alpha, beta)
+    reached, same, decided, value = resolve(position, alpha, beta, search)
     if not decided:
         low, high = (alpha, beta) if same else (-beta, -alpha)
         _, reached_key = settled(reached)

@@ -43,9 +43,11 @@ from engine import (
     rebuild,
     without_lowest,
 )
-from games.othello.discs import empties, final_value, flipped, mobility
+from games.othello.discs import PASS, empties, final_value, flipped, mobility
+from games.othello.endgame import bounds, candidates, endgame, forced, order  # noqa: F401
 
-PASS = 64
+
+TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
 UNIT = 4
 

@@ -20,6 +20,9 @@ from engine.lanes import Lanes, highest_in, load_lanes, nonzero_in, spread, unio
 
 __all__ = ["ALL", "DOWN", "UP", "empties", "final_value", "flipped", "mobility", "reach"]
 
+PASS = 64
+"""The move of a player who cannot put a disc down."""
+
 ALL = Bits((1 << 64) - 1)
 INNER = Bits(0x7E7E7E7E7E7E7E7E)
 """All columns but those at the edge, which lines along rows and diagonals cannot cross."""

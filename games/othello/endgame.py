@@ -1,0 +1,276 @@
+"""What is known of the end of a game of Othello: stable discs, the last moves, an order.
+
+Sources: stable discs bound the value, and moves that leave the other few replies come first
+(fastest first), both as in programs since M. Buro's Logistello; odd regions first, D. Parker.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import NO_MOVE, Bits, compiled, lowest, lowest_index, popcount, without_lowest
+from engine.lanes import Lanes, common, spread
+from games.othello.discs import (
+    ALL,
+    PASS,
+    STEP,
+    empties,
+    final_value,
+    flipped,
+    mobility,
+    reach,
+)
+
+__all__ = ["bounds", "candidates", "endgame", "forced", "order", "stable"]
+
+LAST = 5
+"""With so many empty squares or fewer, :func:`endgame` solves a position."""
+
+A, H = Bits(0x0101010101010101), Bits(0x8080808080808080)
+ROWS = Bits(0xFF000000000000FF)
+NOT_A, NOT_H = ALL ^ A, ALL ^ H
+BORDER = A | H | ROWS
+
+EDGES = Lanes(A | H, BORDER, ROWS, BORDER)
+"""Where a line of each direction ends: nothing can turn a disc there over along the line."""
+
+
+def runs(sense: int) -> tuple[Lanes, Lanes, Lanes]:
+    """The squares with 1, 2 and 4 squares before them in each direction, on the frame."""
+    before = []
+    for across, along in ((1, 0), (-1, 1), (0, 1), (1, 1)):
+        for count in (1, 2, 4):
+            squares = 0
+            for square in range(64):
+                column = square % 8 - sense * count * across
+                row = square // 8 - sense * count * along
+                squares |= (0 <= column < 8 and 0 <= row < 8) << square
+            before.append(squares)
+    first, second, third = (Lanes(*before[n::3]) for n in range(3))
+    return first, second, third
+
+
+UP_1, UP_2, UP_4 = runs(1)
+DOWN_1, DOWN_2, DOWN_4 = runs(-1)
+STEP_2 = Lanes(*(2 * step for step in STEP))
+STEP_4 = Lanes(*(4 * step for step in STEP))
+
+QUADRANTS = tuple(Bits(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
+
+
+@compiled
+def full_lines(discs):
+    """For each direction the squares on lines without an empty square."""
+    holes = ~spread(discs)
+    run = holes | ((holes << STEP) & UP_1)
+    run |= (run << STEP_2) & UP_2
+    run |= (run << STEP_4) & UP_4
+    holes |= (holes >> STEP) & DOWN_1
+    holes |= (holes >> STEP_2) & DOWN_2
+    holes |= (holes >> STEP_4) & DOWN_4
+    return ~(run | holes)
+
+
+@compiled
+def stable(discs, others):
+    """Discs that can surely never be turned over.
+
+    In each direction the line is full, or ends at the disc, or the next one is stable.
+    """
+    safe = full_lines(discs | others) | EDGES
+    found = discs & common(safe)
+    if found == Bits(0):
+        return found
+    while True:
+        beside = spread(found)
+        more = discs & common(safe | (beside << STEP) | (beside >> STEP))
+        if more == found:
+            return found
+        found = more
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """The end of the game, and what stable discs leave to win."""
+    left = empties(position)
+    lower, upper = -position.AREA, position.AREA
+    if left > LAST and mobility(position) == Bits(0):
+        if reach(position.theirs, position.mine) & position.BOARD == Bits(0):
+            value = final_value(position)
+            return value, value
+    if left > LAST and alpha >= 2 * left:
+        upper = position.AREA - 2 * popcount(stable(position.theirs, position.mine))
+    return lower, upper
+
+
+@compiled
+def forced(position):
+    return PASS if mobility(position) == Bits(0) else NO_MOVE
+
+
+@compiled
+def odd_squares(free):
+    """The squares of *free* in quadrants with an odd number of them."""
+    odd = Bits(0)
+    for quadrant in QUADRANTS:
+        if popcount(free & quadrant) & 1:
+            odd |= quadrant
+    return free & odd
+
+
+@compiled
+def candidates(position, buffer, at):
+    """Moves into odd regions first: who moves last in a region gains by it."""
+    squares = mobility(position)
+    odd = squares & odd_squares(position.BOARD & ~(position.mine | position.theirs))
+    squares ^= odd
+    while odd:
+        buffer[at] = lowest_index(odd)
+        odd = without_lowest(odd)
+        at += 1
+    while squares:
+        buffer[at] = lowest_index(squares)
+        squares = without_lowest(squares)
+        at += 1
+    return at
+
+
+CORNERS = Bits(0x8100000000000081)
+
+
+@compiled
+def order(position, move, child):
+    """Few replies first, those into corners counted twice; then odd regions."""
+    replies = mobility(child)
+    score = -8 * (popcount(replies) + popcount(replies & CORNERS))
+    free = position.BOARD & ~(position.mine | position.theirs)
+    if (odd_squares(free) >> Bits(move)) & Bits(1):
+        score += 4
+    if (CORNERS >> Bits(move)) & Bits(1):
+        score += 8
+    return score
+
+
+# The last moves
+
+NOTHING = -65
+"""Less than every value."""
+
+
+@compiled
+def at_the_end(mine, theirs, area):
+    """The value when nobody can move, as ``final_value``."""
+    own, other = popcount(mine), popcount(theirs)
+    if own > other:
+        return area - 2 * other
+    return 2 * own - area if own < other else 0
+
+
+@compiled
+def last_one(mine, theirs, free, area):
+    """The value with one empty square."""
+    square = lowest_index(free)
+    turned = flipped(mine, theirs, square)
+    if turned:
+        return 2 * popcount(mine) + 2 * popcount(turned) + 2 - area
+    turned = flipped(theirs, mine, square)
+    if turned:
+        return 2 * popcount(mine) - 2 * popcount(turned) - area
+    return at_the_end(mine, theirs, area)
+
+
+@compiled
+def try_two(mine, theirs, free, area, beta):
+    """The best of the mover's moves with two empty squares, ``NOTHING`` without one; nodes."""
+    best, nodes = NOTHING, 0
+    first, second = lowest(free), without_lowest(free)
+    turned = flipped(mine, theirs, lowest_index(first))
+    if turned:
+        nodes += 1
+        best = -last_one(theirs ^ turned, mine | turned | first, second, area)
+        if best >= beta:
+            return best, nodes
+    turned = flipped(mine, theirs, lowest_index(second))
+    if turned:
+        nodes += 1
+        best = max(best, -last_one(theirs ^ turned, mine | turned | second, first, area))
+    return best, nodes
+
+
+@compiled(inline=False)
+def last_two(mine, theirs, free, area, alpha, beta):
+    """The value with two empty squares, and the nodes."""
+    value, nodes = try_two(mine, theirs, free, area, beta)
+    if value == NOTHING:
+        value, nodes = try_two(theirs, mine, free, area, -alpha)
+        value = -value if value != NOTHING else at_the_end(mine, theirs, area)
+    return value, nodes + 1
+
+
+def one_more(last: Any) -> Any:
+    """What does with one empty square more as *last* does; moves into odd regions first."""
+
+    @compiled
+    def try_all(mine, theirs, free, area, alpha, beta):
+        best, nodes = NOTHING, 0
+        odd = odd_squares(free)
+        squares = odd
+        for _ in range(2):
+            while squares:
+                move = lowest(squares)
+                squares = without_lowest(squares)
+                turned = flipped(mine, theirs, lowest_index(move))
+                if turned:
+                    value, more = last(
+                        theirs ^ turned, mine | turned | move, free ^ move, area, -beta, -alpha
+                    )
+                    nodes += more
+                    if -value > best:
+                        best = -value
+                        if best >= beta:
+                            return best, nodes
+                        alpha = max(alpha, best)
+            squares = free ^ odd
+        return best, nodes
+
+    @compiled(inline=False)
+    def last_few(mine, theirs, free, area, alpha, beta):
+        if popcount(free) > 3 and alpha >= 2 * popcount(free):
+            upper = area - 2 * popcount(stable(theirs, mine))
+            if upper <= alpha:
+                return upper, 1
+        value, nodes = try_all(mine, theirs, free, area, alpha, beta)
+        if value == NOTHING:
+            value, nodes = try_all(theirs, mine, free, area, -beta, -alpha)
+            value = -value if value != NOTHING else at_the_end(mine, theirs, area)
+        return value, nodes + 1
+
+    return last_few
+
+
+last_three = one_more(last_two)
+last_four = one_more(last_three)
+last_five = one_more(last_four)
+
+
+@compiled
+def endgame(position, alpha, beta):
+    """The last empty squares, by code that needs no list of moves."""
+    left = empties(position)
+    if left > LAST:
+        return False, 0, 0
+    mine, theirs, area = position.mine, position.theirs, position.AREA
+    free = position.BOARD & ~(mine | theirs)
+    if left == 5:
+        value, nodes = last_five(mine, theirs, free, area, alpha, beta)
+    elif left == 4:
+        value, nodes = last_four(mine, theirs, free, area, alpha, beta)
+    elif left == 3:
+        value, nodes = last_three(mine, theirs, free, area, alpha, beta)
+    elif left == 2:
+        value, nodes = last_two(mine, theirs, free, area, alpha, beta)
+    elif left == 1:
+        value, nodes = last_one(mine, theirs, free, area), 1
+    else:
+        value, nodes = final_value(position), 1
+    return True, value, nodes
