@@ -40,6 +40,7 @@ from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
 from engine.runner import Limits, Solver, run, watch
 from engine.scores import WIN, is_decisive
+from engine.scouting import scouting
 from engine.solver import ALONE, SHARED, solve_batch
 from engine.table import Table
 
@@ -152,24 +153,30 @@ def solve_many(
     if threads > 1:
         tables = [Table(max(1, table.megabytes // threads)) for _ in range(threads)]
     line = 2 if lines else 0
+    parts = [positions[start::threads] for start in range(threads)]
+    scouted = [scouting(*of, limits) for of in zip(parts, tables, strict=True)]
     solvers = [
         Solver(
-            positions[start::threads],
             part,
+            own,
             limits,
             weak=weak,
             line=line,
             cold=cold,
             sharing=ALONE,
+            scouting=said,
         )
-        for start, part in enumerate(tables)
+        for part, own, said in zip(parts, tables, scouted, strict=True)
     ]
     ended = run(solvers, limits, progress=progress)
     rows = records(len(positions), solvers[0].rows.dtype)
     spent = np.zeros(len(positions))
-    for start, solver in enumerate(solvers):
+    for start, (solver, said) in enumerate(zip(solvers, scouted, strict=True)):
         rows[start::threads] = solver.rows
         spent[start::threads] = solver.seconds
+        if said is not None:
+            rows["nodes"][start::threads] += said.nodes
+            spent[start::threads] += said.seconds
     return Batch(positions, rows, spent, functools.partial(_result, weak, ended))
 
 
@@ -184,6 +191,7 @@ def _solve(
 ) -> Result:
     """Solve one position, with all threads on it; *known* bounds its value."""
     _require_solvable(type(position))
+    scouted = scouting([position], table, limits)
     if limits.nodes is not None:
         limits = replace(limits, nodes=max(1, limits.nodes // threads))
     solvers = [
@@ -196,6 +204,7 @@ def _solve(
             cold=False,
             sharing=ALONE if threads == 1 else SHARED,
             known=known,
+            scouting=scouted,
         )
         for _ in range(threads)
     ]
@@ -209,7 +218,11 @@ def _solve(
     row["reason"] = rows["reason"].max()
     for name in ("nodes", *TableUse.__slots__):
         row[name] = rows[name].sum()
-    return _result(weak, ended, position, row, float(solvers[best].seconds[0]))
+    seconds = float(solvers[best].seconds[0])
+    if scouted is not None:
+        row["nodes"] += scouted.nodes[0]
+        seconds += scouted.seconds[0]
+    return _result(weak, ended, position, row, seconds)
 
 
 def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> Result:

@@ -35,7 +35,8 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 
 Verbs that a game may define, compiled; each has a default, and a verb that is not
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`endgame`,
-:func:`candidates`, :func:`forced`, :func:`order`, :func:`noisy`, :func:`extension`, :func:`skip`,
+:func:`candidates`, :func:`forced`, :func:`order`, :func:`scout`, :func:`noisy`,
+:func:`extension`, :func:`skip`,
 :func:`features`, :func:`canonical`, :func:`canonical_move`, :func:`original_move`,
 :func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`,
 :func:`reversible`.
@@ -141,6 +142,7 @@ __all__ = [
     "reversible",
     "runs_plainly",
     "same_after_chance",
+    "scout",
     "settled",
     "side",
     "skip",
@@ -408,6 +410,16 @@ def plies_left(position: Any) -> int:
     ``MAX_MOVES``, so let that be tight.
     """
     return 1000
+
+
+@_verb
+def scout(position: Any) -> int:
+    """The depth of a search by estimates that goes before a proof; default 0: none.
+
+    Its score is the value that a solver asks for first, and its moves are tried first.  It
+    pays where ``evaluate`` foretells values well and a proof takes millions of nodes.
+    """
+    return 0
 
 
 # Optional: what helps a search that has to stop before the end of the game ---------------

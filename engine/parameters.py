@@ -21,6 +21,9 @@ FAR_FRACTION = 4
 than this fraction of the first interval.  4 solves balanced positions as cheaply as
 MTD(f) from 0, and positions with a quick win with a sixteenth of its nodes."""
 
+SCOUTING_SHARE = 10
+"""The search before a proof takes at most this part of the limits of nodes and time."""
+
 SMALLEST_REGION = 1 << 13
 """Buckets with which a table starts: half a MiB, which stays in the second-level cache."""
 

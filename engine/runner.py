@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.clock import Clock, seconds_per_tick
-from engine.contract import game_constant, most_value
+from engine.contract import INFINITE, game_constant, most_value
 from engine.errors import CutnodeError, whole
 from engine.limits import CALLED, MOVES, RUNNING, TIME, VALUE
 from engine.memory import Memory
@@ -28,7 +28,7 @@ from engine.positions import as_words, coerce
 from engine.solver import ALONE, OPENING, plies_for, result_dtype, search_dtype, solve_batch
 from engine.table import Table
 
-__all__ = ["Limits", "Solver", "run", "run_watched", "watch"]
+__all__ = ["Limits", "Scouting", "Solver", "run", "run_watched", "watch"]
 
 UNLIMITED = 1 << 62
 
@@ -53,6 +53,18 @@ class Limits:
             raise CutnodeError(f"stop is a threading.Event, not {self.stop!r}")
 
 
+@dataclass(frozen=True, slots=True)
+class Scouting:
+    """What searches of limited depth say of positions, for those who prove their values."""
+
+    guesses: list[int]
+    """The score of each position, or ``INFINITE`` if it was not searched."""
+    purpose: int
+    """Part of the keys under which the searches left their moves in the table."""
+    nodes: list[int]
+    seconds: list[float]
+
+
 class Solver:
     """One thread's part of the work: some positions, a table, and the search's memory."""
 
@@ -69,6 +81,7 @@ class Solver:
         cold: bool,
         sharing: int,
         known: tuple[int, int] | None = None,
+        scouting: Scouting | None = None,
     ):
         self.like = coerce(positions[0])
         self.words = as_words(positions)
@@ -81,6 +94,7 @@ class Solver:
         self.rows = records(len(positions), result_dtype(cls))
         limit = most_value(self.like)
         self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
+        self.rows["guess"] = INFINITE if scouting is None else scouting.guesses
         self.rows["reason"] = CALLED
         self.memory = Memory(cls, search_dtype(cls))
         self.search = self.memory.words
@@ -89,6 +103,7 @@ class Solver:
         for name, usual in (("TABLE_PLIES", TABLE_PLIES), ("ENHANCED_PLIES", ENHANCED_PLIES)):
             plies = game_constant(cls, name, plies_for(cls, usual))
             self.search[name.lower()][0] = plies
+        self.search["scouted"][0] = 0 if scouting is None else scouting.purpose
         self.search["stop_at"][0] = -1
         self.clock = Clock(limits.seconds)
         self.seconds = np.zeros(len(positions))

@@ -28,7 +28,7 @@ import numba
 import numpy as np
 from numba import types
 
-from engine.bits import Bits, mix
+from engine.bits import Bits
 from engine.contract import (
     INFINITE,
     MOVES_ROOM,
@@ -92,6 +92,7 @@ from engine.plain import accuse, repeats
 from engine.positions import load, park, width, words_each
 from engine.scores import MOST_ESTIMATE, final_score, from_table, limited, to_table
 from engine.table import (
+    address_for,
     begin,
     depth_of,
     is_proven,
@@ -177,8 +178,8 @@ def address(position, actions, search):
     """
     if search.use_symmetry:
         word, _ = canonical(position)
-        return mix(Bits(word) ^ Bits(search.purpose)) ^ mix(Bits(actions))
-    return mix(Bits(key(position)) ^ Bits(search.purpose)) ^ mix(Bits(actions))
+        return address_for(word, search.purpose, actions)
+    return address_for(key(position), search.purpose, actions)
 
 
 @compiled

@@ -62,6 +62,7 @@ from engine.parameters import FAR_FRACTION, SHARED_PLIES, USUAL_MOVES
 from engine.plain import accuse
 from engine.positions import load, park, width, words_each
 from engine.table import (
+    address_for,
     begin,
     is_marked,
     lower_of,
@@ -108,6 +109,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("shared", np.int64),  # whether other threads search the same with the same table
         ("plies", np.int64),  # longest line that the stacks have room for
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("scouted", np.uint64),  # the purpose of a search that left moves in the table; 0: none
         ("table_plies", np.int64),  # with fewer left, nodes do not use the table
         ("enhanced_plies", np.int64),  # with fewer left, they do not look children up
         ("moves", np.int64, (room + MOVES_ROOM,)),
@@ -129,6 +131,7 @@ def result_dtype(cls: Any) -> np.dtype[Any]:
     fields: list[Any] = [
         ("lower", np.int64),
         ("upper", np.int64),
+        ("guess", np.int64),  # what to ask first; INFINITE: nobody knows
         ("reason", np.int64),
         ("nodes", np.int64),
         ("probes", np.int64),
@@ -196,6 +199,15 @@ def lower_in(data, decided):
 def upper_in(data, decided):
     upper = upper_of(data)
     return upper if upper == INFINITE else upper + decided
+
+
+@compiled(inline=False)
+def scouted_move(position, purpose, table):
+    """The move that the search before the proof thought best here, or ``NO_MOVE``."""
+    word, symmetry = canonical(position)
+    data = probe(table, address_for(word, purpose, 0))
+    move = move_of(data) if data != Bits(0) else NO_MOVE
+    return original_move(position, move, symmetry) if move != NO_MOVE else NO_MOVE
 
 
 @compiled
@@ -279,6 +291,9 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             if best_known != NO_MOVE:
                 best_known = original_move(position, best_known, symmetry)
 
+        if best_known == NO_MOVE and search.scouted != 0 and plies >= search.enhanced_plies:
+            best_known = scouted_move(position, search.scouted, table)
+
     # 3. Make the children, and see which of them are decided without search.
     best, best_move, floor = -INFINITE, NO_MOVE, alpha
     stride = width(position) + 1
@@ -305,10 +320,10 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
                     return best
                 floor = max(floor, best)
             continue
-        reached_word = Bits(0)
-        if plies_left(reached) >= search.table_plies:
-            _, reached_key = settled(reached)
-            reached_word = mix(Bits(reached_key))
+        _, reached_key = settled(reached)
+        in_table = plies_left(reached) >= search.table_plies
+        reached_word = mix(Bits(reached_key)) if in_table else Bits(0)
+        if in_table:
             prepare(table, reached_word)
         score = order(position, move, child)
         if move == best_known:
@@ -447,8 +462,9 @@ def prove(position, result, weak, search, table):
     """Narrow the proven interval in *result* to the value, as far as limits allow."""
     bounded = begin_proof(position, result, weak, search)
     lower, upper = np.int64(result.lower), np.int64(result.upper)
-    near = (upper - lower) // FAR_FRACTION if bounded else 2 * MAX_VALUE
-    guess = min(max(0, lower), upper)
+    known = result.guess != INFINITE
+    near = (upper - lower) // FAR_FRACTION if bounded and not known else 2 * MAX_VALUE
+    guess = min(max(result.guess if known else 0, lower), upper)
     while lower < upper:
         asked = question(lower, upper, guess, near)
         value = search_root(position, asked - 1, asked, 0, search, table)

@@ -183,6 +183,16 @@ def sweep(table):
 
 
 @compiled
+def address_for(word, purpose, actions):
+    """The scattered key under which a search of limited depth keeps a position.
+
+    *word* is the position's key, *purpose* stands for what the scores depend on, and
+    *actions* may still follow without cost.
+    """
+    return mix(Bits(word) ^ Bits(purpose)) ^ mix(Bits(actions))
+
+
+@compiled
 def bucket(table, word):
     """The index of the first entry of the bucket of a scattered key."""
     return HEADER_WORDS + np.int64(high_product(word, table[BUCKETS])) * BUCKET_WORDS

@@ -44,7 +44,7 @@ from engine import (
     without_lowest,
 )
 from games.othello.discs import PASS, empties, final_value, flipped, mobility
-from games.othello.endgame import bounds, candidates, endgame, forced, order  # noqa: F401
+from games.othello.endgame import bounds, candidates, endgame, forced, order, scout  # noqa: F401
 from games.othello.patterns import pattern_value
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
