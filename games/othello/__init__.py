@@ -36,6 +36,7 @@ from engine import (
     PositionError,
     compiled,
     draw_board,
+    legal_moves,
     lowest_index,
     mix,
     popcount,
@@ -45,7 +46,6 @@ from engine import (
 )
 from games.othello.discs import PASS, empties, final_value, flipped, mobility
 from games.othello.endgame import bounds, candidates, endgame, forced, order  # noqa: F401
-
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
@@ -396,16 +396,17 @@ def _parse_moves(text: str, position: Discs) -> Discs:
     found = re.findall(r"pass|ps|pa|--|[a-z][0-9]|[^\s,]+", text)
     for number, move in enumerate(found, 1):
         try:
-            if re.fullmatch("[a-h][1-8]", move) and _has_to_pass(position):
-                position = play(position, PASS)
-            position = play(position, parse_move(position, move))
+            position = play_text(position, move)
         except PositionError as error:
             raise PositionError(f"move {number} of {quoted(text)}: {error}") from None
     return position
 
 
-def _has_to_pass(position: Discs) -> bool:
-    return not mobility(position) and not outcome(position)[0]
+def play_text(position: Discs, text: str) -> Discs:
+    """The position after a move; before a square, a pass need not be written."""
+    if re.fullmatch("[a-h][1-8]", text.lower()) and legal_moves(position) == [PASS]:
+        position = play(position, PASS)
+    return play(position, parse_move(position, text))
 
 
 def _parse_board(text: str, empty: Discs) -> Discs:
