@@ -49,10 +49,15 @@ from games.othello.endgame import bounds, candidates, endgame, forced, order  # 
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
-UNIT = 4
+UNIT = 6
+"""In discs.  Of 60 positions, searched 8 plies deep with :func:`evaluate_mobility`, it loses 0.17
+discs to save 18 % of the nodes; 4 saves 38 % and loses 0.23, none loses 0.10."""
 
 FEW_DISCS = 12
-"""Positions with more are hardly ever symmetric to others of the same search."""
+"""Positions with more are hardly ever symmetric to others of the same search.
+
+Measured: from the start, 12 plies deep and exact, 55 thousand nodes instead of 146 thousand;
+after two moves there is nothing to gain."""
 
 
 class Discs(NamedTuple):
