@@ -44,6 +44,7 @@ from engine.contract import (
     chance_outcome,
     costless,
     defines,
+    endgame,
     evaluate,
     features,
     forced,
@@ -718,10 +719,27 @@ def _windows(value: float) -> list[tuple[int, int]]:
     return [(-INFINITE, INFINITE), (-1, 1), *((beta - 1, beta) for beta in inside)]
 
 
-def _open(position: Any, alpha: int, beta: int) -> bool:
-    """Whether bounds leave a window undecided."""
+def _undecided(position: Any, alpha: int, beta: int) -> bool:
+    """Whether bounds leave a window open."""
     lower, upper = bounds(position, alpha, beta)
     return bool(lower < beta and upper > alpha and lower != upper)
+
+
+def _open(position: Any, alpha: int, beta: int) -> bool:
+    """Whether a window is left to a search."""
+    return _undecided(position, alpha, beta) and not endgame(position, alpha, beta)[0]
+
+
+@about("endgame", Study.endings)
+def endgame_values_hold(position: Any, study: Study) -> Iterator[str]:
+    value = study.values[position]
+    for alpha, beta in _windows(value):
+        if study.path_dependent or not _undecided(position, alpha, beta):
+            continue
+        solved, found, _ = endgame(position, alpha, beta)
+        fits = value <= found if found <= alpha else value >= found if found >= beta else False
+        if solved and not fits and found != value:
+            yield f"for window {alpha}..{beta} it says {found}, but the value is {value}"
 
 
 @about("candidates", Study.choices)

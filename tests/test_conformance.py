@@ -196,6 +196,7 @@ tictactoe_text = tictactoe.position_text
         ("plies_left", "plies were played", {"plies_left": lambda p: 5}),
         ("bounds", "but the value is", {"bounds": lambda p, alpha, beta: (0, 0)}),
         ("bounds", "the game is over", {"bounds": lambda p, alpha, beta: (-1, 1)}),
+        ("endgame", "it says 1, but", {"endgame": lambda p, alpha, beta: (True, 1, 1)}),
         ("candidates", "not legal", {"candidates": first_cell}),
         ("forced", "not the only one", {"forced": lambda p: 0}),
         ("canonical", "in the same class", {"canonical": lambda p: (p.mine | p.theirs, 0)}),

@@ -36,6 +36,7 @@ from engine import (
     PositionError,
     compiled,
     draw_board,
+    legal_moves,
     lowest_index,
     mix,
     popcount,
@@ -49,10 +50,15 @@ from games.othello.patterns import pattern_value
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
-UNIT = 4
+UNIT = 6
+"""In discs.  Of 60 positions, searched 8 plies deep with :func:`evaluate_mobility`, it loses 0.17
+discs to save 18 % of the nodes; 4 saves 38 % and loses 0.23, none loses 0.10."""
 
 FEW_DISCS = 12
-"""Positions with more are hardly ever symmetric to others of the same search."""
+"""Positions with more are hardly ever symmetric to others of the same search.
+
+Measured: from the start, 12 plies deep and exact, 55 thousand nodes instead of 146 thousand;
+after two moves there is nothing to gain."""
 
 
 class Discs(NamedTuple):
@@ -401,16 +407,17 @@ def _parse_moves(text: str, position: Discs) -> Discs:
     found = re.findall(r"pass|ps|pa|--|[a-z][0-9]|[^\s,]+", text)
     for number, move in enumerate(found, 1):
         try:
-            if re.fullmatch("[a-h][1-8]", move) and _has_to_pass(position):
-                position = play(position, PASS)
-            position = play(position, parse_move(position, move))
+            position = play_text(position, move)
         except PositionError as error:
             raise PositionError(f"move {number} of {quoted(text)}: {error}") from None
     return position
 
 
-def _has_to_pass(position: Discs) -> bool:
-    return not mobility(position) and not outcome(position)[0]
+def play_text(position: Discs, text: str) -> Discs:
+    """The position after a move; before a square, a pass need not be written."""
+    if re.fullmatch("[a-h][1-8]", text.lower()) and legal_moves(position) == [PASS]:
+        position = play(position, PASS)
+    return play(position, parse_move(position, text))
 
 
 def _parse_board(text: str, empty: Discs) -> Discs:

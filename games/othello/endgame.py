@@ -140,6 +140,9 @@ def odd_squares(free):
 def candidates(position, buffer, at):
     """Moves into odd regions first: who moves last in a region gains by it."""
     squares = mobility(position)
+    if squares == Bits(0):
+        buffer[at] = PASS
+        return at + 1
     odd = squares & odd_squares(position.BOARD & ~(position.mine | position.theirs))
     squares ^= odd
     while odd:

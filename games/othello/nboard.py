@@ -1,0 +1,377 @@
+"""Othello for NBoard and programs that speak its protocol, version 2.
+
+``python -m games.othello.nboard`` reads commands from standard input and answers on standard
+output, a line each.  The protocol is described by C. Welty in https://github.com/weltyc/ntest,
+``instructions/Protocol.htm``.
+
+A thread reads ahead, so that a ``ping`` ends what is being thought about; all commands are
+carried out in their order by the main thread.  There is no book, so ``learn`` and ``set
+contempt`` change nothing.  What cannot be understood is answered by a status line.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from engine import (
+    CutnodeError,
+    Engine,
+    Iteration,
+    PositionError,
+    Table,
+    analyse,
+    legal_moves,
+    quoted,
+    solve,
+)
+from engine.clock import Clock
+from engine.contract import outcome
+from engine.solver import solve_batch
+from games.othello import (
+    PASS,
+    Discs,
+    Position,
+    empties,
+    move_text,
+    parse_position,
+    play_text,
+    start,
+)
+
+__all__ = ["Session", "main", "read_game"]
+
+MOST_DEPTH = 63
+USUAL_DEPTH = 12
+
+BEFORE_SOLVING = 8
+"""A position that is to be solved is searched so deep first, to have something to say."""
+
+SHARE = 0.25
+"""The part of the time for that."""
+
+EXACT = "100%"
+"""The depth of what is solved."""
+
+
+class Session:
+    """A game, and what is asked about it.
+
+    *say* gets each line of the answers.  *seconds* limits every answer, *depth* the search
+    until a command sets it; with *exact* empty squares or fewer, positions are solved.
+    """
+
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        *,
+        table: int = 64,
+        seconds: float = 10.0,
+        depth: int = USUAL_DEPTH,
+        exact: int = 20,
+    ):
+        self.say = say
+        self.seconds = seconds
+        self.depth = depth
+        self.exact = exact
+        self.game: list[Discs] = [start()]
+        self.left: dict[bool, float] = {}
+        """The seconds left on the clocks, by whether it is white's; empty without clocks."""
+        self.engine = Engine(Position, table=max(1, table // 2))
+        self.table = Table(max(1, table // 2))
+        solve_batch.specialise(Position)  # compiles, so that the first answer is not late
+        self.stop = threading.Event()
+        self.pings = 0
+        """How many were read and are not answered yet: meanwhile nothing is thought about."""
+        self.lock = threading.Lock()
+
+    @property
+    def position(self) -> Discs:
+        return self.game[-1]
+
+    def run(self, lines: Iterable[str]) -> None:
+        """Carry out commands until there are no more, or ``quit``."""
+        waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(lines, waiting), daemon=True).start()
+        while (line := waiting.get()) != "quit":
+            self.obey(line)
+
+    def _read(self, lines: Iterable[str], waiting: queue.SimpleQueue[str]) -> None:
+        try:
+            for line in lines:
+                words = line.split()
+                if words[:1] == ["quit"]:
+                    break
+                if words[:1] == ["ping"]:
+                    with self.lock:
+                        self.pings += 1
+                        self.stop.set()
+                waiting.put(line)
+        finally:
+            with self.lock:
+                self.pings += 1  # never answered: nothing more is thought about
+                self.stop.set()
+            waiting.put("quit")
+
+    def obey(self, line: str) -> None:
+        """Carry out a command; what is wrong with it is said."""
+        words = line.split()
+        name = " ".join(words[: 2 if words[:1] == ["set"] else 1])
+        command = COMMANDS.get(name)
+        if command is None:
+            return  # of a later version, say: the protocol wants such lines ignored
+        try:
+            command(self, line.strip()[len(name) :].strip())
+        except CutnodeError as error:
+            self.say(f"status {quoted(name)}: {error}")
+
+    # Commands
+
+    def greet(self, version: str) -> None:
+        self.say("set myname cutnode")
+
+    def set_depth(self, text: str) -> None:
+        self.depth = min(max(number(text), 1), MOST_DEPTH)
+
+    def set_game(self, text: str) -> None:
+        self.game, self.left = read_game(text)
+
+    def move(self, text: str) -> None:
+        said, _, rest = text.partition("/")
+        was = self.position
+        self.game.append(play_text(was, said.strip()))
+        if was.white in self.left:
+            self.left[was.white] -= seconds_in(rest)
+
+    def ping(self, text: str) -> None:
+        with self.lock:
+            self.pings = max(0, self.pings - 1)
+            if not self.pings:
+                self.stop.clear()
+        self.say(f"pong {text}")
+
+    def hint(self, text: str) -> None:
+        count = max(1, number(text or "1"))
+        self.say("status cutnode is analysing")
+        self.think(self.position, count, self.seconds)
+        self.say("status")
+
+    def go(self, text: str) -> None:
+        position = self.position
+        if outcome(position)[0]:
+            raise PositionError("the game is over")
+        self.say("status cutnode is thinking")
+        clock = Clock(None)
+        allowed = legal_moves(position)
+        if len(allowed) == 1:
+            self.say(f"=== {name_of(position, allowed[0])}")
+        else:
+            move, value = self.think(position, 1, self.time_to_move())
+            self.say(f"=== {name_of(position, move)}/{value:.2f}/{clock.elapsed():.2f}")
+        self.say("status")
+
+    def learn(self, text: str) -> None:
+        self.say("learned")
+
+    def analyze(self, text: str) -> None:
+        """Of each position of the game, the last first, the value for black."""
+        self.say("status cutnode is analysing the game")
+        for made, position in reversed(list(enumerate(self.game))):
+            if self.stop.is_set():
+                break
+            over, value = outcome(position)
+            if not over:
+                _, value = self.think(position, 1, self.seconds, aloud=False)
+            self.say(f"analysis {made} {-value if position.white else value:.2f}")
+        self.say("status")
+
+    # Thinking
+
+    def time_to_move(self) -> float:
+        """So that the clock lasts for half of the empty squares, and some moves more."""
+        if self.position.white not in self.left:
+            return self.seconds
+        moves = empties(self.position) / 2 + 3
+        return min(self.seconds, max(0.01, self.left[self.position.white] / moves))
+
+    def think(
+        self, position: Discs, count: int, seconds: float, *, aloud: bool = True
+    ) -> tuple[int, float]:
+        """The best move and its value; says what is found of so many best moves, if *aloud*."""
+        if outcome(position)[0]:
+            raise PositionError("the game is over")
+        clock = Clock(None)
+
+        def show(iteration: Iteration) -> None:
+            depth = EXACT if iteration.proven else str(iteration.depth)
+            for line in iteration.lines:
+                self.say_line(position, line.pv, line.value, depth)
+            self.say_nodes(iteration.nodes, clock)
+
+        to_solve = empties(position) <= self.exact
+        found = self.engine.search(
+            position,
+            depth=min(self.depth, BEFORE_SOLVING) if to_solve else self.depth,
+            seconds=seconds * SHARE if to_solve else seconds,
+            stop=self.stop,
+            lines=count,
+            progress=show if aloud else None,
+        )
+        check(found.reason)
+        best = found.lines[0]
+        if not to_solve or found.proven or self.stop.is_set():
+            return best.move, best.value
+        result: Any = (solve if count == 1 else analyse)(
+            position,
+            table=self.table,
+            seconds=max(0.01, seconds - clock.elapsed()),
+            stop=self.stop,
+        )
+        check(result.reason)
+        if result.value is None or result.best_move is None:
+            return best.move, best.value
+        if aloud:
+            self.say_line(position, result.pv, result.value, EXACT)
+            others = {move: v for move, v in (result.scores or {}).items() if v is not None}
+            others.pop(result.best_move, None)
+            for move in sorted(others, key=lambda move: -others[move])[: count - 1]:
+                self.say_line(position, (move,), others[move], EXACT)
+            self.say_nodes(found.nodes + result.nodes, clock)
+        return result.best_move, result.value
+
+    def say_line(self, position: Discs, line: Iterable[int], value: float, depth: str) -> None:
+        moves = "".join(name_of(position, move) for move in line)
+        self.say(f"search {moves} {value:.2f} 0 {depth}")
+
+    def say_nodes(self, nodes: int, clock: Clock) -> None:
+        self.say(f"nodestats {nodes} {clock.elapsed():.2f}")
+
+
+COMMANDS: dict[str, Callable[[Session, str], None]] = {
+    "nboard": Session.greet,
+    "set depth": Session.set_depth,
+    "set game": Session.set_game,
+    "set contempt": lambda session, text: None,
+    "move": Session.move,
+    "ping": Session.ping,
+    "hint": Session.hint,
+    "go": Session.go,
+    "learn": Session.learn,
+    "analyze": Session.analyze,
+}
+
+
+def check(reason: str) -> None:
+    """End if Ctrl-C ended a search."""
+    if reason == "interrupted":
+        raise KeyboardInterrupt
+
+
+def name_of(position: Discs, move: int) -> str:
+    return "PA" if move == PASS else move_text(position, move).upper()
+
+
+def number(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise CutnodeError(f"{quoted(text)} is not a whole number")
+    return int(text)
+
+
+def seconds_in(text: str) -> float:
+    """The seconds that a move took, of what is written after it: EVAL/TIME; 0 if not said."""
+    _, _, time = text.partition("/")
+    return float(time) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]*)?", time.strip()) else 0.0
+
+
+def read_game(text: str) -> tuple[list[Discs], dict[bool, float]]:
+    """The positions of a game in GGF, and the seconds left on the clocks, if it has any."""
+    fields = re.findall(r"([A-Z]+)\[([^]]*)\]", text)
+    said = dict(fields)
+    if "BO" not in said:
+        raise PositionError(f"{quoted(text)} is not a game in GGF: it has no board, BO[8 ...]")
+    size, _, squares = said["BO"].strip().partition(" ")
+    if size != "8" or not squares:
+        raise PositionError(f"BO[{said['BO']}] is not a board of 8x8 squares, BO[8 ...]")
+    game = [parse_position(squares)]
+    used = {False: 0.0, True: 0.0}
+    made = [(name, move) for name, move in fields if name in ("B", "W")]
+    for count, (name, move) in enumerate(made, 1):
+        square, _, rest = move.partition("/")
+        if legal_moves(game[-1]) == [PASS] and game[-1].white != (name == "W"):
+            game.append(play_text(game[-1], "pass"))
+        if game[-1].white != (name == "W"):
+            raise PositionError(f"move {count} of the game, {name}[{move}], is not that player's")
+        try:
+            game.append(play_text(game[-1], square.strip()))
+        except PositionError as error:
+            raise PositionError(f"move {count} of the game: {error}") from None
+        used[name == "W"] += seconds_in(rest)
+    clock = re.match(r"(?:([0-9]{1,3}):)?([0-9]{1,4}):([0-9]{1,2})", said.get("TI", ""))
+    if not clock:
+        return game, {}
+    hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+    total = 3600 * hours + 60 * minutes + seconds
+    return game, {white: total - spent for white, spent in used.items()}
+
+
+def lines_of_input() -> Iterable[str]:
+    """Unbuffered: a thread that waits in it does not keep Python from ending."""
+    with os.fdopen(0, "rb", buffering=0, closefd=False) as stream:
+        for line in stream:
+            yield line.decode("utf-8", "replace")
+
+
+@click.command()
+@click.option("--table", type=click.IntRange(2), default=64, show_default=True, metavar="MIB")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="S",
+    help="At most S seconds for a move, for a hint, and for each position of a game.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, MOST_DEPTH),
+    default=USUAL_DEPTH,
+    show_default=True,
+    metavar="N",
+    help="At most N plies deep, until `set depth` says how deep.",
+)
+@click.option(
+    "--exact",
+    type=click.IntRange(0, 64),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Solve positions with N empty squares or fewer.",
+)
+def main(table: int, seconds: float, depth: int, exact: int) -> None:
+    """Play Othello for NBoard: commands of its protocol on standard input, answers on output."""
+    try:
+        session = Session(
+            lambda line: print(line, flush=True),
+            table=table,
+            seconds=seconds,
+            depth=depth,
+            exact=exact,
+        )
+        session.run(lines_of_input())
+    except CutnodeError as error:
+        raise click.ClickException(str(error)) from None
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody listens
+
+
+if __name__ == "__main__":
+    main()
