@@ -45,7 +45,7 @@ from engine import (
 )
 from games.othello.discs import PASS, empties, final_value, flipped, mobility
 from games.othello.endgame import bounds, candidates, endgame, forced, order  # noqa: F401
-
+from games.othello.patterns import pattern_value
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
@@ -244,7 +244,12 @@ def evaluate_mobility(position):
     return max(-position.AREA, min(position.AREA, estimate))
 
 
-evaluate = evaluate_mobility
+@compiled
+def evaluate(position):
+    """By patterns, which are those of the board of 8x8; by mobility on others."""
+    if position.AREA == 64:
+        return pattern_value(position)
+    return evaluate_mobility(position)
 
 
 @compiled
