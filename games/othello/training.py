@@ -25,9 +25,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
+from zlib import crc32
 
 import click
 import numpy as np
@@ -73,6 +75,9 @@ CHUNK = 1000
 HELD_OUT = 20
 """One file in so many is for validation."""
 
+PLAYED = "played.txt"
+"""A line for each file: the seed, and how its games were played."""
+
 LIMIT = 1_000_000
 """More than every score."""
 
@@ -103,6 +108,22 @@ def packable(weights: np.ndarray) -> np.ndarray:
 
 
 @njit(nogil=True, error_model="numpy")
+def played(mine, theirs, square):
+    """The discs of the next mover and of the other, after a move."""
+    turned = flipped(mine, theirs, square)
+    return theirs ^ turned, mine | turned | (Bits(1) << Bits(square))
+
+
+@njit(nogil=True, error_model="numpy")
+def insert(entry, buffer, at, end):
+    """Put an entry among those of ``buffer[at:end]``, which are in order."""
+    while end > at and buffer[end - 1] > entry:
+        buffer[end] = buffer[end - 1]
+        end -= 1
+    buffer[end] = entry
+
+
+@njit(nogil=True, error_model="numpy")
 def ranked(mine, theirs, squares, buffer, at):
     """Write the moves to ``buffer[at:]``, those first that leave the other few; return the end.
 
@@ -113,15 +134,21 @@ def ranked(mine, theirs, squares, buffer, at):
     while squares:
         square = lowest_index(squares)
         squares = without_lowest(squares)
-        turned = flipped(mine, theirs, square)
-        replies = reach(theirs ^ turned, mine | turned | (Bits(1) << Bits(square)))
+        replies = reach(*played(mine, theirs, square))
         rank = 2 * (popcount(replies) + popcount(replies & CORNERS)) + 1
-        entry = 64 * (rank - (odd >> Bits(square) & Bits(1))) + square
-        place = end
-        while place > at and buffer[place - 1] > entry:
-            buffer[place] = buffer[place - 1]
-            place -= 1
-        buffer[place] = entry
+        insert(64 * (rank - (odd >> Bits(square) & Bits(1))) + square, buffer, at, end)
+        end += 1
+    return end
+
+
+@njit(nogil=True, error_model="numpy")
+def scored(weights, mine, theirs, squares, buffer, at):
+    """As :func:`ranked`, those first after which the weights say least for the other."""
+    end = at
+    while squares:
+        square = lowest_index(squares)
+        squares = without_lowest(squares)
+        insert(64 * weighed(weights, *played(mine, theirs, square)) + square, buffer, at, end)
         end += 1
     return end
 
@@ -155,8 +182,7 @@ def solve(mine, theirs, alpha, beta, buffer):
     start = ROOM * empties
     for n in range(start, ranked(mine, theirs, squares, buffer, start)):
         square = buffer[n] & 63
-        turned = flipped(mine, theirs, square)
-        after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
+        other, after = played(mine, theirs, square)
         low = max(alpha, best)
         if n == start:
             value = -solve(other, after, -beta, -low, buffer)
@@ -168,25 +194,6 @@ def solve(mine, theirs, alpha, beta, buffer):
         if best >= beta:
             break
     return best
-
-
-@njit(nogil=True, error_model="numpy")
-def scored(weights, mine, theirs, squares, buffer, at):
-    """As :func:`ranked`, those first after which the weights say least for the other."""
-    end = at
-    while squares:
-        square = lowest_index(squares)
-        squares = without_lowest(squares)
-        turned = flipped(mine, theirs, square)
-        after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
-        entry = 64 * weighed(weights, other, after) + square
-        place = end
-        while place > at and buffer[place - 1] > entry:
-            buffer[place] = buffer[place - 1]
-            place -= 1
-        buffer[place] = entry
-        end += 1
-    return end
 
 
 SEARCH = "int64(int16[::1], uint64, uint64, int64, int64, int64, int64[::1])"
@@ -206,9 +213,7 @@ def search(weights, mine, theirs, depth, alpha, beta, buffer):
         while squares:
             square = lowest_index(squares)
             squares = without_lowest(squares)
-            turned = flipped(mine, theirs, square)
-            after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
-            best = max(best, -weighed(weights, other, after))
+            best = max(best, -weighed(weights, *played(mine, theirs, square)))
             if best >= beta:
                 break
         return best
@@ -218,8 +223,7 @@ def search(weights, mine, theirs, depth, alpha, beta, buffer):
         end = scored(weights, mine, theirs, squares, buffer, start)
     for n in range(start, end):
         square = buffer[n] & 63
-        turned = flipped(mine, theirs, square)
-        after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
+        other, after = played(mine, theirs, square)
         low = max(alpha, best)
         value = low + 1
         if n > start:
@@ -242,8 +246,7 @@ def best_move(weights, mine, theirs, depth, buffer):
         return buffer[start] & 63
     for n in range(start, end):
         square = buffer[n] & 63
-        turned = flipped(mine, theirs, square)
-        after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
+        other, after = played(mine, theirs, square)
         value = best + 1
         if n > start:
             value = -search(weights, other, after, depth - 1, -best - 1, -best, buffer)
@@ -300,8 +303,7 @@ def play_games(weights, games, depth, solved, seed, found):
                 square = random_move(squares)
             else:
                 square = best_move(weights, mine, theirs, ahead, buffer)
-            turned = flipped(mine, theirs, square)
-            mine, theirs = theirs ^ turned, mine | turned | (Bits(1) << Bits(square))
+            mine, theirs = played(mine, theirs, square)
             colour, ply = -colour, ply + 1
         label(found, pending, count, colour * at_the_end(mine, theirs, 64))
     return count
@@ -318,9 +320,13 @@ def label(found, first, end, value):
 def play_chunks(
     folder: Path, weights: np.ndarray, games: int, depth: int, solved: int, seed: int
 ) -> None:
-    """Add chunks of games to a folder; those that are there already are not played again."""
+    """Add chunks of games to a folder; those that are there already are not played again.
+
+    The folder's ``played.txt`` says how each was played.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     flat = weights.reshape(-1)
+    how = f"depth {depth}, solved from {solved} empty squares, weights {crc32(flat):08x}"
     room = np.zeros(60 * CHUNK, LABELLED)
     began = time.monotonic()
     for number, first in enumerate(range(0, games, CHUNK)):
@@ -329,6 +335,8 @@ def play_chunks(
             size = min(CHUNK, games - first)
             count = play_games(flat, size, depth, solved, 100_000 * seed + number, room)
             write_whole(path, lambda file, count=count: np.save(file, room[:count]))
+            with open(folder / PLAYED, "a") as file:
+                file.write(f"games-{seed}: {how}\n")
             print(f"{path.name}: {count} positions, {time.monotonic() - began:.0f} s", flush=True)
 
 
@@ -484,10 +492,9 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray, int]:
     return learnt, held[~np.isin(position_keys(held), position_keys(learnt))], len(paths)
 
 
-def report(weights: np.ndarray, held: np.ndarray, lines: list[str]) -> str:
-    """A text about weights (in units): how they came about, and what error they have."""
-    lines += [
-        "",
+def report(weights: np.ndarray, held: np.ndarray) -> list[str]:
+    """What error weights (in units) have, as lines of a text."""
+    lines = [
         "Error of positions held out, in discs (root of mean square): of the mean value, of",
         "mobility and corners alone, of the weights.",
         "",
@@ -497,7 +504,7 @@ def report(weights: np.ndarray, held: np.ndarray, lines: list[str]) -> str:
     for stage, ((count, spread, before), (_, _, after)) in enumerate(rows):
         first = 4 * stage + 4
         lines.append(f"{first:3}-{first + 3:2} {count:10} {spread:6.2f} {before:9.2f} {after:8.2f}")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 @click.group()
@@ -517,32 +524,54 @@ WEIGHTS = click.option(
 @main.command()
 @FOLDER
 @WEIGHTS
-@click.option("--games", default=20_000, help="How many.")
-@click.option("--depth", default=3, help="Plies that a player sees ahead.")
-@click.option("--solved", default=12, help="Empty squares of positions with exact values.")
-@click.option("--seed", default=0, help="Other games for each; files of another are kept.")
+@click.option("--games", default=20_000, type=click.IntRange(1), help="How many.")
+@click.option(
+    "--depth", default=4, type=click.IntRange(1, 20), help="Plies that a player sees ahead."
+)
+@click.option(
+    "--solved",
+    default=12,
+    type=click.IntRange(1, 20),
+    help="Empty squares of positions with exact values.",
+)
+@click.option(
+    "--seed",
+    default=0,
+    type=click.IntRange(0, 40_000),
+    help="Other games for each; files of another are kept.",
+)
 @click.option("--untrained", "first", is_flag=True, help="Play by mobility and corners alone.")
 def play(
     folder: Path, weights: Path, games: int, depth: int, solved: int, seed: int, first: bool
 ) -> None:
     """Play games, and write their positions to files in FOLDER."""
+    if not first and not weights.exists():
+        raise click.ClickException(f"there are no weights {weights}; fit them, or play --untrained")
     play_chunks(folder, untrained() if first else read_weights(weights), games, depth, solved, seed)
 
 
 @main.command()
 @FOLDER
 @WEIGHTS
-@click.option("--penalty", default=20.0, help="For a disc, in occurrences.")
-@click.option("--steps", default=25, help="Of conjugate gradients.")
+@click.option(
+    "--penalty",
+    default=25.0,
+    type=click.FloatRange(0, min_open=True),
+    help="For a weight that differs by a disc from that of the next stage, in occurrences.",
+)
+@click.option("--steps", default=20, type=click.IntRange(1), help="Of conjugate gradients.")
 def fit(folder: Path, weights: Path, penalty: float, steps: int) -> None:
     """Fit weights to the positions in FOLDER, and write them and a report."""
     learnt, held, files = read_positions(folder)
     found = packable(fit_stages(learnt, penalty, steps))
+    played = Counter((folder / PLAYED).read_text().splitlines())
     lines = [
-        f"{files} files of {CHUNK} games, {len(learnt) + len(held)} distinct positions;",
-        f"penalty {penalty:g}, {steps} steps.",
+        f"Weights {crc32(found):08x}: {files} files of {CHUNK} games, {len(learnt) + len(held)}",
+        f"distinct positions; a penalty of {penalty:g}, {steps} steps.",
+        *("", *(f"{files} x {how}" for how, files in sorted(played.items())), ""),
+        *report(found, held),
     ]
-    text = report(found, held, lines)
+    text = "\n".join(lines) + "\n"
     write_whole(weights, lambda file: pack(found, file))
     write_whole(weights.with_suffix(".txt"), lambda file: file.write(text.encode()))
     print(text)
