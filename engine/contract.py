@@ -36,9 +36,9 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 Verbs that a game may define, compiled; each has a default, and a verb that is not
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`endgame`,
 :func:`candidates`, :func:`forced`, :func:`order`, :func:`noisy`, :func:`extension`, :func:`skip`,
-:func:`features`, :func:`canonical`, :func:`canonical_move`, :func:`original_move`,
-:func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`,
-:func:`reversible`.
+:func:`deviation`, :func:`features`, :func:`canonical`, :func:`canonical_move`,
+:func:`original_move`, :func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`,
+:func:`chance_outcome`, :func:`reversible`.
 
 Functions of plain Python that every game defines, for people:
 
@@ -114,6 +114,7 @@ __all__ = [
     "chance_outcome",
     "costless",
     "defines",
+    "deviation",
     "endgame",
     "evaluate",
     "extension",
@@ -442,6 +443,17 @@ def skip(position: Any) -> tuple[bool, Any]:
     wrong (zugzwang) a game says no.
     """
     return False, position
+
+
+@_verb
+def deviation(position: Any, deep: int, shallow: int) -> float:
+    """How far the scores at two depths are apart (standard deviation); default 0: not known.
+
+    The depths are plies, *deep* more than *shallow* and both odd or both even; the unit is that
+    of ``evaluate``.  A search of *shallow* plies then tells what one of *deep* plies would
+    (ProbCut).  ``cutnode lab deviation`` measures it.
+    """
+    return 0.0
 
 
 @_verb

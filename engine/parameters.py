@@ -99,6 +99,13 @@ NULL_REDUCTION = 2
 """A pass is tried at nodes of at least this depth, and searched so many plies less deep, and
 a quarter of the depth less than that."""
 
+PROBCUT_DEPTH = 3
+PROBCUT_CONFIDENCE = 1.4
+PROBCUT_LEVELS = 1
+"""At nodes of at least this depth a search of half as many plies is asked whether the score
+is beyond the window by so many standard deviations.  In such a search, so many are one inside
+the other at most."""
+
 REVERSE_DEPTH = 4
 FUTILITY_DEPTH = 3
 RAZORING_DEPTH = 2

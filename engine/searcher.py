@@ -256,7 +256,8 @@ class _Task:
         self.words = engine.words
         engine.table.lay_out(chance_table.ENTRY_WORDS if engine.has_chance else ENTRY_WORDS)
         engine.memory.clear(COUNTERS)
-        self.words["stop"][0] = self.words["excluded"][0] = 0
+        for name in ("stop", "excluded", "foretelling"):
+            self.words[name][0] = 0
 
     def run(self, seed: int | None, progress: Callable[[Iteration], None] | None) -> SearchResult:
         try:

@@ -14,6 +14,7 @@ from engine import (
 )
 from games.othello.discs import ALL, PASS, empties, final_value, flipped, mobility, reach
 from games.othello.endgame import bounds, candidates, endgame, forced, order
+from games.othello.midgame import deviation, evaluate_mobility
 
 VALUE_LIMIT = 64
 MAX_MOVES = 60
