@@ -20,9 +20,19 @@ from numba.core.imputils import lower_constant
 from numba.extending import intrinsic, models, register_model, typeof_impl
 
 from engine.bits import WORD
+from engine.constants import ConstantType, pointer
 from engine.native import in_compiled_code
 
-__all__ = ["Lanes", "common", "highest_in", "load_lanes", "nonzero_in", "spread", "union"]
+__all__ = [
+    "Lanes",
+    "common",
+    "highest_in",
+    "load_lanes",
+    "nonzero_in",
+    "spread",
+    "union",
+    "words_of",
+]
 
 
 class Lanes(NamedTuple):
@@ -72,8 +82,13 @@ def spread(word: int) -> Lanes:
 
 
 def load_lanes(array: Any, index: int) -> Lanes:
-    """The words ``array[index : index + 4]`` of a flat array of uint64."""
-    return Lanes(*(int(word) for word in array[index : index + 4]))
+    """The words ``array[index : index + 4]`` of a flat array, or constant, of uint64."""
+    return Lanes(*(int(array[index + lane]) for lane in range(4)))
+
+
+def words_of(lanes: Lanes) -> tuple[int, int, int, int]:
+    """The four words."""
+    return lanes.first, lanes.second, lanes.third, lanes.fourth
 
 
 def union(lanes: Lanes) -> int:
@@ -150,11 +165,25 @@ def _spread(typing: Any, word: Any) -> Any:
 @intrinsic
 def _load_lanes(typing: Any, array: Any, index: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(array)(context, builder, args[0]).data
+        if isinstance(array, ConstantType):
+            data = pointer(context, builder, array)
+        else:
+            data = context.make_array(array)(context, builder, args[0]).data
         place = builder.bitcast(builder.gep(data, [args[1]]), VECTOR.as_pointer())
         return builder.load(place, align=8)
 
     return LANES(array, types.intp), generate
+
+
+@intrinsic
+def _words_of(typing: Any, lanes: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        words = [
+            builder.extract_element(args[0], ir.Constant(ir.IntType(32), n)) for n in range(COUNT)
+        ]
+        return cgutils.pack_array(builder, words)
+
+    return types.UniTuple(types.uint64, COUNT)(LANES), generate
 
 
 def _reduction(name: str) -> Any:
@@ -163,9 +192,7 @@ def _reduction(name: str) -> Any:
     @intrinsic
     def reduce(typing: Any, lanes: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            function = _vector_function(
-                builder, f"vector.reduce.{name}", ir.IntType(64), VECTOR
-            )
+            function = _vector_function(builder, f"vector.reduce.{name}", ir.IntType(64), VECTOR)
             return builder.call(function, args)
 
         return types.uint64(LANES), generate
@@ -203,6 +230,11 @@ def _compiled_spread(word: Any) -> Any:
 @in_compiled_code(load_lanes)
 def _compiled_load_lanes(array: Any, index: Any) -> Any:
     return lambda array, index: _load_lanes(array, index)
+
+
+@in_compiled_code(words_of)
+def _compiled_words_of(lanes: Any) -> Any:
+    return lambda lanes: _words_of(lanes)
 
 
 @in_compiled_code(union)

@@ -186,6 +186,23 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
         assert (again.answer, again.announced) == (ANSWER, [])
 
 
+def test_constants_are_those_of_the_process_that_loads(project):
+    constant = 'Constant("tiny.steps", [int(os.environ["STEP"])] * 200_000)'
+    text = GAME.replace("from typing", "import os\n\nfrom typing", 1)
+    text = text.replace(
+        "import Bits, compiled", "import Bits, compiled\nfrom engine.constants import Constant"
+    )
+    text = text.replace("BASE = 100", f"BASE = 100\nSTEPS = {constant}")
+    text = text.replace("STEP * position", "STEPS[199_999] * position")
+    project.write("tiny_game.py", text)
+    for step, announced in ((1, COMPILED), (1, []), (7, [])):
+        project.environment["STEP"] = str(step)
+        run = project.run()
+        assert (run.answer, run.announced) == (3 * (100 + 5 * step), announced)
+    (code,) = project.kept()
+    assert code.stat().st_size < 100_000
+
+
 def test_two_processes_may_compile_at_once(project):
     processes = [project.start(wait=True) for _ in range(2)]
     for process in processes:

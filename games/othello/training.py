@@ -1,0 +1,509 @@
+"""Training of the pattern evaluation: games of the program against itself, and a fit to them.
+
+::
+
+    python -m games.othello.training play FOLDER --games 20000 --untrained
+    python -m games.othello.training fit FOLDER
+    python -m games.othello.training play FOLDER --games 100000 --seed 1
+    python -m games.othello.training fit FOLDER
+
+``play`` adds files of labelled positions to a folder, one for each thousand games, so it can be
+interrupted at any time; ``fit`` finds weights for all positions of a folder and writes them and
+a report beside this file.
+
+A game begins with a random number of plies that are random in part.  Then both sides play the
+best move of a search of small depth, and when few squares are empty, a move that looks best,
+or another.  All positions with few empty squares are solved; those before them, back to the
+end of the opening, have the value of the first solved one.
+
+The fit is linear least squares with a penalty (ridge) for weights that differ from those of
+the next stage, by conjugate gradients.  So configurations that are rare at one stage have
+the weights of the next, and those that are rare everywhere hardly any.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+import numpy as np
+from numba import njit
+
+from engine import Bits, lowest_index, popcount, without_lowest
+from games.othello.discs import flipped, reach
+from games.othello.patterns import (
+    MINE_MOVES,
+    MIRRORED,
+    PATTERNS,
+    SIZE,
+    STAGES,
+    STARTS,
+    THEIR_MOVES,
+    UNIT,
+    WEIGHTS_FILE,
+    numbers,
+    occurrences,
+    pack,
+    read_weights,
+    stage_of,
+    weighed,
+)
+
+LABELLED = np.dtype([("mine", "<u8"), ("theirs", "<u8"), ("value", "i1")])
+"""A position, and the disc difference of the game, or its exact value, for the mover."""
+
+CHUNK = 1000
+"""Games of one file."""
+
+HELD_OUT = 20
+"""One file in so many is for validation."""
+
+ROOM = 40
+"""Moves of a position for which a buffer has room."""
+
+FULL = Bits(0xFFFFFFFFFFFFFFFF)
+CORNERS = Bits(0x8100000000000081)
+
+
+def untrained() -> np.ndarray:
+    """Weights that know mobility and corners alone: those of the first games."""
+    weights = np.zeros((STAGES, SIZE))
+    moves = np.arange(THEIR_MOVES - MINE_MOVES)
+    weights[:, MINE_MOVES:THEIR_MOVES] = moves
+    weights[:, THEIR_MOVES:] = -moves
+    corner = np.arange(3 ** len(PATTERNS["corner 3x3"]))
+    diagonal = corner // 3**4 % 3  # the X square, when the corner is empty
+    weights[:, corner] = np.select(
+        [corner % 3 == 1, corner % 3 == 2, diagonal == 1, diagonal == 2], [8, -8, -4, 4], 0
+    )
+    return packable(weights)
+
+
+def packable(weights: np.ndarray) -> np.ndarray:
+    """Weights of discs as whole units, 16 bits each."""
+    return np.clip(np.rint(UNIT * weights), -32768, 32767).astype(np.int16)
+
+
+# Play
+
+
+@njit(nogil=True, error_model="numpy")
+def final(mine, theirs):
+    difference = popcount(mine) - popcount(theirs)
+    left = 64 - popcount(mine | theirs)
+    return difference + left if difference > 0 else difference - left if difference < 0 else 0
+
+
+@njit(nogil=True, error_model="numpy")
+def ranked(mine, theirs, squares, buffer, at):
+    """Write the moves to ``buffer[at:]``, those first that leave the other few; return the end.
+
+    An entry is ``64 * rank + square``.
+    """
+    end = at
+    while squares:
+        square = lowest_index(squares)
+        squares = without_lowest(squares)
+        turned = flipped(mine, theirs, square)
+        replies = reach(theirs ^ turned, mine | turned | (Bits(1) << Bits(square)))
+        entry = 64 * (popcount(replies) + popcount(replies & CORNERS)) + square
+        place = end
+        while place > at and buffer[place - 1] > entry:
+            buffer[place] = buffer[place - 1]
+            place -= 1
+        buffer[place] = entry
+        end += 1
+    return end
+
+
+@njit("int64(uint64, uint64, int64, int64, int64[::1])", nogil=True, error_model="numpy")
+def solve(mine, theirs, alpha, beta, buffer):
+    """The exact value, if it is between *alpha* and *beta*, else a bound of it."""
+    squares = reach(mine, theirs)
+    if squares == Bits(0):
+        if reach(theirs, mine) == Bits(0):
+            return final(mine, theirs)
+        return -solve(theirs, mine, -beta, -alpha, buffer)
+    empties = 64 - popcount(mine | theirs)
+    best = -65
+    if empties < 6:
+        while squares:
+            square = lowest_index(squares)
+            squares = without_lowest(squares)
+            turned = flipped(mine, theirs, square)
+            after = mine | turned | (Bits(1) << Bits(square))
+            value = -solve(theirs ^ turned, after, -beta, -max(alpha, best), buffer)
+            best = max(best, value)
+            if best >= beta:
+                break
+        return best
+    start = ROOM * empties
+    for n in range(start, ranked(mine, theirs, squares, buffer, start)):
+        square = buffer[n] & 63
+        turned = flipped(mine, theirs, square)
+        after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
+        low = max(alpha, best)
+        if n == start:
+            value = -solve(other, after, -beta, -low, buffer)
+        else:
+            value = -solve(other, after, -low - 1, -low, buffer)
+            if low < value < beta:
+                value = -solve(other, after, -beta, -value, buffer)
+        best = max(best, value)
+        if best >= beta:
+            break
+    return best
+
+
+SEARCH = "int64(int16[::1], uint64, uint64, int64, int64, int64, int64[::1])"
+
+
+@njit(SEARCH, nogil=True, error_model="numpy")
+def search(weights, mine, theirs, depth, alpha, beta, buffer):
+    """The score of a search to a depth, in units."""
+    if depth == 0 and mine | theirs != FULL:
+        return weighed(weights, stage_of(popcount(mine | theirs)), mine, theirs)
+    squares = reach(mine, theirs)
+    if squares == Bits(0):
+        if reach(theirs, mine) == Bits(0):
+            return UNIT * final(mine, theirs)
+        return -search(weights, theirs, mine, depth, -beta, -alpha, buffer)
+    best = -1_000_000
+    if depth == 1:
+        while squares:
+            square = lowest_index(squares)
+            squares = without_lowest(squares)
+            turned = flipped(mine, theirs, square)
+            after = mine | turned | (Bits(1) << Bits(square))
+            value = -search(weights, theirs ^ turned, after, 0, -beta, -alpha, buffer)
+            best = max(best, value)
+            if best >= beta:
+                break
+        return best
+    start = ROOM * depth
+    for n in range(start, ranked(mine, theirs, squares, buffer, start)):
+        square = buffer[n] & 63
+        turned = flipped(mine, theirs, square)
+        after = mine | turned | (Bits(1) << Bits(square))
+        low = max(alpha, best)
+        value = -search(weights, theirs ^ turned, after, depth - 1, -beta, -low, buffer)
+        best = max(best, value)
+        if best >= beta:
+            break
+    return best
+
+
+@njit(nogil=True, error_model="numpy")
+def best_move(weights, mine, theirs, depth, buffer):
+    """The move that a search to a depth likes best."""
+    best, chosen = -1_000_000, -1
+    start = ROOM * 64
+    for n in range(start, ranked(mine, theirs, reach(mine, theirs), buffer, start)):
+        square = buffer[n] & 63
+        turned = flipped(mine, theirs, square)
+        after = mine | turned | (Bits(1) << Bits(square))
+        value = -search(weights, theirs ^ turned, after, depth - 1, -1_000_000, -best, buffer)
+        if value > best:
+            best, chosen = value, square
+    return chosen
+
+
+@njit(nogil=True, error_model="numpy")
+def random_move(squares):
+    for _ in range(np.random.randint(0, popcount(squares))):
+        squares = without_lowest(squares)
+    return lowest_index(squares)
+
+
+@njit(nogil=True, error_model="numpy")
+def play_games(weights, games, depth, solved, seed, found):
+    """Write the labelled positions of some games to *found*, and return their number.
+
+    *found* has room for 60 records for each game.
+    """
+    np.random.seed(seed)
+    buffer = np.zeros(ROOM * 65, np.int64)
+    count = 0
+    for _ in range(games):
+        mine, theirs, colour = Bits(0x0000000810000000), Bits(0x0000001008000000), 1
+        opening = np.random.randint(8, 22 if np.random.random() < 0.6 else 46)
+        ply, pending = 0, count
+        while True:
+            squares = reach(mine, theirs)
+            if squares == Bits(0):
+                mine, theirs, colour = theirs, mine, -colour
+                squares = reach(mine, theirs)
+                if squares == Bits(0):
+                    break
+            empties = 64 - popcount(mine | theirs)
+            if ply >= opening:
+                found[count].mine = mine
+                found[count].theirs = theirs
+                found[count].value = colour
+                count += 1
+                if empties <= solved:
+                    value = colour * solve(mine, theirs, -64, 64, buffer)
+                    pending = label(found, pending, count, value)
+            if ply < opening:
+                at_random, ahead = ply < 6 or np.random.random() < 0.25, 2
+            elif empties <= solved:
+                at_random, ahead = np.random.random() < 0.15, 1
+            else:
+                at_random, ahead = False, depth
+            if at_random:
+                square = random_move(squares)
+            else:
+                square = best_move(weights, mine, theirs, ahead, buffer)
+            turned = flipped(mine, theirs, square)
+            mine, theirs = theirs ^ turned, mine | turned | (Bits(1) << Bits(square))
+            colour, ply = -colour, ply + 1
+        label(found, pending, count, colour * final(mine, theirs))
+    return count
+
+
+@njit(nogil=True, error_model="numpy")
+def label(found, first, end, value):
+    """Turn the colours of the movers into values: *value* is that for colour 1; return *end*."""
+    for n in range(first, end):
+        found[n].value *= value
+    return end
+
+
+def play_chunks(
+    folder: Path, weights: np.ndarray, games: int, depth: int, solved: int, seed: int
+) -> None:
+    """Add chunks of games to a folder; those that are there already are not played again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    flat = weights.reshape(-1)
+    room = np.zeros(60 * CHUNK, LABELLED)
+    began = time.monotonic()
+    for number, first in enumerate(range(0, games, CHUNK)):
+        path = folder / f"games-{seed}-{number:05}.npy"
+        if not path.exists():
+            size = min(CHUNK, games - first)
+            count = play_games(flat, size, depth, solved, 100_000 * seed + number, room)
+            write_whole(path, lambda file, count=count: np.save(file, room[:count]))
+            print(f"{path.name}: {count} positions, {time.monotonic() - began:.0f} s", flush=True)
+
+
+def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file aside, and rename it when it is whole."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(aside, "wb") as file:
+            write(file)
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+# Fit
+
+FIRST = np.repeat(STARTS[:-1], [len(occurrences(p)) for p in PATTERNS.values()])
+"""Where the weights of each slot begin."""
+
+
+@njit(nogil=True, error_model="numpy")
+def indices(mine, theirs, found):
+    """Write the indices of a position's weights, among those of its stage, to *found*."""
+    words = numbers(mine, theirs)
+    slots = len(FIRST)
+    for slot in range(slots):
+        word = words[slot // 16][slot // 4 % 4]
+        found[slot] = FIRST[slot] + (word >> Bits(16 * (slot % 4)) & Bits(0xFFFF))
+    found[slots] = MINE_MOVES + popcount(reach(mine, theirs))
+    found[slots + 1] = THEIR_MOVES + popcount(reach(theirs, mine))
+
+
+@njit(nogil=True, error_model="numpy")
+def residuals(positions, weights, share):
+    """How far the weights of one stage are from the values of positions, times *share*.
+
+    For each weight the sum over all positions in which it occurs, and the sum of squares.
+    """
+    places = np.zeros(len(FIRST) + 2, np.int64)
+    found, squares = np.zeros(SIZE), 0.0
+    for n in range(len(positions)):
+        indices(positions[n].mine, positions[n].theirs, places)
+        amount = share * positions[n].value
+        for place in places:
+            amount -= weights[place]
+        for place in places:
+            found[place] += amount
+        squares += amount * amount
+    return found, squares
+
+
+@njit(nogil=True, error_model="numpy")
+def counted(positions):
+    """In how many positions each weight of a stage occurs."""
+    places = np.zeros(len(FIRST) + 2, np.int64)
+    found = np.zeros(SIZE)
+    for n in range(len(positions)):
+        indices(positions[n].mine, positions[n].theirs, places)
+        for place in places:
+            found[place] += 1
+    return found
+
+
+def folded(amounts: np.ndarray) -> np.ndarray:
+    """The mean of what a configuration has and what the mirrored one has."""
+    return (amounts + amounts[MIRRORED]) / 2
+
+
+def fit_stage(positions: np.ndarray, prior: np.ndarray, penalty: float, steps: int) -> np.ndarray:
+    """The weights of a stage, in discs: least squares, and a penalty for leaving *prior*.
+
+    Conjugate gradients, preconditioned by how often configurations occur.
+    """
+    scale = 1 / (folded(counted(positions)) + penalty)
+    change = np.zeros(SIZE)
+    gradient = folded(residuals(positions, prior, 1.0)[0])
+    ahead = scale * gradient
+    direction, slope = ahead, gradient @ ahead
+    for _ in range(steps):
+        if slope < 1e-6:
+            break
+        image = penalty * direction - folded(residuals(positions, direction, 0.0)[0])
+        length = slope / (direction @ image)
+        change += length * direction
+        gradient = gradient - length * image
+        ahead = scale * gradient
+        slope, before = gradient @ ahead, slope
+        direction = ahead + slope / before * direction
+    return prior + change
+
+
+def fit_stages(positions: np.ndarray, penalty: float, steps: int) -> np.ndarray:
+    """The weights of all stages, in discs, from the last to the first.
+
+    A stage learns from positions that have up to two discs fewer or more than its own.
+    """
+    weights = np.zeros((STAGES, SIZE))
+    discs = np.bitwise_count(positions["mine"] | positions["theirs"])
+    prior = np.zeros(SIZE)
+    for stage in reversed(range(STAGES)):
+        first = 4 * stage + 4
+        near = positions[(discs >= first - 2) & (discs < first + 6)]
+        prior = weights[stage] = fit_stage(near, prior, penalty, steps)
+    return weights
+
+
+def errors(positions: np.ndarray, weights: np.ndarray) -> Iterator[tuple[int, float, float]]:
+    """For each stage the number of positions, what values deviate from their mean, and from
+    what the weights (in units) say: roots of mean squares."""
+    discs = np.bitwise_count(positions["mine"] | positions["theirs"])
+    stages = np.array([stage_of(count) for count in range(65)])[discs]
+    for stage in range(STAGES):
+        own = positions[stages == stage]
+        if len(own):
+            squares = residuals(own, weights[stage] / UNIT, 1.0)[1]
+            yield len(own), float(own["value"].std()), float(np.sqrt(squares / len(own)))
+        else:
+            yield 0, np.nan, np.nan
+
+
+LEARNT = np.dtype([("mine", "<u8"), ("theirs", "<u8"), ("value", "<f4")])
+
+
+def distinct(chunks: list[np.ndarray]) -> np.ndarray:
+    """Each position once, with the mean of its values."""
+    positions = np.concatenate(chunks)
+    keys = position_keys(positions)
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=keys[order[:1]] ^ np.uint64(1)))
+    found = np.zeros(len(starts), LEARNT)
+    for name in ("mine", "theirs"):
+        found[name] = positions[name][order[starts]]
+    counts = np.diff(starts, append=len(order))
+    found["value"] = np.add.reduceat(positions["value"][order].astype(float), starts) / counts
+    return found
+
+
+def position_keys(positions: np.ndarray) -> np.ndarray:
+    """Words that tell positions apart, but for hardly any."""
+    words = positions["mine"] * np.uint64(0x9E3779B97F4A7C15)
+    return (words ^ words >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9) + positions["theirs"]
+
+
+def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray, int]:
+    """Positions to learn from, others to validate with, and the number of files."""
+    paths = sorted(folder.glob("games-*.npy"))
+    if len(paths) < 2:
+        raise click.ClickException(f"{folder} has less than two files of games; play some first")
+    chunks = [np.load(path) for path in paths]
+    held = distinct([chunk for n, chunk in enumerate(chunks) if n % HELD_OUT == 0])
+    learnt = distinct([chunk for n, chunk in enumerate(chunks) if n % HELD_OUT])
+    return learnt, held[~np.isin(position_keys(held), position_keys(learnt))], len(paths)
+
+
+def report(weights: np.ndarray, held: np.ndarray, lines: list[str]) -> str:
+    """A text about weights (in units): how they came about, and what error they have."""
+    lines += [
+        "",
+        "Error of positions held out, in discs (root of mean square): of the mean value, of",
+        "mobility and corners alone, of the weights.",
+        "",
+        " discs  positions   mean  mobility  weights",
+    ]
+    rows = zip(errors(held, untrained()), errors(held, weights), strict=True)
+    for stage, ((count, spread, before), (_, _, after)) in enumerate(rows):
+        first = 4 * stage + 4
+        lines.append(f"{first:3}-{first + 3:2} {count:10} {spread:6.2f} {before:9.2f} {after:8.2f}")
+    return "\n".join(lines) + "\n"
+
+
+@click.group()
+def main() -> None:
+    """Train the pattern evaluation of Othello."""
+
+
+FOLDER = click.argument("folder", type=click.Path(path_type=Path))
+WEIGHTS = click.option(
+    "--weights",
+    type=click.Path(path_type=Path),
+    default=WEIGHTS_FILE,
+    help="The file of weights, by default the one that the game uses.",
+)
+
+
+@main.command()
+@FOLDER
+@WEIGHTS
+@click.option("--games", default=20_000, help="How many.")
+@click.option("--depth", default=3, help="Plies that a player sees ahead.")
+@click.option("--solved", default=12, help="Empty squares of positions with exact values.")
+@click.option("--seed", default=0, help="Other games for each; files of another are kept.")
+@click.option("--untrained", "first", is_flag=True, help="Play by mobility and corners alone.")
+def play(
+    folder: Path, weights: Path, games: int, depth: int, solved: int, seed: int, first: bool
+) -> None:
+    """Play games, and write their positions to files in FOLDER."""
+    play_chunks(folder, untrained() if first else read_weights(weights), games, depth, solved, seed)
+
+
+@main.command()
+@FOLDER
+@WEIGHTS
+@click.option("--penalty", default=20.0, help="For a disc, in occurrences.")
+@click.option("--steps", default=25, help="Of conjugate gradients.")
+def fit(folder: Path, weights: Path, penalty: float, steps: int) -> None:
+    """Fit weights to the positions in FOLDER, and write them and a report."""
+    learnt, held, files = read_positions(folder)
+    found = packable(fit_stages(learnt, penalty, steps))
+    lines = [
+        f"{files} files of {CHUNK} games, {len(learnt) + len(held)} distinct positions;",
+        f"penalty {penalty:g}, {steps} steps.",
+    ]
+    text = report(found, held, lines)
+    write_whole(weights, lambda file: pack(found, file))
+    write_whole(weights.with_suffix(".txt"), lambda file: file.write(text.encode()))
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
