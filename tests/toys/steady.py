@@ -33,6 +33,7 @@ class Position(Node):
     MODEL = ORDERED
     PERCENT = 75
     NOISE = 0
+    VARIANT = ""
 
 
 @compiled
