@@ -58,9 +58,8 @@ def counting(rounds: int) -> None:
         leaves, seconds = timed(lambda depth=depth: perft(start, depth), rounds)  # type: ignore[misc]
         if leaves != wanted:
             sys.exit(f"perft {depth} is {leaves}, not {wanted}")
-        print(
-            f"  depth {depth:2}{leaves:>14,} leaves{seconds:9.4f} s{leaves / seconds / 1e6:8.1f} M/s"
-        )
+        rate = leaves / seconds / 1e6
+        print(f"  depth {depth:2}{leaves:>14,} leaves{seconds:9.4f} s{rate:8.1f} M/s")
 
 
 def from_the_start(rounds: int) -> None:
@@ -86,12 +85,12 @@ def from_the_start(rounds: int) -> None:
             )
 
 
-def endgames(wanted: range) -> None:
+def endgames(numbers: range) -> None:
     print("FFO endgames")
     table = Table(256)
     nodes, seconds = 0, 0.0
     solve(GAME.parse(next(suite(range(1, 2)))[1]), table=table)
-    for number, text, value, best in suite(wanted):
+    for number, text, value, best in suite(numbers):
         position = GAME.parse(text)
         table.forget()
         result, spent = timed(lambda: solve(position, table=table), 1)  # noqa: B023
@@ -100,14 +99,14 @@ def endgames(wanted: range) -> None:
             sys.exit(
                 f"FFO {number} is {value} by {' or '.join(best)}, not {result.value} by {move}"
             )
-        rate = result.nodes / spent / 1e6
-        print(
-            f"  {number:2}  {value:+3d} {move}{result.nodes:>16,} nodes{spent:9.3f} s{rate:8.1f} M/s"
-        )
+        told(f"{number:2}  {value:+3d} {move}", result.nodes, spent)
         nodes, seconds = nodes + result.nodes, seconds + spent
     if nodes:
-        rate = nodes / seconds / 1e6
-        print(f"  together  {nodes:>14,} nodes{seconds:9.3f} s{rate:8.1f} M/s")
+        told("together  ", nodes, seconds)
+
+
+def told(what: str, nodes: int, seconds: float) -> None:
+    print(f"  {what}{nodes:>15,} nodes{seconds:9.3f} s{nodes / seconds / 1e6:8.1f} M/s")
 
 
 def suite(wanted: range) -> Iterable[tuple[int, str, int, list[str]]]:
@@ -180,7 +179,7 @@ def beside_peer(peer: Peer, rounds: int) -> None:
         ours, seconds = timed(lambda: task(exact), rounds)
         if not found == ours.value == score:
             sys.exit(f"depth {depth}: the peer finds {found}, cutnode {ours.value}, not {score}")
-        fast, less = timed(lambda: task(usual), rounds)
+        _, less = timed(lambda: task(usual), rounds)
         print(
             f"  depth {depth:2}  peer{theirs:9.4f} s  exact{seconds:9.4f} s{seconds / theirs:6.2f}"
             f"  all techniques{less:9.4f} s{less / theirs:6.2f}"
