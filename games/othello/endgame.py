@@ -215,9 +215,7 @@ def try_two(mine, theirs, free, area, beta):
     turned = flipped(mine, theirs, lowest_index(other))
     if turned:
         nodes += 1
-        best = max(
-            best, -last_one(theirs ^ turned, mine | turned | other, free ^ other, area)
-        )
+        best = max(best, -last_one(theirs ^ turned, mine | turned | other, free ^ other, area))
     return best, nodes
 
 

@@ -35,6 +35,16 @@ from numba import njit
 
 from engine import Bits, lowest_index, popcount, without_lowest
 from games.othello.discs import flipped, reach
+from games.othello.endgame import (
+    CORNERS,
+    at_the_end,
+    last_four,
+    last_one,
+    last_three,
+    last_two,
+    odd_squares,
+    stable,
+)
 from games.othello.patterns import (
     MINE_MOVES,
     MIRRORED,
@@ -62,11 +72,11 @@ CHUNK = 1000
 HELD_OUT = 20
 """One file in so many is for validation."""
 
+LIMIT = 1_000_000
+"""More than every score."""
+
 ROOM = 40
 """Moves of a position for which a buffer has room."""
-
-FULL = Bits(0xFFFFFFFFFFFFFFFF)
-CORNERS = Bits(0x8100000000000081)
 
 
 def untrained() -> np.ndarray:
@@ -92,25 +102,20 @@ def packable(weights: np.ndarray) -> np.ndarray:
 
 
 @njit(nogil=True, error_model="numpy")
-def final(mine, theirs):
-    difference = popcount(mine) - popcount(theirs)
-    left = 64 - popcount(mine | theirs)
-    return difference + left if difference > 0 else difference - left if difference < 0 else 0
-
-
-@njit(nogil=True, error_model="numpy")
 def ranked(mine, theirs, squares, buffer, at):
     """Write the moves to ``buffer[at:]``, those first that leave the other few; return the end.
 
     An entry is ``64 * rank + square``.
     """
     end = at
+    odd = odd_squares(~(mine | theirs))
     while squares:
         square = lowest_index(squares)
         squares = without_lowest(squares)
         turned = flipped(mine, theirs, square)
         replies = reach(theirs ^ turned, mine | turned | (Bits(1) << Bits(square)))
-        entry = 64 * (popcount(replies) + popcount(replies & CORNERS)) + square
+        rank = 2 * (popcount(replies) + popcount(replies & CORNERS)) + 1
+        entry = 64 * (rank - (odd >> Bits(square) & Bits(1))) + square
         place = end
         while place > at and buffer[place - 1] > entry:
             buffer[place] = buffer[place - 1]
@@ -122,25 +127,30 @@ def ranked(mine, theirs, squares, buffer, at):
 
 @njit("int64(uint64, uint64, int64, int64, int64[::1])", nogil=True, error_model="numpy")
 def solve(mine, theirs, alpha, beta, buffer):
-    """The exact value, if it is between *alpha* and *beta*, else a bound of it."""
+    """The exact value, if it is between *alpha* and *beta*, else a bound of it.
+
+    The position has an empty square.
+    """
+    free = ~(mine | theirs)
+    empties = popcount(free)
+    if empties < 4:
+        if empties == 3:
+            return last_three(mine, theirs, free, 64, alpha, beta)[0]
+        if empties == 2:
+            return last_two(mine, theirs, free, 64, alpha, beta)[0]
+        return last_one(mine, theirs, free, 64)
+    if empties == 4:
+        return last_four(mine, theirs, free, 64, alpha, beta)[0]
+    if alpha >= 2 * empties:
+        most = 64 - 2 * popcount(stable(theirs, mine))
+        if most <= alpha:
+            return most
     squares = reach(mine, theirs)
     if squares == Bits(0):
         if reach(theirs, mine) == Bits(0):
-            return final(mine, theirs)
+            return at_the_end(mine, theirs, 64)
         return -solve(theirs, mine, -beta, -alpha, buffer)
-    empties = 64 - popcount(mine | theirs)
     best = -65
-    if empties < 6:
-        while squares:
-            square = lowest_index(squares)
-            squares = without_lowest(squares)
-            turned = flipped(mine, theirs, square)
-            after = mine | turned | (Bits(1) << Bits(square))
-            value = -solve(theirs ^ turned, after, -beta, -max(alpha, best), buffer)
-            best = max(best, value)
-            if best >= beta:
-                break
-        return best
     start = ROOM * empties
     for n in range(start, ranked(mine, theirs, squares, buffer, start)):
         square = buffer[n] & 63
@@ -159,38 +169,64 @@ def solve(mine, theirs, alpha, beta, buffer):
     return best
 
 
+@njit(nogil=True, error_model="numpy")
+def scored(weights, mine, theirs, squares, buffer, at):
+    """As :func:`ranked`, those first after which the weights say least for the other."""
+    end = at
+    stage = stage_of(popcount(mine | theirs) + 1)
+    while squares:
+        square = lowest_index(squares)
+        squares = without_lowest(squares)
+        turned = flipped(mine, theirs, square)
+        after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
+        entry = 64 * weighed(weights, stage, other, after) + square
+        place = end
+        while place > at and buffer[place - 1] > entry:
+            buffer[place] = buffer[place - 1]
+            place -= 1
+        buffer[place] = entry
+        end += 1
+    return end
+
+
 SEARCH = "int64(int16[::1], uint64, uint64, int64, int64, int64, int64[::1])"
 
 
 @njit(SEARCH, nogil=True, error_model="numpy")
 def search(weights, mine, theirs, depth, alpha, beta, buffer):
-    """The score of a search to a depth, in units."""
-    if depth == 0 and mine | theirs != FULL:
-        return weighed(weights, stage_of(popcount(mine | theirs)), mine, theirs)
+    """The score of a search to a depth of one or more, in units."""
     squares = reach(mine, theirs)
     if squares == Bits(0):
         if reach(theirs, mine) == Bits(0):
-            return UNIT * final(mine, theirs)
+            return UNIT * at_the_end(mine, theirs, 64)
         return -search(weights, theirs, mine, depth, -beta, -alpha, buffer)
-    best = -1_000_000
+    best = -LIMIT
+    start = ROOM * depth
     if depth == 1:
+        stage = stage_of(popcount(mine | theirs) + 1)
         while squares:
             square = lowest_index(squares)
             squares = without_lowest(squares)
             turned = flipped(mine, theirs, square)
-            after = mine | turned | (Bits(1) << Bits(square))
-            value = -search(weights, theirs ^ turned, after, 0, -beta, -alpha, buffer)
-            best = max(best, value)
+            after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
+            best = max(best, -weighed(weights, stage, other, after))
             if best >= beta:
                 break
         return best
-    start = ROOM * depth
-    for n in range(start, ranked(mine, theirs, squares, buffer, start)):
+    if depth == 2:
+        end = ranked(mine, theirs, squares, buffer, start)
+    else:
+        end = scored(weights, mine, theirs, squares, buffer, start)
+    for n in range(start, end):
         square = buffer[n] & 63
         turned = flipped(mine, theirs, square)
-        after = mine | turned | (Bits(1) << Bits(square))
+        after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
         low = max(alpha, best)
-        value = -search(weights, theirs ^ turned, after, depth - 1, -beta, -low, buffer)
+        value = low + 1
+        if n > start:
+            value = -search(weights, other, after, depth - 1, -low - 1, -low, buffer)
+        if n == start or low < value < beta:
+            value = -search(weights, other, after, depth - 1, -beta, -low, buffer)
         best = max(best, value)
         if best >= beta:
             break
@@ -200,13 +236,20 @@ def search(weights, mine, theirs, depth, alpha, beta, buffer):
 @njit(nogil=True, error_model="numpy")
 def best_move(weights, mine, theirs, depth, buffer):
     """The move that a search to a depth likes best."""
-    best, chosen = -1_000_000, -1
+    best, chosen = -LIMIT, -1
     start = ROOM * 64
-    for n in range(start, ranked(mine, theirs, reach(mine, theirs), buffer, start)):
+    end = scored(weights, mine, theirs, reach(mine, theirs), buffer, start)
+    if depth == 1:
+        return buffer[start] & 63
+    for n in range(start, end):
         square = buffer[n] & 63
         turned = flipped(mine, theirs, square)
-        after = mine | turned | (Bits(1) << Bits(square))
-        value = -search(weights, theirs ^ turned, after, depth - 1, -1_000_000, -best, buffer)
+        after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
+        value = best + 1
+        if n > start:
+            value = -search(weights, other, after, depth - 1, -best - 1, -best, buffer)
+        if n == start or value > best:
+            value = -search(weights, other, after, depth - 1, -LIMIT, -best, buffer)
         if value > best:
             best, chosen = value, square
     return chosen
@@ -261,7 +304,7 @@ def play_games(weights, games, depth, solved, seed, found):
             turned = flipped(mine, theirs, square)
             mine, theirs = theirs ^ turned, mine | turned | (Bits(1) << Bits(square))
             colour, ply = -colour, ply + 1
-        label(found, pending, count, colour * final(mine, theirs))
+        label(found, pending, count, colour * at_the_end(mine, theirs, 64))
     return count
 
 
