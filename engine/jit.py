@@ -118,7 +118,7 @@ class Kernel(Interpretable):
         self._signature = signature
         self._estimates = len(inspect.signature(signature).parameters) == 2
         self._ready: dict[Any, Callable[..., Any]] = {}
-        self.dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+        self.dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
         if jit_enabled():
             self.dispatcher._can_compile = False
 

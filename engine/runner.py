@@ -86,8 +86,9 @@ class Solver:
         self.search = self.memory.words
         self.search["node_limit"][0] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
         self.search["plies"][0] = game_constant(cls, "MAX_PLIES", 512)
-        self.search["table_plies"][0] = plies_for(cls, TABLE_PLIES)
-        self.search["enhanced_plies"][0] = plies_for(cls, ENHANCED_PLIES)
+        for name, usual in (("TABLE_PLIES", TABLE_PLIES), ("ENHANCED_PLIES", ENHANCED_PLIES)):
+            plies = game_constant(cls, name, plies_for(cls, usual))
+            self.search[name.lower()][0] = plies
         self.search["stop_at"][0] = -1
         self.clock = Clock(limits.seconds)
         self.seconds = np.zeros(len(positions))

@@ -306,7 +306,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
                 floor = max(floor, best)
             continue
         reached_word = Bits(0)
-        if remember:
+        if plies_left(reached) >= search.table_plies:
             _, reached_key = settled(reached)
             reached_word = mix(Bits(reached_key))
             prepare(table, reached_word)

@@ -19,6 +19,7 @@ from games.othello.midgame import deviation, evaluate_mobility
 VALUE_LIMIT = 64
 MAX_MOVES = 60
 MAX_PLIES = 120
+TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
 
 class Discs(NamedTuple):

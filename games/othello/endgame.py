@@ -6,7 +6,9 @@ Sources: stable discs bound the value, and moves that leave the other few replie
 
 from __future__ import annotations
 
-from engine import NO_MOVE, Bits, compiled, lowest_index, popcount, without_lowest
+from typing import Any
+
+from engine import NO_MOVE, Bits, compiled, lowest, lowest_index, popcount, without_lowest
 from engine.lanes import Lanes, common, spread
 from games.othello.discs import (
     ALL,
@@ -21,7 +23,7 @@ from games.othello.discs import (
 
 __all__ = ["bounds", "candidates", "endgame", "forced", "order", "stable"]
 
-LAST = 4
+LAST = 5
 """With so many empty squares or fewer, :func:`endgame` solves a position."""
 
 A, H = Bits(0x0101010101010101), Bits(0x8080808080808080)
@@ -96,7 +98,7 @@ def bounds(position, alpha, beta):
         if reach(position.theirs, position.mine) & position.BOARD == Bits(0):
             value = final_value(position)
             return value, value
-    if alpha >= 2 * left:
+    if left > LAST and alpha >= 2 * left:
         upper = position.AREA - 2 * popcount(stable(position.theirs, position.mine))
     return lower, upper
 
@@ -151,29 +153,6 @@ def order(position, move, child):
 
 # The last moves
 
-
-@compiled
-def endgame(position, alpha, beta):
-    """The last four empty squares, by code that needs no list of moves."""
-    left = empties(position)
-    if left > LAST:
-        return False, 0, 0
-    mine, theirs, area = position.mine, position.theirs, position.AREA
-    free = position.BOARD & ~(mine | theirs)
-    if left < 3:
-        if left == 2:
-            value, nodes = last_two(mine, theirs, free, area, alpha, beta)
-        elif left == 1:
-            value, nodes = last_one(mine, theirs, free, area), 1
-        else:
-            value, nodes = final_value(position), 1
-    elif left == 3:
-        value, nodes = last_three(mine, theirs, free, area, alpha, beta)
-    else:
-        value, nodes = last_four(mine, theirs, free, area, alpha, beta)
-    return True, value, nodes
-
-
 NOTHING = -65
 """Less than every value."""
 
@@ -202,20 +181,19 @@ def last_one(mine, theirs, free, area):
 
 @compiled
 def try_two(mine, theirs, free, area, beta):
-    """The best of the mover's moves on two empty squares, ``NOTHING`` without one; nodes."""
+    """The best of the mover's moves with two empty squares, ``NOTHING`` without one; nodes."""
     best, nodes = NOTHING, 0
-    first = lowest_index(free)
-    other = without_lowest(free)
-    turned = flipped(mine, theirs, first)
+    first, second = lowest(free), without_lowest(free)
+    turned = flipped(mine, theirs, lowest_index(first))
     if turned:
         nodes += 1
-        best = -last_one(theirs ^ turned, mine | turned | (free ^ other), other, area)
+        best = -last_one(theirs ^ turned, mine | turned | first, second, area)
         if best >= beta:
             return best, nodes
-    turned = flipped(mine, theirs, lowest_index(other))
+    turned = flipped(mine, theirs, lowest_index(second))
     if turned:
         nodes += 1
-        best = max(best, -last_one(theirs ^ turned, mine | turned | other, free ^ other, area))
+        best = max(best, -last_one(theirs ^ turned, mine | turned | second, first, area))
     return best, nodes
 
 
@@ -225,85 +203,74 @@ def last_two(mine, theirs, free, area, alpha, beta):
     value, nodes = try_two(mine, theirs, free, area, beta)
     if value == NOTHING:
         value, nodes = try_two(theirs, mine, free, area, -alpha)
-        value = -value
-        if value == -NOTHING:
-            value = at_the_end(mine, theirs, area)
+        value = -value if value != NOTHING else at_the_end(mine, theirs, area)
     return value, nodes + 1
+
+
+def one_more(last: Any) -> Any:
+    """What does with one empty square more as *last* does; moves into odd regions first."""
+
+    @compiled
+    def try_all(mine, theirs, free, area, alpha, beta):
+        best, nodes = NOTHING, 0
+        odd = odd_squares(free)
+        squares = odd
+        for _ in range(2):
+            while squares:
+                move = lowest(squares)
+                squares = without_lowest(squares)
+                turned = flipped(mine, theirs, lowest_index(move))
+                if turned:
+                    value, more = last(
+                        theirs ^ turned, mine | turned | move, free ^ move, area, -beta, -alpha
+                    )
+                    nodes += more
+                    if -value > best:
+                        best = -value
+                        if best >= beta:
+                            return best, nodes
+                        alpha = max(alpha, best)
+            squares = free ^ odd
+        return best, nodes
+
+    @compiled(inline=False)
+    def last_few(mine, theirs, free, area, alpha, beta):
+        if popcount(free) > 3 and alpha >= 2 * popcount(free):
+            upper = area - 2 * popcount(stable(theirs, mine))
+            if upper <= alpha:
+                return upper, 1
+        value, nodes = try_all(mine, theirs, free, area, alpha, beta)
+        if value == NOTHING:
+            value, nodes = try_all(theirs, mine, free, area, -beta, -alpha)
+            value = -value if value != NOTHING else at_the_end(mine, theirs, area)
+        return value, nodes + 1
+
+    return last_few
+
+
+last_three = one_more(last_two)
+last_four = one_more(last_three)
+last_five = one_more(last_four)
 
 
 @compiled
-def try_three(mine, theirs, free, area, alpha, beta):
-    """As :func:`try_two`."""
-    best, nodes = NOTHING, 0
-    odd = odd_squares(free)
-    squares = odd
-    for _ in range(2):
-        while squares:
-            square = lowest_index(squares)
-            rest = without_lowest(squares)
-            bit = squares ^ rest
-            squares = rest
-            turned = flipped(mine, theirs, square)
-            if turned:
-                value, more = last_two(
-                    theirs ^ turned, mine | turned | bit, free ^ bit, area, -beta, -alpha
-                )
-                nodes += more
-                if -value > best:
-                    best = -value
-                    if best >= beta:
-                        return best, nodes
-                    alpha = max(alpha, best)
-        squares = free ^ odd
-    return best, nodes
-
-
-@compiled(inline=False)
-def last_three(mine, theirs, free, area, alpha, beta):
-    """The value with three empty squares, and the nodes."""
-    value, nodes = try_three(mine, theirs, free, area, alpha, beta)
-    if value == NOTHING:
-        value, nodes = try_three(theirs, mine, free, area, -beta, -alpha)
-        value = -value
-        if value == -NOTHING:
-            value = at_the_end(mine, theirs, area)
-    return value, nodes + 1
-
-
-@compiled
-def try_four(mine, theirs, free, area, alpha, beta):
-    """As :func:`try_two`."""
-    best, nodes = NOTHING, 0
-    odd = odd_squares(free)
-    squares = odd
-    for _ in range(2):
-        while squares:
-            square = lowest_index(squares)
-            rest = without_lowest(squares)
-            bit = squares ^ rest
-            squares = rest
-            turned = flipped(mine, theirs, square)
-            if turned:
-                value, more = last_three(
-                    theirs ^ turned, mine | turned | bit, free ^ bit, area, -beta, -alpha
-                )
-                nodes += more
-                if -value > best:
-                    best = -value
-                    if best >= beta:
-                        return best, nodes
-                    alpha = max(alpha, best)
-        squares = free ^ odd
-    return best, nodes
-
-
-@compiled(inline=False)
-def last_four(mine, theirs, free, area, alpha, beta):
-    """The value with four empty squares, and the nodes."""
-    value, nodes = try_four(mine, theirs, free, area, alpha, beta)
-    if value == NOTHING:
-        value, nodes = try_four(theirs, mine, free, area, -beta, -alpha)
-        value = -value
-        if value == -NOTHING:
-            value = at_the_end(mine, theirs, area)
-    return value, nodes + 1
+def endgame(position, alpha, beta):
+    """The last empty squares, by code that needs no list of moves."""
+    left = empties(position)
+    if left > LAST:
+        return False, 0, 0
+    mine, theirs, area = position.mine, position.theirs, position.AREA
+    free = position.BOARD & ~(mine | theirs)
+    if left == 5:
+        value, nodes = last_five(mine, theirs, free, area, alpha, beta)
+    elif left == 4:
+        value, nodes = last_four(mine, theirs, free, area, alpha, beta)
+    elif left == 3:
+        value, nodes = last_three(mine, theirs, free, area, alpha, beta)
+    elif left == 2:
+        value, nodes = last_two(mine, theirs, free, area, alpha, beta)
+    elif left == 1:
+        value, nodes = last_one(mine, theirs, free, area), 1
+    else:
+        value, nodes = final_value(position), 1
+    return True, value, nodes
