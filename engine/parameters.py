@@ -103,8 +103,10 @@ PROBCUT_DEPTH = 3
 PROBCUT_CONFIDENCE = 1.4
 PROBCUT_LEVELS = 1
 """At nodes of at least this depth a search of half as many plies is asked whether the score
-is beyond the window by so many standard deviations.  In such a search, so many are one inside
-the other at most."""
+is beyond the window by so many standard deviations; so many such searches are one inside the
+other at most.  Points in Othello, each player with 15,000 nodes a move, +- 0.06: all techniques
+score 0.69 against all but this; 1.0 and 1.8 deviations 0.45 and 0.49 against 1.4, two searches
+inside each other 0.50 against one."""
 
 REVERSE_DEPTH = 4
 FUTILITY_DEPTH = 3

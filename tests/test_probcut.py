@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from click.testing import CliRunner
 from toys import steady
 
 from engine import Engine, load_game, minimax
+from engine.cli import main
 from engine.contract import VERBS, play
 from engine.errors import CutnodeError, GameError
 from engine.jit import jit_enabled
@@ -80,16 +84,20 @@ def test_a_tree_tells_who_was_asked():
 
 # The measurement
 
+GAME = "uniform:3x14,incremental"
+
 
 @compiled_only
 def test_the_laboratory_compares_depths():
-    study = deviation(load_game("uniform:3x14,incremental").start(), 5, games=40)
+    study = deviation(load_game(GAME).start(), 5, games=40)
     pairs = {(row["deep"], row["shallow"]) for row in study.rows}
     assert pairs == {(2, 0), (3, 1), (4, 0), (4, 2), (5, 1), (5, 3)}
     assert all(row["deviation"] > 0 for row in study.rows)
     assert study.notes[-1].startswith("deviation = exp(")
-    again = deviation(load_game("uniform:3x14,incremental").start(), 5, games=40)
-    assert again.rows == study.rows
+    arguments = ["lab", "deviation", GAME, "--depth", "5", "--games", "40", "--json"]
+    printed = json.loads(CliRunner().invoke(main, arguments).output)
+    assert printed["rows"] == study.rows
+    assert printed["settings"] == study.settings
 
 
 def test_the_laboratory_says_what_it_cannot_compare():
