@@ -21,10 +21,21 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine import Engine, Table, legal_moves, load_game, perft, solve
+from engine import (
+    Engine,
+    Evaluation,
+    Table,
+    compiled,
+    legal_moves,
+    load_game,
+    perft,
+    popcount,
+    solve,
+)
 from engine.playing.matches import elo_difference, make_openings, play_game
 from engine.playing.players import Choice, EnginePlayer
 from engine.techniques import choose
+from games.othello.discs import mobility
 
 GAME = load_game("othello")
 DATA = Path(__file__).parent / "data" / "othello_ffo.txt"
@@ -39,6 +50,12 @@ MOST_DEPTH = 60
 WIN = 10_000
 
 T = TypeVar("T")
+
+
+@compiled
+def count_moves(position):
+    """The peer's evaluation."""
+    return popcount(mobility(position))
 
 
 def timed(task: Callable[[], T], rounds: int) -> tuple[T, float]:
@@ -166,7 +183,8 @@ class Peer:
 def beside_peer(peer: Peer, rounds: int) -> None:
     """The same question to both: how many moves has the mover, so many plies on?"""
     start = GAME.start()
-    exact, usual = (Engine(start, exact=each, evaluation="mobility") for each in (True, False))
+    counted = Evaluation(count_moves)
+    exact, usual = (Engine(start, exact=each, evaluation=counted) for each in (True, False))
     print("as many plies as the peer, by moves counted")
     for depth, score in PLIES.items():
         found, theirs = timed(lambda depth=depth: peer.score(start, depth), rounds)  # type: ignore[misc]

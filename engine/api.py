@@ -240,9 +240,12 @@ def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> 
     )
 
 
-def perft(position: Any, depth: int) -> int:
-    """The number of lines of exactly *depth* moves from a position."""
-    return int(_plain(perft_node, position, _depth(depth), 0)[0])
+def perft(position: Any, depth: int, *, finished: bool = False) -> int:
+    """The number of lines of exactly *depth* moves from a position.
+
+    *finished* counts a line that ends the game earlier as one, too.
+    """
+    return int(_plain(perft_node, position, _depth(depth), 0, finished=finished)[0])
 
 
 def minimax(
@@ -282,17 +285,19 @@ def _plain(
     position: Any,
     *args: Any,
     evaluation: Any = None,
-    win: int = 0,
-    step: int = 0,
-    turns: int = 0,
+    **settings: int,
 ) -> tuple[Any, Memory, float]:
-    """Run a plain kernel; return its answer, its memory, and the seconds it took."""
+    """Run a plain kernel; return its answer, its memory, and the seconds it took.
+
+    *settings* are numbers of the memory.
+    """
     cls: Any = type(position)
     run = kernel.specialise(cls, evaluation)
     memory = Memory(cls, plain_dtype(cls))
     words = memory.words
     words["plies"][0] = plies = game_constant(cls, "MAX_PLIES", 512)
-    words["win"][0], words["step"][0], words["turns"][0] = win, step, turns
+    for name, value in settings.items():
+        memory[name] = value
     if evaluation is not None:
         args = (evaluation, *args)
     clock = Clock(None)

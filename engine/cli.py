@@ -423,6 +423,7 @@ def names_in(text: str) -> list[str]:
     "--depth", type=click.IntRange(min=0), required=True, metavar="N", help="Count N moves deep."
 )
 @click.option("--divide", is_flag=True, help="Also count behind each move.")
+@click.option("--finished", is_flag=True, help="Count lines that end the game earlier, too.")
 def perft(
     game: str,
     position: str | None,
@@ -430,6 +431,7 @@ def perft(
     as_json: bool,
     depth: int,
     divide: bool,
+    finished: bool,
 ) -> None:
     """Count the lines of exactly N moves, a test of the rules."""
     _, entries = read_positions(game, position, file)
@@ -438,10 +440,12 @@ def perft(
         engine.perft(start, 0)  # compiles, so that the clock sees only the counting
         started = time.perf_counter()
         behind = {
-            move_text(start, move): engine.perft(play(start, move), depth - 1)
+            move_text(start, move): engine.perft(play(start, move), depth - 1, finished=finished)
             for move in (engine.legal_moves(start) if divide and depth > 0 else ())
         }
-        lines = sum(behind.values()) if behind else engine.perft(start, depth)
+        lines = sum(behind.values())
+        if not behind:
+            lines = engine.perft(start, depth, finished=finished)
         seconds = time.perf_counter() - started
         if as_json:
             data = {"position": text, "depth": depth, "lines": lines, "seconds": seconds}

@@ -813,7 +813,12 @@ def canonical_moves_are_moves_turned(position: Any, study: Study) -> Iterator[st
         there = original_move(other, seen, canonical(other)[1])
         if there not in legal_moves(other):
             yield f"move {move} is seen as {seen}, and that is no move of {other!r}"
-        elif canonical(play(other, there))[0] != canonical(play(position, move))[0]:
+            continue
+        (one, turned_one), (two, turned_two) = map(
+            canonical, (play(position, move), play(other, there))
+        )
+        # A game may no longer turn positions there, and tell apart what is equivalent.
+        if one != two and (turned_one or turned_two):
             yield f"move {move} is seen as {seen}, and that leads elsewhere from {other!r}"
 
 

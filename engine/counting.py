@@ -14,7 +14,7 @@ from engine.contract import moves, outcome
 from engine.jit import compiled
 from engine.native import in_compiled_code
 
-__all__ = ["NOWHERE", "count_moves"]
+__all__ = ["NOWHERE", "count_moves", "listed"]
 
 
 class Nowhere:
@@ -64,3 +64,19 @@ def count_moves(position: Any) -> int:
     if outcome(position)[0]:
         return 0
     return moves(position, NOWHERE, 0)  # type: ignore[no-any-return]
+
+
+def listed(position: Any, buffer: Any, at: int) -> int:
+    """Where moves end that begin at *at*; *buffer* may be written to, and need not be.
+
+    Compiled code writes nothing unless the game's ``moves`` reads what it wrote.
+    """
+    return moves(position, buffer, at)  # type: ignore[no-any-return]
+
+
+@in_compiled_code(listed)
+def _listed_nowhere(position: Any, buffer: Any, at: Any) -> Any:
+    return lambda position, buffer, at: moves(position, NOWHERE, at)
+
+
+compiled(listed)  # where that does not compile

@@ -32,6 +32,7 @@ from engine.contract import (
     reversible,
     same_after_chance,
 )
+from engine.counting import listed
 from engine.evaluation import estimate
 from engine.jit import compiled
 from engine.limits import MOVES, PLIES, RUNNING
@@ -53,6 +54,7 @@ def plain_dtype(cls: Any) -> np.dtype[Any]:
         ("turns", np.int64),  # depth is counted in turns, not in moves
         ("win", np.int64),  # of final_score: 0 for values as they are
         ("step", np.int64),
+        ("finished", np.int64),  # what a line counts in perft that ended the game earlier
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
         ("path", np.uint64, (plies + 1,)),
         ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
@@ -209,14 +211,16 @@ def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions
     signature=lambda position: types.int64(position, types.int64, types.int64, _plain(position))
 )
 def perft_node(position, depth, top, plain):
-    """The lines of exactly *depth* moves; a line that ends the game earlier counts nothing.
+    """The lines of exactly *depth* moves; one that ends the game earlier counts ``finished``.
 
-    Chance outcomes multiply lines without being moves.
+    Chance outcomes multiply lines without being moves.  The last moves are counted, not made.
     """
     plain.nodes += 1
     if depth == 0:
         return 1
-    if outcome(position)[0] or plain.stop != RUNNING:
+    if outcome(position)[0]:
+        return plain.finished
+    if plain.stop != RUNNING:
         return 0
     lines = 0
     if chance(position) > 0:
@@ -224,7 +228,7 @@ def perft_node(position, depth, top, plain):
             _, child = chance_outcome(position, index)
             lines += perft_node(child, depth, top, plain)
         return lines
-    end = moves(position, plain.moves, top)
+    end = listed(position, plain.moves, top) if depth == 1 else moves(position, plain.moves, top)
     if not 0 < end - top <= most_moves(position):
         accuse(position, MOVES, plain)
         return 0

@@ -391,6 +391,15 @@ def test_perft_in_json():
     assert "moves" not in data
 
 
+def test_perft_counts_finished_games():
+    """Move 7 wins."""
+    arguments = "perft", "tictactoe", "1245", "--depth", 2
+    assert cutnode(*arguments).output == "16\n"
+    assert cutnode(*arguments, "--finished").output == "17\n"
+    (data,) = parsed(cutnode(*arguments, "--finished", "--divide", "--json"))
+    assert data["moves"] == {"3": 4, "6": 4, "7": 1, "8": 4, "9": 4}
+
+
 def test_perft_of_a_file():
     arguments = "perft", "tictactoe", "--depth", 1, "--file", "-"
     assert cutnode(*arguments, stdin="1\n12 ; two\n").output == "1   8\n12  7\n"

@@ -46,12 +46,12 @@ def slow_score(mine, theirs):
     for own, other in ((mine, theirs), (theirs, mine)):
         total += weights[start + popcount(reach(own, other))]
         start += patterns.MOST_MOVES
-    return int(total)
+    return int(total + weights[start + popcount(mine | theirs)])
 
 
 @njit
 def compiled_score(mine, theirs):
-    return weighed(WEIGHTS, stage_of(popcount(mine | theirs)), mine, theirs)
+    return weighed(WEIGHTS, mine, theirs)
 
 
 def test_score_is_that_of_a_reading_square_by_square():
@@ -71,7 +71,7 @@ def test_symmetric_boards_have_equal_scores():
 
 
 def test_indices_are_those_of_the_score():
-    places = np.zeros(len(training.FIRST) + 2, np.int64)
+    places = np.zeros(len(training.FIRST) + 3, np.int64)
     for mine, theirs in boards(20, 3):
         training.indices(np.uint64(mine), np.uint64(theirs), places)
         first = SIZE * stage_of(popcount(mine | theirs))
@@ -127,8 +127,8 @@ def test_training(tmp_path, monkeypatch):
     learnt, held, _ = training.read_positions(folder)
     before = list(training.errors(held, training.untrained()))
     after = list(training.errors(held, patterns.read_weights(weights)))
-    for stage in range(9, STAGES):
-        assert after[stage][2] < 0.95 * before[stage][2]
+    for stage in range(11, STAGES):
+        assert after[stage][2] < 0.9 * before[stage][2]
     assert "weights" in weights.with_suffix(".txt").read_text()
     solved = [p for p in learnt if 1 <= 64 - popcount(int(p["mine"] | p["theirs"])) <= 4]
     for mine, theirs, value in solved[:50]:

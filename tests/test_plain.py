@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from data import FOLDER, rows
 from toys import boxes, duel, race
 
-from engine import CutnodeError, GameError, alphabeta, load_game, minimax, perft
+from engine import CutnodeError, GameError, alphabeta, load_game, minimax, perft, template
 from engine.jit import jit_enabled
 from engine.scores import WIN
 
@@ -50,6 +52,26 @@ def test_perft_beyond_the_end():
     late = game.parse("1234576")
     assert [perft(late, depth) for depth in (0, 1, 2, 3, 10**30)] == [1, 2, 2, 0, 0]
     assert [perft(game.parse("14253"), depth) for depth in (0, 1)] == [1, 0]
+
+
+def test_perft_counts_finished_games():
+    """Of the 255,168 games of tic-tac-toe 1440 end after 5 moves and 5328 after 6."""
+    start = load_game("tictactoe").start()
+    counts = [perft(start, depth, finished=True) for depth in (4, 5, 6, 7, 9, 10**30)]
+    assert counts == [3024, 15120, 56160, 148176 + 1440 + 5328, 255168, 255168]
+    over = load_game("tictactoe").parse("14253")
+    assert [perft(over, depth, finished=True) for depth in (0, 1, 2)] == [1, 1, 1]
+
+
+def test_perft_of_moves_that_are_read_while_they_are_made(tmp_path):
+    """The last ones are not written where nobody reads them."""
+    source = Path(template.__file__).read_text()
+    reading = source.replace("at += 1", "at += buffer[at] > 0")
+    assert reading != source
+    (tmp_path / "reading_nim.py").write_text(reading)
+    game = load_game(str(tmp_path / "reading_nim.py"))
+    for depth in range(5):
+        assert perft(game.start(), depth) == perft(template.start(), depth)
 
 
 def test_perft_multiplies_lines_by_outcomes_of_chance():

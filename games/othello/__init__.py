@@ -1,25 +1,58 @@
-"""Othello on boards of 4x4 to 8x8 squares."""
+"""Othello (Reversi), on boards of 8x8, 6x6 and 4x4 squares.
+
+Rules: black begins.  A move puts a disc on an empty square and turns over all discs of the
+opponent that lie in a line, along the row, the column or a diagonal, between it and another
+own disc; it has to turn over one or more.  A player who cannot move passes, and only then.
+The game is over when neither can move.
+
+Values: the mover's discs less the other's at the end; empty squares count for the winner.
+
+Variants: ``8x8`` (the usual one), ``6x6`` and ``4x4``, with the four discs of the beginning in
+the middle, black on the diagonal that goes up to the right.
+
+Text: a1 is the square at the top left, and the row below is 2.  A position is written in the
+OBF format of files of positions (the squares in the order a1, b1, ..., black ``X``, white
+``O``, empty ``-``, and after a blank who is to move; what follows a ``;`` is not read)::
+
+    ---------------------------OX------XO--------------------------- X
+
+or as a board of several lines; or it is a transcript, the squares played (``f5d6c3``, ``f5 D6
+c3``), in which passes need not be written (``pass``, ``ps``, ``pa`` and ``--`` are read).  Read are
+``x``, ``X`` and ``*`` for black, ``o`` and ``O`` for white, ``-`` and ``.`` for empty squares.
+Any discs may be set up; if neither player can move, as without discs, the game is over.
+
+Encoding: a word for each player, seen by the mover; see ``games.othello.discs``.  A move is its
+square, and 64 a pass.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
 from typing import NamedTuple
 
 from engine import (
     Bits,
+    PositionError,
     compiled,
+    draw_board,
     lowest_index,
     mix,
+    popcount,
+    quoted,
     rebuild,
     without_lowest,
 )
-from games.othello.discs import ALL, PASS, empties, final_value, flipped, mobility, reach
-from games.othello.endgame import bounds, candidates, endgame, forced, order
-from games.othello.midgame import deviation, evaluate_mobility
+from games.othello.discs import PASS, empties, final_value, flipped, mobility
+from games.othello.endgame import bounds, candidates, endgame, forced, order  # noqa: F401
+from games.othello.midgame import deviation  # noqa: F401
 
-VALUE_LIMIT = 64
-MAX_MOVES = 60
-MAX_PLIES = 120
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
+
+UNIT = 4
+
+FEW_DISCS = 12
+"""Positions with more are hardly ever symmetric to others of the same search."""
 
 
 class Discs(NamedTuple):
@@ -30,11 +63,13 @@ class Discs(NamedTuple):
     white: bool
     """Whether white is to move; only texts depend on it."""
 
+    def __str__(self) -> str:
+        size, cells = self.SIZE, squares(self, ".")
+        lines = [f"{n + 1}{cells[n * size : (n + 1) * size]}" for n in range(size)]
+        return draw_board([f" {COLUMNS[:size]}", *lines], f"{mover(self)} to move")
 
-class Position(Discs):
-    __slots__ = ()
-    BOARD = ALL
-    AREA = 64
+
+# The rules
 
 
 @compiled
@@ -62,49 +97,365 @@ def play(position, move):
 
 @compiled
 def outcome(position):
-    if mobility(position) or reach(position.theirs, position.mine) & position.BOARD:
+    if mobility(position) or mobility(passed(position)):
         return False, 0
     return True, final_value(position)
 
 
 @compiled
-def key(position):
-    return mix(mix(position.mine) ^ position.theirs) ^ (Bits(position.white) << Bits(63))
+def passed(position):
+    """The same discs with the other to move."""
+    return rebuild(position, position.theirs, position.mine, not position.white)
 
 
 @compiled
-def canonical(position):
-    return mix(mix(position.mine) ^ position.theirs), 0
+def key(position):
+    """White's positions differ from black's in the highest bit."""
+    return word_of(position.mine, position.theirs) ^ (Bits(position.white) << Bits(63))
+
+
+@compiled
+def word_of(mine, theirs):
+    """A hash of the discs."""
+    return mix(mine) ^ theirs
 
 
 @compiled
 def plies_left(position):
+    """A move fills a square, and there are not two passes in a row."""
     return 2 * empties(position)
 
 
-def start(variant: str = "") -> Position:
-    return Position(Bits((1 << 28) | (1 << 35)), Bits((1 << 27) | (1 << 36)), False)
+# Equivalent positions
 
 
-def parse_position(text: str, variant: str = "") -> Position:
-    board, mover = text.split()[:2]
-    x = Bits(sum(1 << n for n, c in enumerate(board) if c == "X"))
-    o = Bits(sum(1 << n for n, c in enumerate(board) if c == "O"))
-    return Position(o, x, True) if mover[0] == "O" else Position(x, o, False)
+@compiled
+def canonical(position):
+    """Colours do not matter, nor, while there are few discs, how the board is turned."""
+    if popcount(position.mine | position.theirs) <= FEW_DISCS:
+        return least_image(position)
+    return word_of(position.mine, position.theirs), 0
+
+
+@compiled(inline=False)
+def least_image(position):
+    """The least of the keys of the eight images of the board, and the image that has it."""
+    least, symmetry = word_of(position.mine, position.theirs), 0
+    for number in range(1, 8):
+        mine = image(position, position.mine, number)
+        word = word_of(mine, image(position, position.theirs, number))
+        if word < least:
+            least, symmetry = word, number
+    return least, symmetry
+
+
+@compiled
+def image(position, discs, symmetry):
+    """Columns, rows exchanged, and then both with each other: a bit of *symmetry* for each."""
+    if symmetry & 1:
+        discs = mirror(discs) >> Bits(8 - position.SIZE)
+    if symmetry & 2:
+        discs = turn_over(discs) >> Bits(8 * (8 - position.SIZE))
+    if symmetry & 4:
+        discs = transpose(discs)
+    return discs
+
+
+@compiled
+def mirror(discs):
+    """Left and right of the frame exchanged: the bits of each row reversed."""
+    discs = swapped(discs, Bits(1), Bits(0x5555555555555555))
+    discs = swapped(discs, Bits(2), Bits(0x3333333333333333))
+    return swapped(discs, Bits(4), Bits(0x0F0F0F0F0F0F0F0F))
+
+
+@compiled
+def turn_over(discs):
+    """Top and bottom of the frame exchanged: the rows reversed."""
+    discs = swapped(discs, Bits(8), Bits(0x00FF00FF00FF00FF))
+    discs = swapped(discs, Bits(16), Bits(0x0000FFFF0000FFFF))
+    return swapped(discs, Bits(32), Bits(0x00000000FFFFFFFF))
+
+
+@compiled
+def swapped(discs, distance, low):
+    """The bits of *low* exchanged with those at a *distance* above them."""
+    return ((discs >> distance) & low) | ((discs & low) << distance)
+
+
+@compiled
+def transpose(discs):
+    """Columns and rows exchanged: in blocks of 2x2 squares, then of 4x4, then of all."""
+    discs = exchanged(discs, Bits(7), Bits(0x00AA00AA00AA00AA))
+    discs = exchanged(discs, Bits(14), Bits(0x0000CCCC0000CCCC))
+    return exchanged(discs, Bits(28), Bits(0x00000000F0F0F0F0))
+
+
+@compiled
+def exchanged(discs, distance, low):
+    """The same, and all other bits stay where they are."""
+    different = (discs ^ (discs >> distance)) & low
+    return discs ^ different ^ (different << distance)
+
+
+@compiled
+def canonical_move(position, move, symmetry):
+    if move == PASS:
+        return move
+    column, row = move & 7, move >> 3
+    if symmetry & 1:
+        column = position.SIZE - 1 - column
+    if symmetry & 2:
+        row = position.SIZE - 1 - row
+    return 8 * column + row if symmetry & 4 else 8 * row + column
+
+
+@compiled
+def original_move(position, move, symmetry):
+    if move == PASS:
+        return move
+    column, row = move & 7, move >> 3
+    if symmetry & 4:
+        column, row = row, column
+    if symmetry & 1:
+        column = position.SIZE - 1 - column
+    if symmetry & 2:
+        row = position.SIZE - 1 - row
+    return 8 * row + column
+
+
+# What helps a search that has to stop before the end of the game
+
+
+@compiled
+def evaluate_mobility(position):
+    """In discs: choices now and later, corners and what gives them away; discs at the end."""
+    mine, theirs = position.mine, position.theirs
+    empty = position.BOARD & ~(mine | theirs)
+    choices = popcount(mobility(position)) - popcount(mobility(passed(position)))
+    later = popcount(beside(theirs) & empty) - popcount(beside(mine) & empty)
+    corners = popcount(mine & position.CORNERS) - popcount(theirs & position.CORNERS)
+    risky = beside(empty & position.CORNERS) & position.BOARD
+    risks = popcount(mine & risky) - popcount(theirs & risky)
+    lead = popcount(mine) - popcount(theirs)
+    left = popcount(empty)
+    score = 2 * choices + later + 12 * corners - 4 * risks
+    estimate = (score * left + lead * (position.AREA - left)) // position.AREA
+    return max(-position.AREA, min(position.AREA, estimate))
+
+
+evaluate = evaluate_mobility
+
+
+@compiled
+def beside(discs):
+    """The squares of the frame next to one of some squares, in any direction."""
+    row = discs | ((discs & NOT_LAST) << Bits(1)) | ((discs & NOT_FIRST) >> Bits(1))
+    return (row | (row << Bits(8)) | (row >> Bits(8))) & ~discs
+
+
+NOT_FIRST, NOT_LAST = Bits(0xFEFEFEFEFEFEFEFE), Bits(0x7F7F7F7F7F7F7F7F)
+"""All columns of the frame but the first, and but the last."""
+
+
+@compiled
+def features(position):
+    """Squares to move to, discs, corners, and empty squares beside discs of the other."""
+    mine, theirs = position.mine, position.theirs
+    empty = position.BOARD & ~(mine | theirs)
+    return (
+        *(popcount(mobility(position)), popcount(mobility(passed(position)))),
+        *(0, 0),
+        *(popcount(mine), popcount(theirs)),
+        *(popcount(mine & position.CORNERS), popcount(theirs & position.CORNERS)),
+        *(0, 0),
+        *(popcount(beside(theirs) & empty), popcount(beside(mine) & empty)),
+    )
+
+
+# Boards of all sizes
+
+
+@functools.cache
+def board(size: int) -> type[Discs]:
+    """The position class of a board; :class:`PositionError` if there is none of that size.
+
+    No more moves: of every 11 squares at most 8 are such that one can move there.  Each needs a
+    disc to be turned over next to it, in one of four lines, as the square on the disc's other
+    side in a line is not empty; so there is one such disc for four moves.  And it needs an own
+    disc at the other end, which serves eight.
+    """
+    if size not in (4, 6, 8):
+        raise PositionError(f"there is no board of {size}x{size}: a board is 8x8, 6x6 or 4x4")
+    area, last = size * size, size - 1
+    constants = {
+        "SIZE": size,
+        "AREA": area,
+        "BOARD": Bits(sum((1 << size) - 1 << 8 * row for row in range(size))),
+        "CORNERS": Bits(sum(1 << square for square in (0, last, 8 * last, 9 * last))),
+        "VARIANT": "" if size == 8 else f"{size}x{size}",
+        "VALUE_LIMIT": area,
+        "MAX_MOVES": 8 * area // 11,
+        "MAX_PLIES": 2 * area,
+    }
+    name = f"Position{size}x{size}"
+    return type(name, (Discs,), {"__slots__": (), "__module__": __name__, **constants})
+
+
+Position = Position8x8 = board(8)
+Position6x6 = board(6)
+Position4x4 = board(4)
+
+
+# Text
+
+COLUMNS = "abcdefgh"
+
+BLACK, WHITE, EMPTY = "x*", "o", "-."
+"""What stands for a square's disc."""
+
+
+def start(variant: str = "") -> Discs:
+    """Two discs each in the middle of a board of a size such as ``6x6``; the usual one is 8x8."""
+    match = re.fullmatch(r"([0-9]{1,9})x\1", variant or "8x8")
+    if not match:
+        raise PositionError(f"{quoted(variant)} is not a board size: 8x8, 6x6 or 4x4")
+    cls = board(int(match[1]))
+    low = 9 * (cls.SIZE // 2 - 1)
+    return cls(Bits(1 << low + 1 | 1 << low + 8), Bits(1 << low | 1 << low + 9), False)
+
+
+def parse_position(text: str, variant: str = "") -> Discs:
+    """Read a board or a transcript (see the module's text)."""
+    empty = start(variant)
+    said = text.partition(";")[0].strip().lower()
+    is_transcript = not re.search("[xo*.]", said)
+    return _parse_moves(said, empty) if is_transcript else _parse_board(said, empty)
 
 
 def position_text(position: Discs) -> str:
-    symbols = "OX" if position.white else "XO"
-    cells = (
-        symbols[0] if position.mine >> n & 1 else symbols[1] if position.theirs >> n & 1 else "-"
-        for n in range(64)
+    return f"{squares(position, '-')} {mover(position)}"
+
+
+def mover(position: Discs) -> str:
+    return "XO"[position.white]
+
+
+def squares(position: Discs, empty: str) -> str:
+    """What is on each square, row by row: ``X``, ``O`` or *empty*."""
+    black, white = position.mine, position.theirs
+    if position.white:
+        black, white = white, black
+    return "".join(
+        "X" if black >> square & 1 else "O" if white >> square & 1 else empty
+        for square in range(64)
+        if position.BOARD >> square & 1
     )
-    return "".join(cells) + " " + symbols[0]
-
-
-def move_text(position: Discs, move: int) -> str:
-    return "pass" if move == PASS else "abcdefgh"[move % 8] + str(move // 8 + 1)
 
 
 def parse_move(position: Discs, text: str) -> int:
-    return PASS if text == "pass" else "abcdefgh".index(text[0]) + 8 * (int(text[1]) - 1)
+    """Read a square such as ``f5``, or ``pass``."""
+    said = text.lower()
+    passes = said in ("pass", "ps", "pa", "--")
+    if not passes and not re.fullmatch("[a-h][1-8]", said):
+        raise PositionError(f"{quoted(text)} is not a move: a square such as f5, or pass")
+    move = PASS if passes else COLUMNS.index(said[0]) + 8 * (int(said[1]) - 1)
+    if not passes and not position.BOARD >> move & 1:
+        last = f"{COLUMNS[position.SIZE - 1]}{position.SIZE}"
+        raise PositionError(f"{text} is not on the board, whose squares are a1..{last}")
+    if outcome(position)[0]:
+        raise PositionError(f"{text} is played after the game is over")
+    allowed = mobility(position)
+    choices = [COLUMNS[n & 7] + str((n >> 3) + 1) for n in range(64) if allowed >> n & 1]
+    where = f"{mover(position)} can move to {' '.join(choices)}"
+    if passes:
+        if choices:
+            raise PositionError(f"{mover(position)} must not pass: {where}")
+    elif (position.mine | position.theirs) >> move & 1:
+        raise PositionError(f"{text}: there is a disc already")
+    elif not choices:
+        raise PositionError(f"{text}: {mover(position)} cannot move and has to pass")
+    elif not allowed >> move & 1:
+        raise PositionError(f"{text}: {mover(position)} turns nothing over there; {where}")
+    return move
+
+
+def move_text(position: Discs, move: int) -> str:
+    return "pass" if move == PASS else f"{COLUMNS[move & 7]}{(move >> 3) + 1}"
+
+
+def describe(position: Discs, value: int) -> str:
+    """Who wins, and by how many discs."""
+    if value == 0:
+        return "a draw"
+    winner = ("black (X)", "white (O)")[position.white ^ (value < 0)]
+    return f"{winner} {'has won' if outcome(position)[0] else 'wins'} by {abs(value)}"
+
+
+def _parse_moves(text: str, position: Discs) -> Discs:
+    found = re.findall(r"pass|ps|pa|--|[a-z][0-9]|[^\s,]+", text)
+    for number, move in enumerate(found, 1):
+        try:
+            if re.fullmatch("[a-h][1-8]", move) and _has_to_pass(position):
+                position = play(position, PASS)
+            position = play(position, parse_move(position, move))
+        except PositionError as error:
+            raise PositionError(f"move {number} of {quoted(text)}: {error}") from None
+    return position
+
+
+def _has_to_pass(position: Discs) -> bool:
+    return not mobility(position) and not outcome(position)[0]
+
+
+def _parse_board(text: str, empty: Discs) -> Discs:
+    size, area = empty.SIZE, empty.AREA
+    said = re.fullmatch(r"(.*)[\s/]([xo*])(\s+to\s+move)?", text, re.DOTALL)
+    if not said:
+        raise PositionError(
+            f"after the squares, say who is to move: X (black) or O (white), as in "
+            f"{position_text(empty)}"
+        )
+    lines = ["".join(line.split()) for line in re.split(r"[/\n]", said[1])]
+    lines = [line for line in lines if line not in ("", COLUMNS[:size])]
+    if len(lines) > 1:
+        lines = [line.removeprefix(str(number)) for number, line in enumerate(lines, 1)]
+    for row, line in enumerate(lines):
+        for at, symbol in enumerate(line):
+            if symbol not in BLACK + WHITE + EMPTY:
+                where = row * size + at if row else at
+                raise PositionError(
+                    f"{quoted(symbol)} on {_square(where, size)}: "
+                    f"a square is one of X * (black), O (white), - . (empty)"
+                )
+    cells = "".join(lines)
+    if len(cells) == area - 1:
+        raise PositionError(
+            f"there are {area - 1} squares, and a board of {size}x{size} has {area}; "
+            f"or it is not said who is to move"
+        )
+    if len(cells) != area:
+        raise PositionError(
+            f"there are {len(cells)} squares; a board of {size}x{size} has {area}, "
+            f"row by row from a1"
+        )
+    if len(lines) > 1:
+        for number, line in enumerate(lines, 1):
+            if len(lines) != size or len(line) != size:
+                raise PositionError(
+                    f"row {number} of {len(lines)} has {len(line)} squares; "
+                    f"there are {size} rows of {size}"
+                )
+    black, white = (
+        Bits(sum(1 << 8 * (n // size) + n % size for n, cell in enumerate(cells) if cell in side))
+        for side in (BLACK, WHITE)
+    )
+    if said[2] in WHITE:
+        return type(empty)(white, black, True)
+    return type(empty)(black, white, False)
+
+
+def _square(number: int, size: int) -> str:
+    """The name of a square by its number in the text of a board."""
+    row, column = divmod(number, size)
+    return f"{COLUMNS[column]}{row + 1}" if row < size else f"place {number + 1}"

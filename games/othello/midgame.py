@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import math
 
-from engine import compiled, popcount
-from games.othello.discs import empties, mobility
+from engine import compiled
+from games.othello.discs import empties
 
-__all__ = ["deviation", "evaluate_mobility"]
-
-
-@compiled
-def evaluate_mobility(position):
-    """The mover's moves, for comparison with programs that count them."""
-    return popcount(mobility(position))
+__all__ = ["deviation"]
 
 
 @compiled

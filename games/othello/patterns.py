@@ -5,8 +5,8 @@ supervised learning", 2002).  The squares of a pattern, an edge say, are read as
 base 3: a square is empty (0), the mover's (1) or the other's (2).  The number is the index
 of a weight.  A pattern occurs in two, four or eight places, which share weights, and one
 that looks the same from its other end has equal weights for both readings.  The score is the sum
-of the weights of all 46 occurrences, of the mover's moves and of the other's, at a stage of the
-game: 15 stages of four discs.
+of the weights of all 46 occurrences, of the numbers of the mover's moves, of the other's moves,
+and of discs, at a stage of the game: 15 stages of four discs.
 
 How the numbers are found: each is a sum over squares, so it is a sum over the eight rows of the
 board.  A table has, for each row and its 256 contents, what they add to all the numbers, each
@@ -106,15 +106,16 @@ CONTRIBUTIONS = Constant("othello.contributions", contributions())
 
 STARTS = np.cumsum([0, *(3 ** len(pattern) for pattern in PATTERNS.values())])
 MOST_MOVES = 64
-SIZE = int(STARTS[-1]) + 2 * MOST_MOVES
+SIZE = int(STARTS[-1]) + 2 * MOST_MOVES + 65
 """Weights of a stage: of the patterns one after the other, of the mover's moves (by their
-number), of the other's."""
+number), of the other's, and of the number of discs (who moves last gains by it)."""
 
 CORNER, EDGE, BLOCK, ROW_2, ROW_3, ROW_4, LINE_7, LINE_6, LINE_5, LINE_4, LINE_8 = map(
     int, STARTS[:-1]
 )
 MINE_MOVES = int(STARTS[-1])
 THEIR_MOVES = MINE_MOVES + MOST_MOVES
+DISCS = THEIR_MOVES + MOST_MOVES
 
 MIRRORED = np.arange(SIZE)
 """For each weight of a stage the one that is equal because the pattern is read the other way."""
@@ -183,9 +184,10 @@ def four(weights, first, word):
 
 
 @compiled
-def weighed(weights, stage, mine, theirs):
+def weighed(weights, mine, theirs):
     """The sum of the weights of a position, given as the mover's discs and the other's."""
-    first = Bits(SIZE) * Bits(stage)
+    discs = popcount(mine | theirs)
+    first = Bits(SIZE) * Bits(stage_of(discs))
     (a, b, c, d), (e, f, g, h), (i, j, k, m) = numbers(mine, theirs)
     return (
         four(weights, first + Bits(CORNER), a)
@@ -202,6 +204,7 @@ def weighed(weights, stage, mine, theirs):
         + two(weights, first + Bits(LINE_8), m)
         + weights[first + Bits(MINE_MOVES) + Bits(popcount(reach(mine, theirs)))]
         + weights[first + Bits(THEIR_MOVES) + Bits(popcount(reach(theirs, mine)))]
+        + weights[first + Bits(DISCS) + Bits(discs)]
     )
 
 
@@ -217,8 +220,7 @@ def pattern_score(position):
 
     ``UNIT`` is a disc; an estimate may be beyond all values.
     """
-    stage = stage_of(popcount(position.mine | position.theirs))
-    return weighed(WEIGHTS, stage, position.mine, position.theirs)
+    return weighed(WEIGHTS, position.mine, position.theirs)
 
 
 @compiled

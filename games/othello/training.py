@@ -46,6 +46,7 @@ from games.othello.endgame import (
     stable,
 )
 from games.othello.patterns import (
+    DISCS,
     MINE_MOVES,
     MIRRORED,
     PATTERNS,
@@ -84,7 +85,7 @@ def untrained() -> np.ndarray:
     weights = np.zeros((STAGES, SIZE))
     moves = np.arange(THEIR_MOVES - MINE_MOVES)
     weights[:, MINE_MOVES:THEIR_MOVES] = moves
-    weights[:, THEIR_MOVES:] = -moves
+    weights[:, THEIR_MOVES:DISCS] = -moves
     corner = np.arange(3 ** len(PATTERNS["corner 3x3"]))
     diagonal = corner // 3**4 % 3  # the X square, when the corner is empty
     weights[:, corner] = np.select(
@@ -173,13 +174,12 @@ def solve(mine, theirs, alpha, beta, buffer):
 def scored(weights, mine, theirs, squares, buffer, at):
     """As :func:`ranked`, those first after which the weights say least for the other."""
     end = at
-    stage = stage_of(popcount(mine | theirs) + 1)
     while squares:
         square = lowest_index(squares)
         squares = without_lowest(squares)
         turned = flipped(mine, theirs, square)
         after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
-        entry = 64 * weighed(weights, stage, other, after) + square
+        entry = 64 * weighed(weights, other, after) + square
         place = end
         while place > at and buffer[place - 1] > entry:
             buffer[place] = buffer[place - 1]
@@ -203,13 +203,12 @@ def search(weights, mine, theirs, depth, alpha, beta, buffer):
     best = -LIMIT
     start = ROOM * depth
     if depth == 1:
-        stage = stage_of(popcount(mine | theirs) + 1)
         while squares:
             square = lowest_index(squares)
             squares = without_lowest(squares)
             turned = flipped(mine, theirs, square)
             after, other = mine | turned | (Bits(1) << Bits(square)), theirs ^ turned
-            best = max(best, -weighed(weights, stage, other, after))
+            best = max(best, -weighed(weights, other, after))
             if best >= beta:
                 break
         return best
@@ -292,7 +291,7 @@ def play_games(weights, games, depth, solved, seed, found):
                     value = colour * solve(mine, theirs, -64, 64, buffer)
                     pending = label(found, pending, count, value)
             if ply < opening:
-                at_random, ahead = ply < 6 or np.random.random() < 0.25, 2
+                at_random, ahead = ply < 6 or np.random.random() < 0.2, 2
             elif empties <= solved:
                 at_random, ahead = np.random.random() < 0.15, 1
             else:
@@ -360,6 +359,7 @@ def indices(mine, theirs, found):
         found[slot] = FIRST[slot] + (word >> Bits(16 * (slot % 4)) & Bits(0xFFFF))
     found[slots] = MINE_MOVES + popcount(reach(mine, theirs))
     found[slots + 1] = THEIR_MOVES + popcount(reach(theirs, mine))
+    found[slots + 2] = DISCS + popcount(mine | theirs)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -368,7 +368,7 @@ def residuals(positions, weights, share):
 
     For each weight the sum over all positions in which it occurs, and the sum of squares.
     """
-    places = np.zeros(len(FIRST) + 2, np.int64)
+    places = np.zeros(len(FIRST) + 3, np.int64)
     found, squares = np.zeros(SIZE), 0.0
     for n in range(len(positions)):
         indices(positions[n].mine, positions[n].theirs, places)
@@ -384,7 +384,7 @@ def residuals(positions, weights, share):
 @njit(nogil=True, error_model="numpy")
 def counted(positions):
     """In how many positions each weight of a stage occurs."""
-    places = np.zeros(len(FIRST) + 2, np.int64)
+    places = np.zeros(len(FIRST) + 3, np.int64)
     found = np.zeros(SIZE)
     for n in range(len(positions)):
         indices(positions[n].mine, positions[n].theirs, places)

@@ -1,0 +1,469 @@
+"""Othello: lines counted, rules against naive ones, symmetry, values, estimates, notation."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import pytest
+from data import FOLDER, rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import PositionError, legal_moves, minimax, perft, solve
+from engine.contract import (
+    canonical,
+    canonical_move,
+    evaluate,
+    features,
+    key,
+    original_move,
+    outcome,
+    play,
+    plies_left,
+)
+from engine.jit import jit_enabled
+from games import othello
+from games.othello import (
+    FEW_DISCS,
+    PASS,
+    beside,
+    board,
+    describe,
+    image,
+    move_text,
+    parse_move,
+    parse_position,
+    position_text,
+    start,
+)
+
+VARIANTS = ("8x8", "6x6", "4x4")
+PERFT = [
+    (variant, *map(int, count.split()))
+    for variant, *counts in rows(FOLDER / "othello_perft.txt")
+    for count in counts
+]
+MUST_PASS = "d3c3f5d2d1e1b2c1"
+"""Black cannot move, and white goes on, on a3, b4 or d6."""
+
+
+def reached(variants=VARIANTS, longest=70):
+    """Positions of some board after random moves."""
+
+    @st.composite
+    def positions(draw):
+        position = start(draw(st.sampled_from(variants)))
+        for choice in draw(st.lists(st.integers(0, 30), max_size=longest)):
+            moves = legal_moves(position)
+            if not moves:
+                break
+            position = play(position, moves[choice % len(moves)])
+        return position
+
+    return positions()
+
+
+@st.composite
+def set_up(draw):
+    """Any discs at all."""
+    empty = start(draw(st.sampled_from(VARIANTS)))
+    squares = draw(st.text("XO-", min_size=empty.AREA, max_size=empty.AREA))
+    return parse_position(f"{squares} {draw(st.sampled_from('XO'))}", f"{empty.SIZE}x{empty.SIZE}")
+
+
+def variant_of(position):
+    return f"{position.SIZE}x{position.SIZE}"
+
+
+# Rules
+
+
+class Naive:
+    """A board as rows of ``X``, ``O`` and ``-``, looked at square by square."""
+
+    def __init__(self, lines, mover):
+        self.lines, self.mover = lines, mover
+        self.other = "O" if mover == "X" else "X"
+
+    @classmethod
+    def of(cls, position):
+        squares, mover = position_text(position).split()
+        size = position.SIZE
+        return cls([squares[n * size : (n + 1) * size] for n in range(size)], mover)
+
+    def __eq__(self, other):
+        return (self.lines, self.mover) == (other.lines, other.mover)
+
+    def at(self, row, column):
+        on_board = 0 <= row < len(self.lines) and 0 <= column < len(self.lines)
+        return self.lines[row][column] if on_board else ""
+
+    def turned(self, row, column):
+        """The squares whose discs a disc of the mover would turn over."""
+        found = []
+        if self.at(row, column) == "-":
+            for down, right in itertools.product((-1, 0, 1), repeat=2):
+                steps = 1
+                while self.at(row + steps * down, column + steps * right) == self.other:
+                    steps += 1
+                if self.at(row + steps * down, column + steps * right) == self.mover:
+                    found += [(row + n * down, column + n * right) for n in range(1, steps)]
+        return found
+
+    def squares(self):
+        numbers = range(len(self.lines))
+        return [(row, column) for row in numbers for column in numbers if self.turned(row, column)]
+
+    def passed(self):
+        return Naive(self.lines, self.other)
+
+    def children(self):
+        """By the texts of moves; none if the game is over."""
+        if not self.squares():
+            return {"pass": self.passed()} if self.passed().squares() else {}
+        found = {}
+        for row, column in self.squares():
+            lines = [list(line) for line in self.lines]
+            for down, right in [(row, column), *self.turned(row, column)]:
+                lines[down][right] = self.mover
+            found["abcdefgh"[column] + str(row + 1)] = Naive(
+                ["".join(line) for line in lines], self.other
+            )
+        return found
+
+    def value(self):
+        text = "".join(self.lines)
+        mine, theirs = text.count(self.mover), text.count(self.other)
+        left = text.count("-")
+        return mine - theirs + (left if mine > theirs else -left if mine < theirs else 0)
+
+    def lines_of_play(self, depth):
+        children = self.children() if depth else {}
+        return sum(child.lines_of_play(depth - 1) for child in children.values()) or 1
+
+
+@given(reached() | set_up())
+def test_moves_are_as_naive_rules_say(position):
+    naive = Naive.of(position)
+    children = naive.children()
+    over, value = outcome(position)
+    assert over == (not children)
+    assert value == (naive.value() if over else 0)
+    assert [move_text(position, move) for move in legal_moves(position)] == list(children)
+    for move in legal_moves(position):
+        child = play(position, move)
+        assert Naive.of(child) == children[move_text(position, move)]
+        assert plies_left(child) <= plies_left(position) <= type(position).MAX_PLIES
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_naive_counts(variant):
+    naive = Naive.of(start(variant))
+    for size, depth, lines in PERFT:
+        if size == variant and lines < 2000:
+            assert naive.lines_of_play(depth) == lines
+
+
+@pytest.mark.parametrize(
+    ("variant", "depth", "lines"),
+    [
+        pytest.param(*fact, marks=[pytest.mark.slow] * (fact[2] > 10_000_000))
+        for fact in PERFT
+        if fact[0] == "8x8" or fact[1] > 5
+    ],
+)
+def test_perft(variant, depth, lines):
+    if lines > 3000 and not jit_enabled():
+        pytest.skip("too many for plain Python")
+    assert perft(start(variant), depth, finished=True) == lines
+
+
+def test_finished_games_end_lines():
+    """The shortest games last nine moves, and 228 are over by then."""
+    if not jit_enabled():
+        pytest.skip("too many for plain Python")
+    assert perft(start(), 9) == 3005288
+    assert perft(start(), 10) == 24571284 - 228
+
+
+def test_a_disc_turns_others_over_in_all_directions():
+    before = "X--X--X-/-O-O-O--/--OOO---/XOO-OOOX/--OOO---/-O-O-O--/X--O--X-/---X---- X"
+    after = play(parse_position(before), parse_move(parse_position(before), "d4"))
+    # To h4 and to a4, up and down, along both diagonals.
+    assert position_text(after).split()[0] == (
+        "X--X--X--X-X-X----XXX---XXXXXXXX--XXX----X-X-X--X--X--X----X----"
+    )
+
+
+def test_lines_do_not_go_around_the_edge():
+    for squares in ("------O-X-------", "---X-O----------", "OX-O-X----------"):
+        position = parse_position(f"{squares} X", "4x4")
+        assert outcome(position)[0] or Naive.of(position).children()
+    assert outcome(parse_position(f"{'-' * 7}OX{'-' * 55} X"))[0]
+
+
+def test_passes():
+    position = parse_position(MUST_PASS)
+    assert legal_moves(position) == [PASS]
+    assert play(position, PASS) == type(position)(position.theirs, position.mine, True)
+
+
+# Equivalent positions
+
+
+@given(reached() | set_up())
+def test_images_are_of_the_board(position):
+    for symmetry in range(8):
+        mine = image(position, position.mine, symmetry)
+        turned = {
+            canonical_move(position, square, symmetry)
+            for square in range(64)
+            if position.mine >> square & 1
+        }
+        assert mine == sum(1 << square for square in turned)
+        assert mine & ~position.BOARD == 0
+        for move in (*legal_moves(position), PASS):
+            seen = canonical_move(position, move, symmetry)
+            assert original_move(position, seen, symmetry) == move
+
+
+@given(reached(longest=FEW_DISCS - 4), st.integers(0, 7), st.booleans())
+def test_symmetric_positions_have_the_same_key(position, symmetry, white):
+    mine, theirs = (image(position, discs, symmetry) for discs in position[:2])
+    turned = type(position)(mine, theirs, white)
+    assert canonical(turned)[0] == canonical(position)[0]
+    assert (key(turned) == key(position)) == (turned == position)
+    assert evaluate(turned) == evaluate(position)
+    assert features(turned) == features(position)
+
+
+@given(reached())
+def test_colours_do_not_matter(position):
+    other = type(position)(position.mine, position.theirs, not position.white)
+    assert canonical(other) == canonical(position)
+    assert key(other) != key(position)
+
+
+def test_first_moves_are_one():
+    children = {canonical(play(start(), move))[0] for move in legal_moves(start())}
+    assert len(children) == 1
+
+
+# Values
+
+
+def test_small_board():
+    """White wins by 11 discs to 3, and two squares are left empty."""
+    if jit_enabled():
+        assert minimax(start("4x4")).value == -10
+    assert solve(start("4x4")).value == -10
+
+
+FEINSTEIN = """c2 b4 c5 d2 e4 e3 d1 c1 b1 d5 d6 f4 b3 b2 f3 f2 e2 b6 a4 c6 a6 a2 b5 a5 e6 e5 a3 a1
+f5 f6 -- e1 f1"""
+"""Best play on 6x6, by which white wins with 20 discs to 16: J. Feinstein, "Amenor wins world
+6x6 championships!" (1993)."""
+
+
+def test_best_play_on_6x6():
+    moves = FEINSTEIN.split()
+    over = parse_position(FEINSTEIN, "6x6")
+    assert outcome(over) == (True, 4 if over.white else -4)
+    assert parse_position(FEINSTEIN.replace("--", ""), "6x6") == over
+    for played in range(22, len(moves)):
+        position = parse_position(" ".join(moves[:played]), "6x6")
+        assert solve(position).value == (4 if position.white else -4)
+
+
+# Estimates
+
+
+def test_corners_and_choices_are_good():
+    empty = "--------" * 3 + "---OX------XO---" + "--------" * 3
+    corner = parse_position(f"X{empty[1:]} X")
+    assert evaluate(corner) > evaluate(parse_position(f"{empty} X")) == 0
+    assert evaluate(parse_position(f"-{empty[1:9]}X{empty[10:]} X")) < 0
+
+
+def test_estimates_near_the_end_are_discs():
+    full = parse_position(f"{'X' * 40}{'O' * 24} X")
+    assert evaluate(full) == 16 == outcome(full)[1]
+
+
+@given(reached() | set_up())
+def test_estimates(position):
+    assert abs(evaluate(position)) <= position.AREA
+    mine, theirs = features(position)[::2], features(position)[1::2]
+    naive = Naive.of(position)
+    assert mine[0] == len(naive.squares()) and theirs[0] == len(naive.passed().squares())
+    assert (mine[2], theirs[2]) == tuple(discs.bit_count() for discs in position[:2])
+
+
+@given(st.integers(0, (1 << 64) - 1))
+def test_squares_beside_others(discs):
+    near = [
+        square
+        for square in range(64)
+        if not discs >> square & 1
+        and any(
+            discs >> 8 * row + column & 1
+            for row in range(max(0, square // 8 - 1), min(8, square // 8 + 2))
+            for column in range(max(0, square % 8 - 1), min(8, square % 8 + 2))
+        )
+    ]
+    assert beside(discs) & (1 << 64) - 1 == sum(1 << square for square in near)
+
+
+# Notation
+
+
+@given(reached() | set_up())
+def test_texts_are_read_back(position):
+    variant, text = variant_of(position), position_text(position)
+    assert text.count(" ") == 1 and len(text) == position.AREA + 2
+    size = position.SIZE
+    squares, mover = text.split()
+    cut = "/".join(squares[n * size : (n + 1) * size] for n in range(size))
+    for same in (
+        *(text, str(position), text.lower(), text.replace("X", "*"), text.replace("-", ".")),
+        *(f"{text}; A1:+0; B3:-2", f"{text};", f"  {text}  ", f"{text} to move"),
+        *(f"{cut} {mover}", f"{cut}/{mover}", cut.replace("/", "\n") + f"\n{mover}"),
+    ):
+        assert parse_position(same, variant) == position
+    for move in legal_moves(position):
+        assert parse_move(position, move_text(position, move)) == move
+        assert parse_move(position, move_text(position, move).upper()) == move
+
+
+def test_transcripts():
+    position = parse_position("f5d6c3")
+    for text in ("F5D6C3", "f5 d6 c3", "f5,D6, c3", " f5\nd6\tc3 ", "f5d6c3 ; a comment"):
+        assert parse_position(text) == position
+    assert parse_position("") == parse_position(" ") == start()
+
+
+def test_passes_need_not_be_written():
+    after = parse_position(MUST_PASS + "a3")
+    for word in ("pass", "PASS", "ps", "PA", "--", " -- "):
+        assert parse_position(f"{MUST_PASS}{word}a3") == after
+        assert parse_position(MUST_PASS + word).white is True
+    assert parse_position(MUST_PASS).white is False
+
+
+def test_drawing():
+    assert str(parse_position("b1", "4x4")) == "\n".join(
+        ["  a b c d", "1 . X . .", "2 . X X .", "3 . X O .", "4 . . . .", "O to move"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("f5x", "after the squares, say who is to move"),
+        ("f5 z", "move 2 of 'f5 z': 'z' is not a move: a square such as f5, or pass"),
+        ("f5f5", "move 2 of 'f5f5': f5: there is a disc already"),
+        ("a1", "a1: X turns nothing over there; X can move to d3 c4 f5 e6"),
+        ("i5", "'i5' is not a move"),
+        ("f9", "'f9' is not a move"),
+        ("f55", "move 2 of 'f55': '5' is not a move"),
+        ("f5d6pass", "move 3 of 'f5d6pass': X must not pass: X can move to"),
+        ("--", "move 1 of '--': X must not pass"),
+        ("é", "'é' is not a move"),
+        ("²", "'²' is not a move"),
+        (f"{MUST_PASS}passpass", "O must not pass: O can move to a3 b4 d6"),
+        ("f5d6c5f4e3f6g5e6e7" * 9, "move 10 of 'f5d6c5f4e3f6g5e6e7"),
+    ],
+)
+def test_moves_that_are_none(text, words):
+    with pytest.raises(PositionError) as caught:
+        parse_position(text)
+    assert words in str(caught.value)
+
+
+def test_squares_that_are_not_on_small_boards():
+    with pytest.raises(PositionError, match=r"g1 is not on the board, whose squares are a1\.\.f6"):
+        parse_position("g1", "6x6")
+    with pytest.raises(PositionError, match=r"a5 is not on the board, whose squares are a1\.\.d4"):
+        parse_move(start("4x4"), "a5")
+
+
+def test_moves_that_have_to_be_passes():
+    with pytest.raises(PositionError, match="a1: X cannot move and has to pass"):
+        parse_move(parse_position(MUST_PASS), "a1")
+
+
+def test_moves_after_the_end():
+    text = "e6f4e3f6g5d6e7f5c5"
+    assert outcome(parse_position(text))[0]
+    for move in ("a1", "pass"):
+        with pytest.raises(PositionError, match=f"{move} is played after the game is over"):
+            parse_position(text + move)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("----XXOO----OOXX", "after the squares, say who is to move: X (black) or O (white)"),
+        ("----XXOO----OOXX Z", "after the squares, say who is to move"),
+        ("----XXOO----OOXX XX", "after the squares, say who is to move"),
+        ("----XXOO----OO XX X", ""),
+        ("----XXOO----OOX X", "there are 15 squares, and a board of 4x4 has 16; or it is not said"),
+        ("----/XXOO/----/OOX X", "there are 15 squares"),
+        ("----XXOO----OOXXX X", "there are 17 squares; a board of 4x4 has 16, row by row from a1"),
+        ("----XXOO---- X", "there are 12 squares"),
+        ("X", "after the squares, say who is to move"),
+        ("- X", "there are 1 squares"),
+        ("----XXOO-?--OOXX X", "'?' on b3: a square is one of X * (black), O (white), - . (empty)"),
+        ("----/XXOO/--8-/OOXX X", "'8' on c3: a square is one of"),
+        ("----XXOO----OOXX---é X", "'é' on place 20"),
+        ("-----/XXO/----/OOXX X", "row 1 of 4 has 5 squares; there are 4 rows of 4"),
+        ("--------/--------/ X", "row 1 of 2 has 8 squares; there are 4 rows of 4"),
+    ],
+)
+def test_boards_that_are_none(text, words):
+    if not words:
+        assert parse_position(text, "4x4")
+        return
+    with pytest.raises(PositionError) as caught:
+        parse_position(text, "4x4")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("white", [False, True])
+def test_a_board_without_discs_is_finished(white):
+    position = parse_position(f"{'-' * 64} {'XO'[white]}")
+    assert outcome(position) == (True, 0) and position.white is white
+
+
+@pytest.mark.parametrize("variant", ["5x5", "10x10", "0x0", "2x2", "999999999x999999999"])
+def test_boards_of_no_size(variant):
+    with pytest.raises(PositionError, match=f"there is no board of {variant}"):
+        start(variant)
+
+
+@pytest.mark.parametrize("variant", ["8", "8x", "x8", "8x6", "8 x 8", "usual"])
+def test_variants_that_are_none(variant):
+    with pytest.raises(PositionError, match="is not a board size: 8x8, 6x6 or 4x4"):
+        start(variant)
+
+
+def test_a_class_for_each_board():
+    assert type(start()) is type(start("8x8")) is board(8) is othello.Position
+    assert [type(start(variant)).VARIANT for variant in VARIANTS] == ["", "6x6", "4x4"]
+    for variant in VARIANTS:
+        assert pickle.loads(pickle.dumps(start(variant))) == start(variant)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "words"),
+    [
+        ("", 2, "black (X) wins by 2"),
+        ("f5", 2, "white (O) wins by 2"),
+        ("f5", -64, "black (X) wins by 64"),
+        ("", 0, "a draw"),
+        ("e6f4e3f6g5d6e7f5c5", -64, "black (X) has won by 64"),
+    ],
+)
+def test_values_in_words(text, value, words):
+    assert describe(parse_position(text), value) == words
