@@ -11,6 +11,7 @@ from toys import steady
 from engine import Engine, load_game, minimax
 from engine.cli import main
 from engine.contract import VERBS, play
+from engine.contract import deviation as deviation_of
 from engine.errors import CutnodeError, GameError
 from engine.jit import jit_enabled
 from engine.lab.deviation import deviation
@@ -69,6 +70,27 @@ def test_what_foretelling_saw_does_not_count_against_a_proof():
         position = steady.parse_position(text)
         result = Engine(START, techniques=SOUND | {"probcut"}).search(position, depth=12)
         assert result.value == position.value == minimax(position, position.left).value
+
+
+def test_othello_tells_more_deviation_later_and_for_shallower_searches():
+    start = load_game("othello").start()
+    late = load_game("othello:8x8").parse("X" * 30 + "O" * 24 + "-" * 10 + " X")
+    for position in (start, late):
+        apart = [deviation_of(position, 8, shallow) for shallow in (0, 2, 4, 6)]
+        assert apart == sorted(apart, reverse=True) and 1 < apart[-1] < apart[0] < 12
+    assert deviation_of(start, 12, 6) < deviation_of(late, 12, 6)
+
+
+@compiled_only
+@pytest.mark.slow
+def test_othello_is_foretold():
+    start = load_game("othello").start()
+    foretelling = Engine(start, techniques=choose(type(start), None, exact=True) | {"probcut"})
+    results = [each.search(start, depth=10) for each in (foretelling, Engine(start, exact=True))]
+    counts = [result.statistics for result in results]
+    assert counts[0].probcut_cutoffs > 0 == counts[1].probcut_tries
+    assert results[0].nodes < results[1].nodes
+    assert abs(results[0].value - results[1].value) <= 4
 
 
 def test_a_tree_tells_who_was_asked():
