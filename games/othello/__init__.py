@@ -46,6 +46,7 @@ from engine import (
 from games.othello.discs import PASS, empties, final_value, flipped, mobility
 from games.othello.endgame import bounds, candidates, endgame, forced, order  # noqa: F401
 from games.othello.midgame import deviation  # noqa: F401
+from games.othello.patterns import pattern_value
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
@@ -244,7 +245,10 @@ def evaluate_mobility(position):
     return max(-position.AREA, min(position.AREA, estimate))
 
 
-evaluate = evaluate_mobility
+@compiled
+def evaluate(position):
+    """By patterns on the usual board."""
+    return pattern_value(position) if position.AREA == 64 else evaluate_mobility(position)
 
 
 @compiled
