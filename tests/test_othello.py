@@ -30,6 +30,7 @@ from games.othello import (
     beside,
     board,
     describe,
+    evaluate_mobility,
     image,
     move_text,
     parse_move,
@@ -282,18 +283,19 @@ def test_best_play_on_6x6():
 def test_corners_and_choices_are_good():
     empty = "--------" * 3 + "---OX------XO---" + "--------" * 3
     corner = parse_position(f"X{empty[1:]} X")
-    assert evaluate(corner) > evaluate(parse_position(f"{empty} X")) == 0
-    assert evaluate(parse_position(f"-{empty[1:9]}X{empty[10:]} X")) < 0
+    assert evaluate_mobility(corner) > evaluate_mobility(parse_position(f"{empty} X")) == 0
+    assert evaluate_mobility(parse_position(f"-{empty[1:9]}X{empty[10:]} X")) < 0
 
 
 def test_estimates_near_the_end_are_discs():
     full = parse_position(f"{'X' * 40}{'O' * 24} X")
-    assert evaluate(full) == 16 == outcome(full)[1]
+    assert evaluate_mobility(full) == 16 == outcome(full)[1]
 
 
 @given(reached() | set_up())
 def test_estimates(position):
     assert abs(evaluate(position)) <= position.AREA
+    assert abs(evaluate_mobility(position)) <= position.AREA
     mine, theirs = features(position)[::2], features(position)[1::2]
     naive = Naive.of(position)
     assert mine[0] == len(naive.squares()) and theirs[0] == len(naive.passed().squares())
