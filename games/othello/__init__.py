@@ -47,7 +47,6 @@ from games.othello.discs import PASS, empties, final_value, flipped, mobility
 from games.othello.endgame import bounds, candidates, endgame, forced, order  # noqa: F401
 from games.othello.midgame import deviation  # noqa: F401
 from games.othello.patterns import pattern_value
-from games.othello.patterns import pattern_value
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
@@ -248,15 +247,10 @@ def evaluate_mobility(position):
 
 @compiled
 def evaluate(position):
-<<<<<<< HEAD
-    """By patterns on the usual board."""
-    return pattern_value(position) if position.AREA == 64 else evaluate_mobility(position)
-=======
-    """By patterns, which are those of the board of 8x8; by mobility on others."""
-    if position.AREA == 64:
+    """By patterns on the usual board, by mobility on the small ones."""
+    if position.SIZE == 8:
         return pattern_value(position)
     return evaluate_mobility(position)
->>>>>>> patterns
 
 
 @compiled

@@ -20,11 +20,20 @@ from games.othello.discs import (
     mobility,
     reach,
 )
+from games.othello.patterns import pattern_score
 
 __all__ = ["bounds", "candidates", "endgame", "forced", "order", "stable"]
 
 LAST = 5
 """With so many empty squares or fewer, :func:`endgame` solves a position."""
+
+ESTIMATED = 9
+"""With so many empty squares or more, patterns say how good a move looks.  12 instead of 9: 16 %
+more nodes in the positions 40 to 44 of the FFO suite."""
+
+REPLY = 512
+"""What a reply counts for beside patterns, in 1/128 disc.  Half or twice as much: 15 % more
+nodes."""
 
 A, H = Bits(0x0101010101010101), Bits(0x8080808080808080)
 ROWS = Bits(0xFF000000000000FF)
@@ -140,8 +149,13 @@ CORNERS = Bits(0x8100000000000081)
 
 @compiled
 def order(position, move, child):
-    """Few replies first, those into corners counted twice; then odd regions."""
+    """What looks good and leaves few replies first.
+
+    Near the end only few replies, those into corners counted twice; then odd regions.
+    """
     replies = mobility(child)
+    if position.SIZE == 8 and empties(position) >= ESTIMATED:
+        return -pattern_score(child) - REPLY * popcount(replies)
     score = -8 * (popcount(replies) + popcount(replies & CORNERS))
     free = position.BOARD & ~(position.mine | position.theirs)
     if (odd_squares(free) >> Bits(move)) & Bits(1):
