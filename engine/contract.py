@@ -69,6 +69,9 @@ and, where they apply:
     ``engine.scores``).  Otherwise ``evaluate`` estimates the value.
 ``MAX_ACTIONS``
     Most moves in a row that are free (see :func:`free_move`), default 4.
+``ORDER_DEPTH``
+    The least depth, in plies left, of a node where a search of limited depth asks ``order``;
+    default 1.  More where ``order`` takes long, as if it estimates every child.
 ``VALUE_LIMIT``
     No value is further from zero, and no estimate unless the game is ``DECISIVE``; default
     32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver

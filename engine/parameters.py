@@ -52,7 +52,9 @@ caller's thread and has to be done in fewer than the first: a thread of its own 
 much as a thousand nodes, and nobody presses Ctrl-C in a millisecond."""
 
 ORDER_DEPTH = 1
-"""A node with at least this depth asks the game how promising moves look."""
+"""A node with at least this depth asks the game how promising moves look.  A game in which that
+costs as much as a leaf sets its own: in Othello, with patterns, 3 instead of 1 visits nearly
+twice the nodes of an exact search at depth 10, in 0.6 of the time."""
 
 TABLE_DEPTH = 1
 """A node with at least this depth probes and stores."""

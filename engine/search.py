@@ -82,7 +82,6 @@ from engine.parameters import (
     MOST_PLIES,
     NULL_DEPTH,
     NULL_REDUCTION,
-    ORDER_DEPTH,
     ORDER_WEIGHT,
     PROBCUT_CONFIDENCE,
     PROBCUT_DEPTH,
@@ -136,6 +135,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("win", np.int64),  # see engine.scores
         ("step", np.int64),
         ("exact", np.int64),  # entries count only if they are of just the depth asked for
+        ("order_depth", np.int64),  # from this depth on the game says which moves look promising
         ("purpose", np.uint64),  # part of all keys: what the scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
         *((f"{name}_margin", np.int64) for name in ("reverse", "futility", "razoring")),
@@ -531,7 +531,7 @@ def search_node(
     # 7. Make the moves and say which look promising.
     mover = side(position, ply)
     stride = width(position) + 1
-    parked = depth >= ORDER_DEPTH and search.use_order != 0
+    parked = depth >= search.order_depth and search.use_order != 0
     enhanced = search.use_enhanced != 0 and depth >= ENHANCED_DEPTH
     parked = parked or enhanced
     end = moves(position, search.moves, top)

@@ -48,6 +48,7 @@ from engine.parameters import (
     INLINE_NODES,
     MOST_DEPTH,
     MOST_PLIES,
+    ORDER_DEPTH,
     RAZORING_MARGIN,
     REDUCTION_DIVISOR,
     REVERSE_MARGIN,
@@ -140,6 +141,7 @@ class Engine:
         words["plies"][0] = min(game_constant(self.cls, "MAX_PLIES", 512), MOST_PLIES)
         words["win"][0], words["step"][0], words["exact"][0] = self.win, self.step, self.exact
         words["turns"][0] = self.turns
+        words["order_depth"][0] = game_constant(self.cls, "ORDER_DEPTH", ORDER_DEPTH)
         words["purpose"][0] = self._purpose()
         for name in self.techniques:
             words[f"use_{name}"][0] = 1

@@ -50,6 +50,9 @@ from games.othello.patterns import pattern_value
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
 
+ORDER_DEPTH = 3
+"""The order estimates every child, as a leaf is."""
+
 UNIT = 4
 
 FEW_DISCS = 12
