@@ -64,7 +64,6 @@ from engine.ordering import (
 from engine.parameters import (
     DEEPENING_STEP,
     LISTED_OUTCOMES,
-    ORDER_DEPTH,
     STAR_DEPTH,
     TABLE_DEPTH,
 )
@@ -394,7 +393,7 @@ def chance_node(
     else:
         # 5. Make the moves and say which look promising.
         stride = width(position) + 1
-        parked = depth >= ORDER_DEPTH and search.use_order != 0
+        parked = depth >= search.order_depth and search.use_order != 0
         end = moves(position, search.moves, top)
         if not 0 < end - top <= most_moves(position):
             accuse(position, MOVES, search)

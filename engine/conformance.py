@@ -44,6 +44,7 @@ from engine.contract import (
     chance_outcome,
     costless,
     defines,
+    deviation,
     endgame,
     evaluate,
     features,
@@ -681,6 +682,14 @@ def estimates_are_values(position: Any, study: Study) -> Iterator[str]:
     cls = type(position)
     limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
     yield from _too_large(evaluate(position), position, limit)
+
+
+@about("deviation", Study.unfinished)
+def deviations_are_amounts(position: Any, study: Study) -> Iterator[str]:
+    for deep, shallow in ((2, 0), (3, 1), (8, 4), (20, 4)):
+        apart = deviation(position, deep, shallow)
+        if not 0 <= apart < math.inf:
+            yield f"of depths {deep} and {shallow} is {apart}, no amount of 0 or more"
 
 
 @about("features", Study.choices)

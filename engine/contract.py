@@ -36,10 +36,9 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 Verbs that a game may define, compiled; each has a default, and a verb that is not
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`endgame`,
 :func:`candidates`, :func:`forced`, :func:`order`, :func:`scout`, :func:`noisy`,
-:func:`extension`, :func:`skip`,
-:func:`features`, :func:`canonical`, :func:`canonical_move`, :func:`original_move`,
-:func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`, :func:`chance_outcome`,
-:func:`reversible`.
+:func:`extension`, :func:`skip`, :func:`deviation`, :func:`features`, :func:`canonical`,
+:func:`canonical_move`, :func:`original_move`, :func:`settled`, :func:`turn`,
+:func:`free_move`, :func:`chance`, :func:`chance_outcome`, :func:`reversible`.
 
 Functions of plain Python that every game defines, for people:
 
@@ -70,6 +69,9 @@ and, where they apply:
     ``engine.scores``).  Otherwise ``evaluate`` estimates the value.
 ``MAX_ACTIONS``
     Most moves in a row that are free (see :func:`free_move`), default 4.
+``ORDER_DEPTH``
+    The least depth, in plies left, of a node where a search of limited depth asks ``order``;
+    default 1.  More where ``order`` takes long, as if it estimates every child.
 ``VALUE_LIMIT``
     No value is further from zero, and no estimate unless the game is ``DECISIVE``; default
     32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver
@@ -115,6 +117,7 @@ __all__ = [
     "chance_outcome",
     "costless",
     "defines",
+    "deviation",
     "endgame",
     "evaluate",
     "extension",
@@ -454,6 +457,17 @@ def skip(position: Any) -> tuple[bool, Any]:
     wrong (zugzwang) a game says no.
     """
     return False, position
+
+
+@_verb
+def deviation(position: Any, deep: int, shallow: int) -> float:
+    """How far the scores at two depths are apart (standard deviation); default 0: not known.
+
+    The depths are plies, *deep* more than *shallow* and both odd or both even; the unit is that
+    of ``evaluate``.  A search of *shallow* plies then tells what one of *deep* plies would
+    (ProbCut).  ``cutnode lab deviation`` measures it.
+    """
+    return 0.0
 
 
 @_verb

@@ -55,7 +55,9 @@ caller's thread and has to be done in fewer than the first: a thread of its own 
 much as a thousand nodes, and nobody presses Ctrl-C in a millisecond."""
 
 ORDER_DEPTH = 1
-"""A node with at least this depth asks the game how promising moves look."""
+"""A node with at least this depth asks the game how promising moves look.  A game in which that
+costs as much as a leaf sets its own: in Othello, with patterns, 3 instead of 1 visits nearly
+twice the nodes of an exact search at depth 10, in 0.6 of the time."""
 
 TABLE_DEPTH = 1
 """A node with at least this depth probes and stores."""
@@ -101,6 +103,15 @@ NULL_DEPTH = 3
 NULL_REDUCTION = 2
 """A pass is tried at nodes of at least this depth, and searched so many plies less deep, and
 a quarter of the depth less than that."""
+
+PROBCUT_DEPTH = 3
+PROBCUT_CONFIDENCE = 1.4
+PROBCUT_LEVELS = 1
+"""At nodes of at least this depth a search of half as many plies is asked whether the score
+is beyond the window by so many standard deviations; so many such searches are one inside the
+other at most.  Points in Othello, each player with 15,000 nodes a move, +- 0.06: all techniques
+score 0.69 against all but this; 1.0 and 1.8 deviations 0.45 and 0.49 against 1.4, two searches
+inside each other 0.50 against one."""
 
 REVERSE_DEPTH = 4
 FUTILITY_DEPTH = 3

@@ -15,13 +15,14 @@ turns out not to need them sets it back.
 
 Sources: principal variation search, A. Reinefeld, "An improvement to the scout
 tree-search algorithm" (1983); killers, S. Akl and M. Newborn (1977); history, J. Schaeffer
-(1989); countermoves, J. Uiterwijk (1992); null move, C. Donninger (1993); futility and
-razoring, E. Heinz (1998).
+(1989); countermoves, J. Uiterwijk (1992); null move, C. Donninger (1993); ProbCut, M. Buro
+(1995, and 1997 with several depths); futility and razoring, E. Heinz (1998).
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numba
@@ -37,10 +38,12 @@ from engine.contract import (
     canonical_move,
     costless,
     defines,
+    deviation,
     extension,
     game_constant,
     key,
     most_moves,
+    most_value,
     moves,
     moves_again,
     noisy,
@@ -79,8 +82,10 @@ from engine.parameters import (
     MOST_PLIES,
     NULL_DEPTH,
     NULL_REDUCTION,
-    ORDER_DEPTH,
     ORDER_WEIGHT,
+    PROBCUT_CONFIDENCE,
+    PROBCUT_DEPTH,
+    PROBCUT_LEVELS,
     RAZORING_DEPTH,
     REDUCTION_DEPTH,
     REDUCTION_MOVES,
@@ -111,6 +116,7 @@ COUNTERS = (
     *("cutoffs", "first_cutoffs", "table_move_cutoffs", "killer_cutoffs", "branches_cut"),
     *("probes", "hits", "table_cutoffs", "enhanced_cutoffs", "stores", "overwrites"),
     *("pvs_researches", "reductions", "reduction_researches", "null_tries", "null_cutoffs"),
+    *("probcut_tries", "probcut_cutoffs"),
     *("reverse_cutoffs", "razored", "futile", "late", "extended", "distance_cutoffs"),
     *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
 )
@@ -130,12 +136,14 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("win", np.int64),  # see engine.scores
         ("step", np.int64),
         ("exact", np.int64),  # entries count only if they are of just the depth asked for
+        ("order_depth", np.int64),  # from this depth on the game says which moves look promising
         ("purpose", np.uint64),  # part of all keys: what the scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
         *((f"{name}_margin", np.int64) for name in ("reverse", "futility", "razoring")),
         *((name, np.int64) for name in COUNTERS),
         ("estimates", np.int64),
         ("repetitions", np.int64),
+        ("foretelling", np.int64),  # so many searches of ProbCut are under way
         ("excluded", np.int64),  # so many root moves are not searched
         ("excluded_moves", np.int64, (moves,)),
         ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
@@ -219,6 +227,16 @@ def extend_line(search, ply, move):
     for plies in range(count):
         search.line[at + 1 + plies] = search.line[below + plies]
     search.length[ply] = count + 1
+
+
+@compiled
+def known_move(position, data, search):
+    """The move that the data of an entry knows, as seen in the position."""
+    known = move_of(data) if data != Bits(0) else NO_MOVE
+    if search.use_symmetry and known != NO_MOVE:
+        _, symmetry = canonical(position)
+        known = original_move(position, known, symmetry)
+    return known
 
 
 @compiled
@@ -404,7 +422,7 @@ def search_node(
     estimates, repetitions = search.estimates, search.repetitions
     remember = search.use_table != 0 and depth >= TABLE_DEPTH
     remember = remember and not (recurs(position) and search.exact and steps > 0)
-    known, symmetry = NO_MOVE, 0
+    known = NO_MOVE
     if remember:
         search.probes += 1
         data = probe(table, word)
@@ -417,21 +435,20 @@ def search_node(
                     search.table_cutoffs += 1
                     search.estimates += not is_proven(data)
                     return lower if lower >= beta or lower == upper else upper
-            known = move_of(data)
-            if search.use_symmetry:
-                _, symmetry = canonical(position)
-                if known != NO_MOVE:
-                    known = original_move(position, known, symmetry)
+            known = known_move(position, data, search)
 
     # 5. Far outside the window near the leaves, or even after a pass: no need to look.
-    static = 0
     doubtful = (
         ply > 0
         and not search.exact
         and not in_pv
         and (search.win == 0 or (alpha > -MOST_ESTIMATE and beta < MOST_ESTIMATE))
     )
-    if doubtful:
+    near = depth <= REVERSE_DEPTH and (search.use_razoring != 0 or search.use_reverse != 0)
+    passing = search.use_null != 0 and depth >= NULL_DEPTH and previous != NO_MOVE
+    foretold = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
+    foretold = foretold and search.foretelling < PROBCUT_LEVELS
+    if doubtful and (near or passing or foretold):
         static = limited(estimate(evaluation, position), search.win)
         if search.use_razoring and depth <= RAZORING_DEPTH:
             if static + search.razoring_margin * depth <= alpha:
@@ -444,7 +461,7 @@ def search_node(
                 search.reverse_cutoffs += 1
                 search.estimates += 1
                 return static
-        if search.use_null and depth >= NULL_DEPTH and previous != NO_MOVE and static >= beta:
+        if passing and static >= beta:
             allowed, child = skip(position)
             if allowed and not moves_again(position, child):
                 search.null_tries += 1
@@ -471,6 +488,43 @@ def search_node(
                     search.estimates += 1
                     return beta
 
+        if foretold:
+            shallow = depth // 4 * 2 + depth % 2
+            apart = deviation(position, depth, shallow)
+            margin = np.int64(math.ceil(PROBCUT_CONFIDENCE * apart))
+            above = static >= beta
+            bound = beta + margin if above else beta - margin
+            possible = search.win != 0 or abs(bound) <= most_value(position)
+            if margin > 0 and possible:
+                search.probcut_tries += 1
+                search.foretelling += 1
+                value = search_node(
+                    position,
+                    evaluation,
+                    word,
+                    bound - 1,
+                    bound,
+                    shallow,
+                    ply,
+                    steps,
+                    actions,
+                    top,
+                    previous,
+                    search,
+                    table,
+                )
+                search.foretelling -= 1
+                search.length[ply] = 0
+                if search.stop != RUNNING:
+                    return alpha
+                if (value >= bound) == above:
+                    search.probcut_cutoffs += 1
+                    search.estimates += 1
+                    return beta if above else alpha
+                search.estimates = estimates  # the test does not count
+                if remember and known == NO_MOVE:
+                    known = known_move(position, probe(table, word), search)
+
     # 6. Without a move to begin with, look less deep: there will be one next time.
     if search.use_internal and known == NO_MOVE and depth >= INTERNAL_DEPTH and ply > 0:
         depth -= REDUCTION_STEP
@@ -478,7 +532,7 @@ def search_node(
     # 7. Make the moves and say which look promising.
     mover = side(position, ply)
     stride = width(position) + 1
-    parked = depth >= ORDER_DEPTH and search.use_order != 0
+    parked = depth >= search.order_depth and search.use_order != 0
     enhanced = search.use_enhanced != 0 and depth >= ENHANCED_DEPTH
     parked = parked or enhanced
     end = moves(position, search.moves, top)

@@ -48,6 +48,7 @@ from engine.parameters import (
     INLINE_NODES,
     MOST_DEPTH,
     MOST_PLIES,
+    ORDER_DEPTH,
     RAZORING_MARGIN,
     REDUCTION_DIVISOR,
     REVERSE_MARGIN,
@@ -140,6 +141,7 @@ class Engine:
         words["plies"][0] = min(game_constant(self.cls, "MAX_PLIES", 512), MOST_PLIES)
         words["win"][0], words["step"][0], words["exact"][0] = self.win, self.step, self.exact
         words["turns"][0] = self.turns
+        words["order_depth"][0] = game_constant(self.cls, "ORDER_DEPTH", ORDER_DEPTH)
         words["purpose"][0] = self._purpose()
         for name in self.techniques:
             words[f"use_{name}"][0] = 1
@@ -256,7 +258,8 @@ class _Task:
         self.words = engine.words
         engine.table.lay_out(chance_table.ENTRY_WORDS if engine.has_chance else ENTRY_WORDS)
         engine.memory.clear(COUNTERS)
-        self.words["stop"][0] = self.words["excluded"][0] = 0
+        for name in ("stop", "excluded", "foretelling"):
+            self.words[name][0] = 0
 
     def run(self, seed: int | None, progress: Callable[[Iteration], None] | None) -> SearchResult:
         try:

@@ -46,6 +46,8 @@ class Statistics:
     reduction_researches: int
     null_tries: int
     null_cutoffs: int
+    probcut_tries: int
+    probcut_cutoffs: int
     reverse_cutoffs: int
     razored: int
     futile: int

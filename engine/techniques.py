@@ -53,6 +53,7 @@ TECHNIQUES = {
         Technique("reduction", False, "search late moves less deep (LMR)"),
         Technique("internal", False, "search a position without a known move less deep"),
         Technique("null", False, "if even a pass is good enough, stop", "skip"),
+        Technique("probcut", False, "foretell deep scores by shallow ones", "deviation"),
         Technique("reverse", False, "stop when far above beta near the leaves", "UNIT"),
         Technique("futility", False, "skip quiet moves when far below alpha", "UNIT"),
         Technique("late", False, "skip the last moves near the leaves"),

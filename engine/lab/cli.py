@@ -312,6 +312,46 @@ def peers(games: str, depths: str, packages: str | None, runs: int, **where: Any
     )
 
 
+@lab.command(epilog=EPILOG)
+@click.argument("game")
+@click.argument("position", required=False)
+@click.option(
+    "--depth",
+    type=click.IntRange(2),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="Search to all depths up to N plies.",
+)
+@click.option(
+    "--games",
+    type=click.IntRange(1),
+    default=60,
+    show_default=True,
+    metavar="N",
+    help="Take positions of N games.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Which games.")
+@EVALUATION
+@table_mb(16)
+@outputs
+def deviation(game: str, position: str | None, **options: Any) -> None:
+    """Compare scores of shallow and deep searches, for a game's `deviation` (ProbCut).
+
+    The games begin with POSITION, and the engine plays them against itself, with some moves
+    at random.
+    """
+    from engine.cli import read_positions
+    from engine.lab import deviation as experiment
+
+    where = {name: options.pop(name) for name in ("as_json", "as_csv", "plot", "report")}
+    _, entries = read_positions(game, position, None)
+    start = entries[0][1]
+    deliver(
+        lambda progress: experiment.deviation(start, progress=progress, **options), None, **where
+    )
+
+
 def _search_and_deliver(
     experiment: Callable[..., Study], draw: Draw | None, options: dict[str, Any]
 ) -> None:

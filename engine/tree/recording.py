@@ -72,6 +72,7 @@ CUTOFFS = {
     "razored": "razoring",
     "reverse_cutoffs": "reverse futility",
     "null_cutoffs": "null move cutoff",
+    "probcut_cutoffs": "ProbCut",
     "enhanced_cutoffs": "cutoff by a child in the table",
     "star1_cutoffs": "Star1 cutoff",
     "star2_cutoffs": "Star2 cutoff",
@@ -394,16 +395,23 @@ class _Recorder:
 
     def _visit(self, kind: str, given: dict[str, Any], memory: Any, run: Any) -> Any:
         parent = self.open[-1]
-        if parent.ply == given["ply"]:  # the same node goes on, as a leaf or quietly
-            return self._continue(parent, kind, given, run)
+        if parent.ply == given["ply"]:  # the same node goes on, otherwise
+            return self._continue(parent, kind, given, memory, run)
         visit = _Visit(kind, given, parent.next_key(memory, given.get("top", 0)))
-        visit.below = self.zeros
         self._note_how(parent, visit, memory)
         parent.calls += 1
+        self._watch(parent, visit, memory, run)
+        if memory.stop == RUNNING:
+            self._keep(parent, visit)
+        return visit.value
+
+    def _watch(self, parent: _Visit, visit: _Visit, memory: Any, run: Any) -> None:
+        """Run a node function, and count what it does itself and for its parent."""
+        visit.below = self.zeros
         before = self.count(memory)
         self.open.append(visit)
         try:
-            visit.value = run(*given.values())
+            visit.value = run(*visit.given.values())
         finally:
             self.open.pop()
         spent = [now - then for now, then in zip(self.count(memory), before, strict=True)]
@@ -411,11 +419,15 @@ class _Recorder:
         visit.own = dict(zip(self.names, own, strict=True))
         visit.nodes = spent[0]
         parent.below = tuple(map(sum, zip(parent.below, spent, strict=True)))
-        if memory.stop == RUNNING:
-            self._keep(parent, visit)
-        return visit.value
 
-    def _continue(self, visit: _Visit, kind: str, given: dict[str, Any], run: Any) -> Any:
+    def _continue(
+        self, visit: _Visit, kind: str, given: dict[str, Any], memory: Any, run: Any
+    ) -> Any:
+        if kind == "search_node":  # ProbCut asks a search of fewer plies, which is not shown
+            test = _Visit(kind, given, visit.key)
+            self._watch(visit, test, memory, run)
+            visit.notes.append(f"foretold by {test.depth} plies")
+            return test.value
         if kind == "leaf_score":
             visit.kind = kind
             return run(*given.values())

@@ -46,9 +46,13 @@ from engine import (
 )
 from games.othello.discs import PASS, empties, final_value, flipped, mobility
 from games.othello.endgame import bounds, candidates, endgame, forced, order, scout  # noqa: F401
+from games.othello.midgame import deviation  # noqa: F401
 from games.othello.patterns import pattern_value
 
 TABLE_PLIES, ENHANCED_PLIES = 14, 20
+
+ORDER_DEPTH = 3
+"""The order estimates every child, as a leaf is."""
 
 UNIT = 6
 """In discs.  Of 60 positions, searched 8 plies deep with :func:`evaluate_mobility`, it loses 0.17

@@ -1,0 +1,189 @@
+"""How well shallow searches foretell deep ones: what ``deviation`` of a game should say.
+
+Positions of games that the engine plays against itself, some of its moves at random, are
+searched to every depth.  The differences between the scores at two depths, of one
+parity, have a standard deviation; and over stages of the game and pairs of depths these follow
+
+    exp(a + b * plies + c * log(deep - shallow) + d * log(1 + shallow))
+
+with the plies played before the position.  The constants are fitted by least squares to the
+logarithms, each cell with the weight of its positions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from random import Random
+from statistics import fmean, pstdev
+from typing import Any
+
+import numpy as np
+
+from engine.contract import defines, game_function, game_name, legal_moves, play
+from engine.errors import CutnodeError, GameError, whole
+from engine.evaluation import Evaluation, evaluation_of
+from engine.lab.measuring import INTERRUPTED, Progress, no_progress
+from engine.lab.study import Column, Study
+from engine.optionality import Optionality
+from engine.parameters import MOST_DEPTH
+from engine.positions import coerce
+from engine.searcher import Engine
+
+__all__ = ["deviation"]
+
+COLUMNS = (
+    Column("plies", "played before the positions"),
+    Column("deep", "depth in plies", "d"),
+    Column("shallow", "the lesser depth", "d"),
+    Column("positions", "searched to both depths", ",d"),
+    Column("bias", "mean of the deep score less the shallow one", "+.2f"),
+    Column("deviation", "standard deviation of that", ".2f"),
+    Column("fitted", "what the formula says", ".2f"),
+)
+
+OPENING = 4
+"""So many plies of a game are random, ..."""
+
+RANDOM_MOVES = 0.2
+"""... and this part of the others; the rest are found by a search of 2 plies."""
+PLAYER_DEPTH = 2
+
+EVERY = 4
+"""Of each game one position in so many plies is taken."""
+
+STAGE = 12
+"""Plies of a game whose positions are counted together."""
+
+FEWEST = 20
+"""A cell of fewer positions says nothing."""
+
+Scores = tuple[int, dict[int, float]]
+"""The plies before a position, and its scores by depth."""
+
+
+def deviation(
+    start: Any,
+    depth: int,
+    *,
+    games: int = 60,
+    seed: int = 0,
+    evaluation: str | Evaluation | Optionality | None = None,
+    table_mb: int = 16,
+    progress: Progress = no_progress,
+) -> Study:
+    """Compare the scores of all depths to *depth*, in so many *games* from *start* on.
+
+    The search is exact; scores that are proven are left out.  :class:`GameError` for games
+    of chance, which ProbCut does not suit; :class:`CutnodeError` for numbers out of range.
+    """
+    start = coerce(start)
+    cls: Any = type(start)
+    if defines(cls, "chance"):
+        raise GameError(f"{game_name(cls)} has chance: its search has no ProbCut")
+    if not 2 <= whole(depth, "a depth") <= MOST_DEPTH:
+        raise CutnodeError(f"depths to compare are 2..{MOST_DEPTH} plies, not {depth}")
+    if whole(games, "a number of games") < 1:
+        raise CutnodeError(f"positions come from at least 1 game, not {games}")
+    evaluation = evaluation_of(cls, evaluation)
+    engine = Engine(cls, exact=True, evaluation=evaluation, table=table_mb)
+    found: list[Scores] = []
+    notes: list[str] = []
+    try:
+        for number in range(games):
+            progress(f"game {number + 1}", number, games)
+            for plies, position in _positions(engine, start, Random(f"{seed} {number}")):
+                found.append((plies, _scores(engine, position, depth)))
+    except KeyboardInterrupt:
+        notes.append(INTERRUPTED)
+    rows = list(_rows(found, depth))
+    notes += _fit(rows)
+    settings = {
+        "game": game_name(cls),
+        "positions": [game_function(cls, "position_text")(start)],
+        "depth": depth,
+        "games": games,
+        "seed": seed,
+        "evaluation": evaluation.name,
+    }
+    for row in rows:
+        row["plies"] = f"{row['plies']}..{row['plies'] + STAGE - 1}"
+    about = "How far scores at two depths are apart"
+    return Study("deviation", about, settings, COLUMNS, rows, tuple(notes))
+
+
+def _positions(engine: Engine, start: Any, random: Random) -> Iterator[tuple[int, Any]]:
+    """Positions of a game, and the plies before them."""
+    position, plies = start, 0
+    first = random.randrange(EVERY)
+    while moves := legal_moves(position):
+        if plies % EVERY == first:
+            yield plies, position
+        if plies < OPENING or random.random() < RANDOM_MOVES:
+            move = random.choice(moves)
+        else:
+            result = _search(engine, position, PLAYER_DEPTH)
+            move = result.lines[0].move
+        position, plies = play(position, move), plies + 1
+
+
+def _search(engine: Engine, position: Any, depth: int) -> Any:
+    engine.clear()
+    result = engine.search(position, depth=depth)
+    if result.reason == "interrupted":
+        raise KeyboardInterrupt
+    return result
+
+
+def _scores(engine: Engine, position: Any, depth: int) -> dict[int, float]:
+    """The scores by depth that rest on estimates."""
+    scores: dict[int, float] = {0: engine.evaluation(position)}
+    for deepest in (depth - 1, depth):
+        for iteration in _search(engine, position, deepest).iterations:
+            if not iteration.proven:
+                scores[iteration.depth] = iteration.value
+    return scores
+
+
+def _rows(found: list[Scores], depth: int) -> Iterator[dict[str, Any]]:
+    for stage in sorted({plies // STAGE for plies, _ in found}):
+        scores = [scores for plies, scores in found if plies // STAGE == stage]
+        for deep in range(2, depth + 1):
+            for shallow in range(deep % 2, deep, 2):
+                pairs = [each for each in scores if each.keys() >= {deep, shallow}]
+                if len(pairs) < FEWEST:
+                    continue
+                apart = [each[deep] - each[shallow] for each in pairs]
+                yield {
+                    "plies": stage * STAGE,
+                    "deep": deep,
+                    "shallow": shallow,
+                    "positions": len(pairs),
+                    "bias": fmean(apart),
+                    "deviation": pstdev(apart),
+                }
+
+
+def _fit(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Fit the formula, tell its constants, and give each row what it says."""
+
+    def terms(row: dict[str, Any]) -> tuple[float, ...]:
+        middle = row["plies"] + (STAGE - 1) / 2
+        deep, shallow = row["deep"], row["shallow"]
+        return 1, middle, math.log(deep - shallow), math.log(1 + shallow)
+
+    known = [row for row in rows if row["deviation"] > 0]
+    if len({terms(row)[1:] for row in known}) < len(terms(known[0])) if known else True:
+        yield "Too few positions for a formula."
+        return
+    weights = np.sqrt([row["positions"] for row in known])
+    matrix = np.array([terms(row) for row in known])
+    wanted = np.log([row["deviation"] for row in known])
+    found, *_ = np.linalg.lstsq(matrix * weights[:, None], wanted * weights, rcond=None)
+    for row in rows:
+        row["fitted"] = math.exp(float(np.dot(terms(row), found)))
+    a, b, c, d = found
+    yield (
+        f"deviation = exp({a:.3f} {b:+.4f} * plies {c:+.3f} * log(deep - shallow) "
+        f"{d:+.3f} * log(1 + shallow))"
+    )

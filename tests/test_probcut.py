@@ -1,0 +1,130 @@
+"""ProbCut: it cuts where shallow scores tell deep ones, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from toys import steady
+
+from engine import Engine, load_game, minimax
+from engine.cli import main
+from engine.contract import VERBS, play
+from engine.contract import deviation as deviation_of
+from engine.errors import CutnodeError, GameError
+from engine.jit import jit_enabled
+from engine.lab.deviation import deviation
+from engine.techniques import EXACT, choose
+from engine.tree.recording import record_tree
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+START = steady.start()
+SOUND = choose(steady.Position, None, exact=True)
+
+
+def test_games_tell_how_far_scores_are_apart():
+    assert VERBS["deviation"](START, 8, 4) == 0
+    assert "probcut" in choose(steady.Position, None)
+    assert "probcut" not in EXACT | SOUND
+    with pytest.raises(GameError, match="does not allow probcut: it does not define deviation"):
+        Engine(load_game("tictactoe"), techniques=["probcut"])
+    with pytest.raises(CutnodeError, match="probcut is selective"):
+        Engine(START, techniques=["probcut"], exact=True)
+
+
+@compiled_only
+@pytest.mark.parametrize("depth", [5, 7, 8])
+def test_where_shallow_scores_are_true_nothing_is_lost(depth):
+    foretelling = Engine(START, techniques=SOUND | {"probcut"})
+    exact = Engine(START, exact=True)
+    for position in (START, *(play(START, move) for move in range(3))):
+        exact.clear()
+        foretelling.clear()
+        wanted, found = (each.search(position, depth=depth) for each in (exact, foretelling))
+        assert found.value == wanted.value == position.value
+        assert not found.proven and not found.exact
+        assert wanted.statistics.probcut_tries == 0
+        counts = found.statistics
+        assert 0 < counts.probcut_cutoffs <= counts.probcut_tries
+        if depth > 6:
+            assert found.nodes < wanted.nodes
+
+
+@compiled_only
+def test_a_game_that_tells_no_deviation_is_searched_as_before():
+    """The same tree as one of ``uniform``, whose search knows nothing of ProbCut."""
+    twin = load_game("uniform:5x12,ordered=75").start()._replace(value=START.value)
+    for exact in (True, False):
+        techniques = choose(type(twin), None, exact=exact)
+        results = [Engine(at, techniques=techniques).search(at, depth=7) for at in (START, twin)]
+        told, untold = ((result.nodes, result.value, result.pv) for result in results)
+        assert told == untold
+
+
+@compiled_only
+def test_what_foretelling_saw_does_not_count_against_a_proof():
+    """At the end of the tree scores are proven, with and without it."""
+    for text in ("root.0.1.2.3.4.0", "root.4.3.2.1.0.0.1"):
+        position = steady.parse_position(text)
+        result = Engine(START, techniques=SOUND | {"probcut"}).search(position, depth=12)
+        assert result.value == position.value == minimax(position, position.left).value
+
+
+def test_othello_tells_more_deviation_later_and_for_shallower_searches():
+    start = load_game("othello").start()
+    late = load_game("othello:8x8").parse("X" * 30 + "O" * 24 + "-" * 10 + " X")
+    for position in (start, late):
+        apart = [deviation_of(position, 8, shallow) for shallow in (0, 2, 4, 6)]
+        assert apart == sorted(apart, reverse=True) and 1 < apart[-1] < apart[0] < 12
+    assert deviation_of(start, 12, 6) < deviation_of(late, 12, 6)
+
+
+@compiled_only
+@pytest.mark.slow
+def test_othello_is_foretold():
+    start = load_game("othello").start()
+    foretelling = Engine(start, techniques=choose(type(start), None, exact=True) | {"probcut"})
+    results = [each.search(start, depth=10) for each in (foretelling, Engine(start, exact=True))]
+    counts = [result.statistics for result in results]
+    assert counts[0].probcut_cutoffs > 0 == counts[1].probcut_tries
+    assert results[0].nodes < results[1].nodes
+    assert abs(results[0].value - results[1].value) <= 4
+
+
+def test_a_tree_tells_who_was_asked():
+    tree = record_tree(START, 6, techniques=SOUND | {"probcut"}, plies=9, width=9, size=9999)
+    nodes = list(tree.root.walk())
+    asked = [node for node in nodes if "foretold by 2 plies" in node.notes]
+    cut = [node for node in nodes if node.reason == "ProbCut"]
+    assert asked and cut
+    assert all(node.notes and not node.children for node in cut)
+    for node in nodes:
+        assert node.nodes >= 1 + sum(child.nodes for child in node.children)
+
+
+# The measurement
+
+GAME = "uniform:3x14,incremental"
+
+
+@compiled_only
+def test_the_laboratory_compares_depths():
+    study = deviation(load_game(GAME).start(), 5, games=40)
+    pairs = {(row["deep"], row["shallow"]) for row in study.rows}
+    assert pairs == {(2, 0), (3, 1), (4, 0), (4, 2), (5, 1), (5, 3)}
+    assert all(row["deviation"] > 0 for row in study.rows)
+    assert study.notes[-1].startswith("deviation = exp(")
+    arguments = ["lab", "deviation", GAME, "--depth", "5", "--games", "40", "--json"]
+    printed = json.loads(CliRunner().invoke(main, arguments).output)
+    assert printed["rows"] == study.rows
+    assert printed["settings"] == study.settings
+
+
+def test_the_laboratory_says_what_it_cannot_compare():
+    with pytest.raises(GameError, match="ur has chance"):
+        deviation(load_game("ur").start(), 4)
+    for depth, games, message in ((1, 1, "depths to compare"), (4, 0, "at least 1 game")):
+        with pytest.raises(CutnodeError, match=message):
+            deviation(load_game("tictactoe").start(), depth, games=games)
