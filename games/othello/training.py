@@ -11,10 +11,11 @@
 interrupted at any time; ``fit`` finds weights for all positions of a folder and writes them and
 a report beside this file.
 
-A game begins with a random number of plies that are random in part.  Then both sides play the
-best move of a search of small depth, and when few squares are empty, a move that looks best,
-or another.  All positions with few empty squares are solved; those before them, back to the
-end of the opening, have the value of the first solved one.
+A game begins with a random number of plies that are random in part; the last is, since a search
+looks at positions after any move.  Then both sides play the best move of a search of small
+depth, and when few squares are empty, a move that looks best, or another.  All positions with
+few empty squares are solved; those before them, back to the end of the opening, have the value
+of the first solved one.
 
 The fit is linear least squares with a penalty (ridge) for weights that differ from those of
 the next stage, by conjugate gradients.  So configurations that are rare at one stage have
@@ -275,7 +276,7 @@ def play_games(weights, games, depth, solved, seed, found):
     count = 0
     for _ in range(games):
         mine, theirs, colour = Bits(0x0000000810000000), Bits(0x0000001008000000), 1
-        opening = np.random.randint(8, 22 if np.random.random() < 0.6 else 46)
+        opening = np.random.randint(8, 22 if np.random.random() < 0.2 else 50)
         ply, pending = 0, count
         while True:
             squares = reach(mine, theirs)
@@ -294,7 +295,8 @@ def play_games(weights, games, depth, solved, seed, found):
                     value = colour * solve(mine, theirs, -64, 64, buffer)
                     pending = label(found, pending, count, value)
             if ply < opening:
-                at_random, ahead = ply < 6 or np.random.random() < 0.2, 2
+                at_random = ply < 6 or ply == opening - 1 or np.random.random() < 0.15
+                ahead = 2
             elif empties <= solved:
                 at_random, ahead = np.random.random() < 0.15, 1
             else:
