@@ -24,8 +24,10 @@ MTD(f) from 0, and positions with a quick win with a sixteenth of its nodes."""
 SCOUTING_SHARE = 10
 """The search before a proof takes at most this part of the limits of nodes and time."""
 
+SCOUTED_PLIES = 28
 SCOUTED_DEPTH = 5
-"""The moves of that search are tried first where it went at least so much deeper.  Othello, seven
+"""The moves of that search are tried first at nodes with at least so many plies left, where it
+went at least so much deeper.  Othello, seven
 positions of 20 to 25 empty squares, million nodes: 3 instead of 5: 148 instead of 140; 7: 147; 1:
 175; no such search: 229."""
 

@@ -58,7 +58,7 @@ from engine.ordering import (
     ranked_number,
     sort_down,
 )
-from engine.parameters import FAR_FRACTION, SCOUTED_DEPTH, SHARED_PLIES, USUAL_MOVES
+from engine.parameters import FAR_FRACTION, SCOUTED_DEPTH, SCOUTED_PLIES, SHARED_PLIES, USUAL_MOVES
 from engine.plain import accuse
 from engine.positions import load, park, width, words_each
 from engine.table import (
@@ -293,7 +293,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             if best_known != NO_MOVE:
                 best_known = original_move(position, best_known, symmetry)
 
-        if best_known == NO_MOVE and search.scouted != 0 and plies >= search.enhanced_plies:
+        if best_known == NO_MOVE and search.scouted != 0 and plies >= SCOUTED_PLIES:
             best_known = scouted_move(position, search.scouted, table)
 
     # 3. Make the children, and see which of them are decided without search.
