@@ -45,7 +45,7 @@ from engine import (
     without_lowest,
 )
 from games.othello.discs import PASS, empties, final_value, flipped, mobility
-from games.othello.endgame import bounds, candidates, endgame, forced, order, scout  # noqa: F401
+from games.othello.endings import bounds, candidates, endgame, forced, order, scout  # noqa: F401
 from games.othello.midgame import deviation  # noqa: F401
 from games.othello.patterns import pattern_value
 

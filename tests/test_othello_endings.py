@@ -22,7 +22,7 @@ from engine.runner import Limits
 from engine.scouting import scouting
 from games.othello import move_text, parse_position, start
 from games.othello.discs import empties
-from games.othello.endgame import LAST, stable
+from games.othello.endings import LAST, stable
 
 SUITE = {
     int(number): (parse_position(board), int(value), best.split())
