@@ -38,9 +38,10 @@ from engine.people import accusation
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import coerce
 from engine.results import Batch, PlainResult, Result, TableUse
-from engine.runner import Limits, Solver, run, watch
+from engine.runner import Limits, Scouting, Solver, run, watch
 from engine.scores import WIN, is_decisive
 from engine.scouting import scouting
+from engine.searcher import Engine
 from engine.solver import ALONE, SHARED, solve_batch
 from engine.table import Table
 
@@ -94,6 +95,8 @@ def analyse(
     table = table or _fresh_table()
     _require_solvable(type(position))
     solve_batch.specialise(type(position))
+    if defines(type(position), "scout"):
+        Engine(type(position), table=table)  # compiles, too, before the clock runs
     clock = Clock(None)
     result = _solve(position, table, weak, limits, threads)
     scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
@@ -154,12 +157,17 @@ def solve_many(
         tables = [Table(max(1, table.megabytes // threads)) for _ in range(threads)]
     line = 2 if lines else 0
     parts = [positions[start::threads] for start in range(threads)]
-    scouted = [scouting(*of, limits) for of in zip(parts, tables, strict=True)]
+    scouted: list[Scouting | None] = []
+    ended = ""
+    for part, own in zip(parts, tables, strict=True):
+        said = None if ended else scouting(part, own, limits, cold=cold)
+        scouted.append(said)
+        ended = said.ended if said is not None else ended
     solvers = [
         Solver(
             part,
             own,
-            limits,
+            limits if said is None else said.left,
             weak=weak,
             line=line,
             cold=cold,
@@ -168,7 +176,7 @@ def solve_many(
         )
         for part, own, said in zip(parts, tables, scouted, strict=True)
     ]
-    ended = run(solvers, limits, progress=progress)
+    ended = run(solvers, limits, progress=progress, ended=ended)
     rows = records(len(positions), solvers[0].rows.dtype)
     spent = np.zeros(len(positions))
     for start, (solver, said) in enumerate(zip(solvers, scouted, strict=True)):
@@ -192,6 +200,8 @@ def _solve(
     """Solve one position, with all threads on it; *known* bounds its value."""
     _require_solvable(type(position))
     scouted = scouting([position], table, limits)
+    if scouted is not None:
+        limits = scouted.left
     if limits.nodes is not None:
         limits = replace(limits, nodes=max(1, limits.nodes // threads))
     solvers = [
@@ -210,7 +220,7 @@ def _solve(
     ]
     if threads > 1:
         solvers[0].open_table()
-    ended = run(solvers, limits, first_wins=True)
+    ended = run(solvers, limits, first_wins=True, ended="" if scouted is None else scouted.ended)
     rows = np.concatenate([solver.rows for solver in solvers])
     best = int(np.argmin(rows["upper"] - rows["lower"]))
     row = rows[best]
@@ -258,7 +268,7 @@ def perft(position: Any, depth: int, *, finished: bool = False) -> int:
 
     *finished* counts a line that ends the game earlier as one, too.
     """
-    return int(_plain(perft_node, position, _depth(depth), 0, finished=finished)[0])
+    return int(_plain(perft_node, position, _depth(depth), 0, finished=bool(finished))[0])
 
 
 def minimax(

@@ -63,6 +63,10 @@ class Scouting:
     """Part of the keys under which the searches left their moves in the table."""
     nodes: list[int]
     seconds: list[float]
+    left: Limits
+    """The limits that are left to the proof of each."""
+    ended: str
+    """Why the searches, and so the proofs, were ended early; "" if they were not."""
 
 
 class Solver:
@@ -159,10 +163,12 @@ def run(
     *,
     first_wins: bool = False,
     progress: Callable[[int], None] | None = None,
+    ended: str = "",
 ) -> str:
     """Run solvers, each in a thread, to their end; return why they were ended early, or "".
 
     *first_wins*: they all work on the same, and the first to prove it ends the others.
+    *ended*: why they are to end in a moment, if that is known already.
     """
 
     def work(solver: Solver) -> None:
@@ -185,7 +191,7 @@ def run(
 
     patience = min(solver.clock.patience() for solver in solvers)
     tasks = [functools.partial(work, solver) for solver in solvers]
-    return _in_threads(tasks, look, end, patience)
+    return _in_threads(tasks, look, end, patience, ended)
 
 
 def watch(task: Callable[[], Any], memory: Memory) -> Any:
@@ -223,10 +229,11 @@ def _in_threads(
     look: Callable[[], str],
     end: Callable[[], None],
     patience: float,
+    reason: str = "",
 ) -> str:
     """Run tasks to their end, looking after them every so many seconds of *patience*.
 
-    *look* may give a reason to end them early, and so does Ctrl-C; *end* does it.
+    *look* may give a *reason* to end them early, and so does Ctrl-C; *end* does it.
     Returns the reason, or "".
     """
     failures: list[BaseException] = []
@@ -242,7 +249,6 @@ def _in_threads(
         finally:
             done.set()
 
-    reason = ""
     for pair in zip(tasks, finished, strict=True):
         threading.Thread(target=guarded, args=pair, daemon=True).start()
     for done in finished:

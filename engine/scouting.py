@@ -7,12 +7,12 @@ thousandth of the cost of the proof, in games whose estimates foretell values.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.contract import INFINITE, defines, outcome, scout
-from engine.parameters import SCOUTING_SHARE
+from engine.parameters import MOST_DEPTH, SCOUTING_SHARE
 from engine.positions import coerce
 from engine.runner import Limits, Scouting
 from engine.searcher import Engine
@@ -21,32 +21,44 @@ from engine.table import Table
 __all__ = ["scouting"]
 
 
-def scouting(positions: Sequence[Any], table: Table, limits: Limits) -> Scouting | None:
+def scouting(
+    positions: Sequence[Any], table: Table, limits: Limits, *, cold: bool = False
+) -> Scouting | None:
     """Search positions of one class as deep as their game says; None if it says nothing.
 
-    It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position.
+    It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position, and the proof has
+    the rest.  *cold*: what is found of a position does not depend on the others.
     """
     cls = type(positions[0])
     if not defines(cls, "scout"):
         return None
     depths = [0 if outcome(position)[0] else scout(position) for position in positions]
-    if not any(depths):
+    if not any(depths) or (limits.nodes is not None and limits.nodes < SCOUTING_SHARE):
         return None
     table.claim(cls)
     engine = Engine(cls, table=table)
     guesses = [INFINITE] * len(positions)
     nodes, seconds = [0] * len(positions), [0.0] * len(positions)
-    stop = limits.stop or threading.Event()
+    ended = ""
     for number, (position, depth) in enumerate(zip(positions, depths, strict=True)):
-        if depth > 0 and not stop.is_set():
+        if depth > 0 and not ended:
+            if cold:
+                engine.clear()
             result = engine.search(
                 coerce(position),
-                depth=depth,
-                nodes=limits.nodes and max(1, limits.nodes // SCOUTING_SHARE),
+                depth=min(depth, MOST_DEPTH),
+                nodes=limits.nodes and limits.nodes // SCOUTING_SHARE,
                 seconds=limits.seconds and limits.seconds / SCOUTING_SHARE,
-                stop=stop,
+                stop=limits.stop,
             )
             nodes[number], seconds[number] = result.nodes, result.seconds
             if result.depth > 0:
                 guesses[number] = int(result.value)
-    return Scouting(guesses, int(engine.words["purpose"][0]), nodes, seconds)
+            if result.reason in ("stopped", "interrupted"):
+                ended = result.reason
+    left = replace(
+        limits,
+        nodes=limits.nodes and max(1, limits.nodes - max(nodes)),
+        seconds=limits.seconds and max(1e-3, limits.seconds - max(seconds)),
+    )
+    return Scouting(guesses, int(engine.words["purpose"][0]), nodes, seconds, left, ended)

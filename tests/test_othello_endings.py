@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from data import SETS, rows
 
 from engine import (
+    Engine,
     Table,
     analyse,
     legal_moves,
@@ -160,7 +162,31 @@ def test_scouting_is_counted_and_limited():
     result = solve(position, nodes=1_000)
     assert result.value is None and result.reason == "node limit"
     assert result.lower <= 38 <= result.upper
-    assert 1_000 <= result.nodes < 3_000
+    assert 1_000 <= result.nodes < 1_100  # the last may have been followed by an ending
+    other = SUITE[41][0]
+    batch = solve_many([position, other], nodes=100_000, cold=True)
+    assert all(result.nodes < 101_000 for result in batch)
+    assert batch[1].nodes == solve_many([other], nodes=100_000, cold=True)[0].nodes
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
+def test_what_ends_scouting_ends_the_proof(monkeypatch):
+    search = Engine.search
+    positions = [SUITE[44][0], SUITE[46][0], SUITE[47][0]]
+
+    def interrupted(engine, position, **limits):
+        asked.append(position)
+        return replace(search(engine, position, depth=2), reason="interrupted")
+
+    monkeypatch.setattr(Engine, "search", interrupted)
+    asked = []
+    result = solve(positions[0])
+    assert result.value is None and result.reason == "interrupted"
+    asked = []
+    batch = solve_many(positions, threads=2)
+    assert [result.reason for result in batch] == ["interrupted"] * 3
+    assert asked == positions[:1]
 
 
 def test_games_without_scouting():
