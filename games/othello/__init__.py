@@ -122,8 +122,11 @@ def passed(position):
 
 @compiled
 def key(position):
-    """White's positions differ from black's in the highest bit."""
-    return word_of(position.mine, position.theirs) ^ (Bits(position.white) << Bits(63))
+    """A hash of the discs and of who is to move.
+
+    Hashed twice: a bit for white beside the other's discs would look like one more of them.
+    """
+    return mix(word_of(position.mine, position.theirs)) ^ Bits(position.white)
 
 
 @compiled
