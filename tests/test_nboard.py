@@ -63,11 +63,13 @@ def test_passes(word):
     [
         ("", "'' is not a game in GGF: it has no board, BO[8 ...]"),
         ("f5d6", "is not a game in GGF"),
-        ("(;BO[10 ---- *];)", "BO[10 ---- *] is not a board of 8x8 squares"),
-        ("(;BO[8];)", "BO[8] is not a board of 8x8 squares"),
+        ("(;BO[10 ---- *];)", "'BO[10 ---- *]' is not a board of 8x8 squares"),
+        ("(;BO[8];)", "'BO[8]' is not a board of 8x8 squares"),
+        ("(;BO[8 f5d6];)", "'BO[8 f5d6]' is not a board of 8x8 squares"),
+        ("(;BO[8 ; *];)", "'BO[8 ; *]' is not a board of 8x8 squares"),
         ("(;BO[8 --- *];)", "there are 3 squares"),
-        (GAME.format("W[F5]"), "move 1 of the game, W[F5], is not that player's"),
-        (GAME.format("B[F5]B[D6]"), "move 2 of the game, B[D6], is not that player's"),
+        (GAME.format("W[F5]"), "move 1 of the game, 'W[F5]', is not that player's"),
+        (GAME.format("B[F5]B[D6]"), "move 2 of the game, 'B[D6]', is not that player's"),
         (GAME.format("B[A1]"), "move 1 of the game: A1: X turns nothing over there"),
         (GAME.format("B[]"), "move 1 of the game: '' is not a move"),
     ],
@@ -148,7 +150,7 @@ def nboard():
 
 
 def test_it_plays(nboard):
-    nboard.send(f"set game {GAME.format(MOVES)}", "set depth 6", "set contempt 50", "ping 1")
+    nboard.send(f"set game {GAME.format(MOVES)}", "set  depth   6", "set contempt 50", "ping 1")
     assert nboard.until("pong") == ["pong 1"]
     nboard.send("go")
     answers = nboard.until("===")
@@ -165,7 +167,7 @@ def test_it_plays(nboard):
 
 def test_moves_are_made(nboard):
     """The engine makes none by itself."""
-    nboard.ask(f"set game {GAME.format('')}", "move F5//1.5", "move d6/0.25/2", "move C3")
+    nboard.ask(f"set game {GAME.format('')}", "move F5//1.5", "move  d6/0.25/2", "move C3")
     assert nboard.ask("move c3") == ["status 'move': c3: there is a disc already"]
 
 

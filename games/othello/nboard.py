@@ -122,13 +122,14 @@ class Session:
 
     def obey(self, line: str) -> None:
         """Carry out a command; what is wrong with it is said."""
-        words = line.split()
-        name = " ".join(words[: 2 if words[:1] == ["set"] else 1])
+        count = 2 if line.split()[:1] == ["set"] else 1
+        words = line.split(maxsplit=count)
+        name, text = " ".join(words[:count]), "".join(words[count:]).strip()
         command = COMMANDS.get(name)
         if command is None:
             return  # of a later version, say: the protocol wants such lines ignored
         try:
-            command(self, line.strip()[len(name) :].strip())
+            command(self, text)
         except CutnodeError as error:
             self.say(f"status {quoted(name)}: {error}")
 
@@ -296,10 +297,11 @@ def read_game(text: str) -> tuple[list[Discs], dict[bool, float]]:
     said = dict(fields)
     if "BO" not in said:
         raise PositionError(f"{quoted(text)} is not a game in GGF: it has no board, BO[8 ...]")
-    size, _, squares = said["BO"].strip().partition(" ")
-    if size != "8" or not squares:
-        raise PositionError(f"BO[{said['BO']}] is not a board of 8x8 squares, BO[8 ...]")
-    game = [parse_position(squares)]
+    board = re.fullmatch(r"\s*8\s+([^;]*[xo*])\s*", said["BO"], re.IGNORECASE)
+    if not board:
+        where = quoted(f"BO[{said['BO']}]")
+        raise PositionError(f"{where} is not a board of 8x8 squares, BO[8 ...]")
+    game = [parse_position(board[1])]
     used = {False: 0.0, True: 0.0}
     made = [(name, move) for name, move in fields if name in ("B", "W")]
     for count, (name, move) in enumerate(made, 1):
@@ -307,7 +309,8 @@ def read_game(text: str) -> tuple[list[Discs], dict[bool, float]]:
         if legal_moves(game[-1]) == [PASS] and game[-1].white != (name == "W"):
             game.append(play_text(game[-1], "pass"))
         if game[-1].white != (name == "W"):
-            raise PositionError(f"move {count} of the game, {name}[{move}], is not that player's")
+            where = quoted(f"{name}[{move}]")
+            raise PositionError(f"move {count} of the game, {where}, is not that player's")
         try:
             game.append(play_text(game[-1], square.strip()))
         except PositionError as error:
