@@ -165,9 +165,6 @@ def candidates(position, buffer, at):
     return at
 
 
-CORNERS = Bits(0x8100000000000081)
-
-
 @compiled
 def order(position, move, child):
     """What looks good and leaves few replies first.
@@ -177,11 +174,11 @@ def order(position, move, child):
     replies = mobility(child)
     if position.SIZE == 8 and empties(position) >= ESTIMATED:
         return -pattern_score(child) - REPLY * popcount(replies)
-    score = -8 * (popcount(replies) + popcount(replies & CORNERS))
+    score = -8 * (popcount(replies) + popcount(replies & position.CORNERS))
     free = position.BOARD & ~(position.mine | position.theirs)
     if (odd_squares(free) >> Bits(move)) & Bits(1):
         score += 4
-    if (CORNERS >> Bits(move)) & Bits(1):
+    if (position.CORNERS >> Bits(move)) & Bits(1):
         score += 8
     return score
 

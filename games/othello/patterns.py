@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import BinaryIO
+from zipfile import BadZipFile
 
 import numpy as np
 
-from engine import Bits, compiled, popcount
+from engine import Bits, GameError, compiled, popcount, quoted
 from engine.constants import Constant
 from engine.lanes import load_lanes, words_of
 from games.othello.discs import reach
@@ -135,9 +136,14 @@ def pack(weights: np.ndarray, file: BinaryIO) -> None:
 
 
 def read_weights(path: Path = WEIGHTS_FILE) -> np.ndarray:
-    """The weights that :func:`pack` wrote."""
-    with np.load(path) as file:
-        kept = np.cumsum(file["weights"], axis=0, dtype=np.int16)
+    """The weights that :func:`pack` wrote; :class:`GameError` if a file has none."""
+    try:
+        with np.load(path) as file:
+            kept = np.cumsum(file["weights"], axis=0, dtype=np.int16)
+    except (ValueError, KeyError, TypeError, EOFError, BadZipFile):
+        raise GameError(f"{quoted(str(path))} is not a file of weights") from None
+    if kept.shape != (STAGES, len(KEPT)):
+        raise GameError(f"{quoted(str(path))} has weights of other patterns")
     places = np.zeros(SIZE, np.int64)
     places[KEPT] = places[MIRRORED[KEPT]] = np.arange(len(KEPT))
     return kept[:, places]

@@ -29,17 +29,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from zlib import crc32
 
 import click
 import numpy as np
 from numba import njit
 
-from engine import Bits, lowest_index, popcount, without_lowest
+from engine import Bits, CutnodeError, lowest_index, popcount, without_lowest
+from games.othello import Position
 from games.othello.discs import flipped, reach
 from games.othello.endings import (
-    CORNERS,
     at_the_end,
     last_four,
     last_one,
@@ -81,6 +81,8 @@ PLAYED = "played.txt"
 
 LIMIT = 1_000_000
 """More than every score."""
+
+CORNERS = Position.CORNERS
 
 ROOM = 40
 """Moves of a position for which a buffer has room."""
@@ -483,12 +485,22 @@ def position_keys(positions: np.ndarray) -> np.ndarray:
     return (words ^ words >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9) + positions["theirs"]
 
 
+def read_chunk(path: Path) -> np.ndarray:
+    try:
+        chunk = np.load(path)
+    except (ValueError, EOFError):
+        chunk = None
+    if getattr(chunk, "dtype", None) != LABELLED:
+        raise click.ClickException(f"{path} is not a file of positions")
+    return chunk
+
+
 def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray, int]:
     """Positions to learn from, others to validate with, and the number of files."""
     paths = sorted(folder.glob("games-*.npy"))
     if len(paths) < 2:
         raise click.ClickException(f"{folder} has less than two files of games; play some first")
-    chunks = [np.load(path) for path in paths]
+    chunks = [read_chunk(path) for path in paths]
     held = distinct([chunk for n, chunk in enumerate(chunks) if n % HELD_OUT == 0])
     learnt = distinct([chunk for n, chunk in enumerate(chunks) if n % HELD_OUT])
     return learnt, held[~np.isin(position_keys(held), position_keys(learnt))], len(paths)
@@ -509,15 +521,25 @@ def report(weights: np.ndarray, held: np.ndarray) -> list[str]:
     return lines
 
 
-@click.group()
+class Commands(click.Group):
+    """Commands that say in a line what is wrong with files."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (OSError, CutnodeError) as error:
+            raise click.ClickException(str(error)) from None
+
+
+@click.group(cls=Commands)
 def main() -> None:
     """Train the pattern evaluation of Othello."""
 
 
-FOLDER = click.argument("folder", type=click.Path(path_type=Path))
+FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 WEIGHTS = click.option(
     "--weights",
-    type=click.Path(path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path),
     default=WEIGHTS_FILE,
     help="The file of weights, by default the one that the game uses.",
 )
@@ -565,8 +587,8 @@ def play(
 def fit(folder: Path, weights: Path, penalty: float, steps: int) -> None:
     """Fit weights to the positions in FOLDER, and write them and a report."""
     learnt, held, files = read_positions(folder)
-    found = packable(fit_stages(learnt, penalty, steps))
     played = Counter((folder / PLAYED).read_text().splitlines())
+    found = packable(fit_stages(learnt, penalty, steps))
     lines = [
         f"Weights {crc32(found):08x}: {files} files of {CHUNK} games, {len(learnt) + len(held)}",
         f"distinct positions; a penalty of {penalty:g}, {steps} steps.",
