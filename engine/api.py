@@ -36,7 +36,7 @@ from engine.native import records
 from engine.optionality import Optionality
 from engine.people import accusation
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
-from engine.positions import coerce
+from engine.positions import class_of_all, coerce
 from engine.results import Batch, PlainResult, Result, TableUse
 from engine.runner import Limits, Scouting, Solver, run, watch
 from engine.scores import WIN, is_decisive
@@ -149,8 +149,9 @@ def solve_many(
     positions = list(positions)
     if not positions:
         raise CutnodeError("there are no positions to solve")
-    _require_solvable(type(positions[0]))
-    threads = min(_threads(threads, type(positions[0])), len(positions))
+    cls = class_of_all(positions)
+    _require_solvable(cls)
+    threads = min(_threads(threads, cls), len(positions))
     table = table or _fresh_table()
     tables = [table]
     if threads > 1:

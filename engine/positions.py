@@ -26,7 +26,17 @@ from engine.contract import is_plain
 from engine.errors import GameError, PositionError
 from engine.native import in_compiled_code
 
-__all__ = ["as_words", "coerce", "load", "park", "position_type", "rebuild", "width", "words_each"]
+__all__ = [
+    "as_words",
+    "class_of_all",
+    "coerce",
+    "load",
+    "park",
+    "position_type",
+    "rebuild",
+    "width",
+    "words_each",
+]
 
 _SCALARS: dict[Any, types.Type] = {
     Bits: types.uint64,
@@ -135,11 +145,8 @@ def words_each(cls: Any) -> int:
     return 1 if is_plain(cls) else len(_fields(cls))
 
 
-def as_words(positions: Sequence[Any]) -> Any:
-    """Positions of one class, parked one after the other: an array of uint64.
-
-    Rules in plain Python take a list of positions.
-    """
+def class_of_all(positions: Sequence[Any]) -> Any:
+    """The class of some positions; :class:`PositionError` if they are not of one."""
     cls: Any = type(positions[0])
     for position in positions:
         if type(position) is not cls:
@@ -147,6 +154,15 @@ def as_words(positions: Sequence[Any]) -> Any:
                 f"positions of one batch are of one class, not {cls.__name__} "
                 f"and {type(position).__name__}"
             )
+    return cls
+
+
+def as_words(positions: Sequence[Any]) -> Any:
+    """Positions of one class, parked one after the other: an array of uint64.
+
+    Rules in plain Python take a list of positions.
+    """
+    cls = class_of_all(positions)
     if is_plain(cls):
         return list(positions)
     values: Iterable[Any] = itertools.chain.from_iterable(positions)

@@ -437,7 +437,7 @@ def search_node(
                     return lower if lower >= beta or lower == upper else upper
             known = known_move(position, data, search)
 
-    # 5. Far outside the window near the leaves, or even after a pass: no need to look.
+    # 5. Far outside the window near the leaves, after a pass, or a few plies on: no need to look.
     doubtful = (
         ply > 0
         and not search.exact

@@ -301,8 +301,10 @@ def test_limits_that_are_none():
 def test_batches_that_are_none():
     with pytest.raises(CutnodeError, match="there are no positions"):
         solve_many([])
-    with pytest.raises(PositionError, match="positions of one batch are of one class"):
-        solve_many([LATE, load_game("connect4:5x4").start()])
+    for other in (load_game("connect4:5x4").start(), "44"):
+        for threads in (1, 2) if jit_enabled() else (1,):
+            with pytest.raises(PositionError, match="positions of one batch are of one class"):
+                solve_many([LATE, other], threads=threads)
 
 
 def test_table_of_no_size():

@@ -250,12 +250,13 @@ def test_the_end_of_input_ends_it():
     assert process.end() == (0, "")
 
 
-def test_options():
+@pytest.mark.parametrize(("seconds", "code"), [("0", 2), ("nan", 1)])
+def test_options(seconds, code):
     run = subprocess.run(
-        [sys.executable, "-m", "games.othello.nboard", "--seconds", "0"],
+        [sys.executable, "-m", "games.othello.nboard", "--seconds", seconds],
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
-    assert run.returncode == 2 and "--seconds" in run.stderr
+    assert run.returncode == code and "seconds" in run.stderr

@@ -34,6 +34,7 @@ from engine import (
 )
 from engine.clock import Clock
 from engine.contract import outcome
+from engine.runner import Limits
 from engine.solver import solve_batch
 from games.othello import (
     PASS,
@@ -77,6 +78,7 @@ class Session:
         depth: int = USUAL_DEPTH,
         exact: int = 20,
     ):
+        Limits(None, seconds)  # says what is wrong with a time
         self.say = say
         self.seconds = seconds
         self.depth = depth
