@@ -206,15 +206,8 @@ def beside_peer(peer: Peer, rounds: int) -> None:
 
 def play_peer(peer: Peer, seconds: float, pairs: int) -> None:
     """Both have so many seconds for each move, and both begin each opening once."""
-    own, same = None, Evaluation(count_moves)
-    for name, evaluation in (("its own evaluation", own), ("the peer's", same)):
-        player = EnginePlayer(GAME, seconds=seconds, evaluation=evaluation)
-        player.search(GAME.start())
-        print(f"{2 * pairs} games at {1000 * seconds:.0f} ms a move, with {name}:", end=" ")
-        print(outcome_of(player, peer, pairs))
-
-
-def outcome_of(player: EnginePlayer, peer: Peer, pairs: int) -> str:
+    player = EnginePlayer(GAME, seconds=seconds)
+    player.search(GAME.start())
     scores, discs = [], []
     for number, opening in enumerate(make_openings(GAME, pairs, 8, 0)):
         points = 0.0
@@ -229,9 +222,9 @@ def outcome_of(player: EnginePlayer, peer: Peer, pairs: int) -> str:
         scores.append(points)
     mean = statistics.fmean(scores)
     error = 1.96 * statistics.pstdev(scores) / math.sqrt(len(scores))
-    return (
-        f"{mean:.3f} +- {error:.3f} of the points ({elo_difference(mean):+.0f} Elo), "
-        f"{statistics.fmean(discs):+.1f} discs a game"
+    print(
+        f"{2 * pairs} games at {1000 * seconds:.0f} ms a move: {mean:.3f} +- {error:.3f} of the "
+        f"points ({elo_difference(mean):+.0f} Elo), {statistics.fmean(discs):+.1f} discs a game"
     )
 
 

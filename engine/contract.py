@@ -72,6 +72,9 @@ and, where they apply:
 ``ORDER_DEPTH``
     The least depth, in plies left, of a node where a search of limited depth asks ``order``;
     default 1.  More where ``order`` takes long, as if it estimates every child.
+``TABLE_PLIES``, ``ENHANCED_PLIES``
+    The plies left from which a node of the solver is kept in the table, and looks all its
+    children up there first; by default what suits ``MAX_MOVES``.
 ``VALUE_LIMIT``
     No value is further from zero, and no estimate unless the game is ``DECISIVE``; default
     32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver

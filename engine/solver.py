@@ -58,12 +58,13 @@ from engine.ordering import (
     ranked_number,
     sort_down,
 )
-from engine.parameters import FAR_FRACTION, SHARED_PLIES, USUAL_MOVES
+from engine.parameters import FAR_FRACTION, SCOUTED_DEPTH, SCOUTED_PLIES, SHARED_PLIES, USUAL_MOVES
 from engine.plain import accuse
 from engine.positions import load, park, width, words_each
 from engine.table import (
     address_for,
     begin,
+    depth_of,
     is_marked,
     lower_of,
     mark,
@@ -206,8 +207,9 @@ def scouted_move(position, purpose, table):
     """The move that the search before the proof thought best here, or ``NO_MOVE``."""
     word, symmetry = canonical(position)
     data = probe(table, address_for(word, purpose, 0))
-    move = move_of(data) if data != Bits(0) else NO_MOVE
-    return original_move(position, move, symmetry) if move != NO_MOVE else NO_MOVE
+    if data == Bits(0) or depth_of(data) < SCOUTED_DEPTH or move_of(data) == NO_MOVE:
+        return NO_MOVE
+    return original_move(position, move_of(data), symmetry)
 
 
 @compiled
@@ -291,7 +293,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
             if best_known != NO_MOVE:
                 best_known = original_move(position, best_known, symmetry)
 
-        if best_known == NO_MOVE and search.scouted != 0 and plies >= search.enhanced_plies:
+        if best_known == NO_MOVE and search.scouted != 0 and plies >= SCOUTED_PLIES:
             best_known = scouted_move(position, search.scouted, table)
 
     # 3. Make the children, and see which of them are decided without search.

@@ -38,7 +38,7 @@ from numba import njit
 
 from engine import Bits, lowest_index, popcount, without_lowest
 from games.othello.discs import flipped, reach
-from games.othello.endgame import (
+from games.othello.endings import (
     CORNERS,
     at_the_end,
     last_four,

@@ -1,0 +1,169 @@
+"""Othello's endings: published values, the last squares, stable discs, and scouting."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from data import SETS, rows
+
+from engine import (
+    Table,
+    analyse,
+    legal_moves,
+    load_game,
+    minimax,
+    solve,
+    solve_many,
+)
+from engine.contract import INFINITE, bounds, endgame, outcome, play
+from engine.jit import jit_enabled
+from engine.runner import Limits
+from engine.scouting import scouting
+from games.othello import move_text, parse_position, start
+from games.othello.discs import empties
+from games.othello.endings import LAST, stable
+
+SUITE = {
+    int(number): (parse_position(board), int(value), best.split())
+    for board, number, value, best in rows(SETS / "othello_ffo.txt")
+}
+MOVES_OF_1 = {"g8": 18, "h1": 12, "h7": 6, "a2": 6, "a3": 4, "b1": -4, "a4": -22, "g2": -24}
+
+
+def ended(left, seed, variant=""):
+    """A position with so many empty squares, after random moves; None if the game was over."""
+    choose = random.Random(seed)
+    position = start(variant)
+    while empties(position) > left and not outcome(position)[0]:
+        position = play(position, choose.choice(legal_moves(position)))
+    return None if outcome(position)[0] else position
+
+
+def endings(lefts, count, variant=""):
+    found = (ended(left, seed, variant) for left in lefts for seed in range(2 * count))
+    return [position for position in found if position is not None][: count * len(lefts)]
+
+
+# Published values
+
+
+@pytest.mark.parametrize("number", [n for n in SUITE if n < 20])
+def test_ffo(number):
+    position, value, best = SUITE[number]
+    result = solve(position)
+    assert result.value == value
+    assert move_text(position, result.best_move) in best
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
+@pytest.mark.parametrize("number", [40, 41, 42, 44])
+def test_ffo_of_more_squares(number):
+    test_ffo(number)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [43, 45, 46, 47, 48, 49])
+def test_ffo_of_most_squares(number):
+    test_ffo(number)
+
+
+def test_the_value_of_every_move():
+    position, value, _ = SUITE[1]
+    scores = analyse(position).scores
+    assert {move_text(position, move): score for move, score in scores.items()} == MOVES_OF_1
+    assert max(scores.values()) == value
+
+
+def test_who_wins():
+    weak = solve_many([position for position, _, _ in SUITE.values()][:10], weak=True)
+    for result, (_, value, _) in zip(weak, SUITE.values(), strict=False):
+        assert result.value == (value > 0) - (value < 0)
+
+
+# The last squares
+
+
+@pytest.mark.parametrize("variant", ["8x8", "6x6", "4x4"])
+def test_last_squares(variant):
+    for position in endings(range(1, LAST + 1), 6, variant):
+        solved, value, nodes = endgame(position, -INFINITE, INFINITE)
+        assert solved and nodes > 0
+        assert value == minimax(position).value
+
+
+def test_last_squares_within_windows():
+    for position in endings((3, 4, 5), 10):
+        _, value, _ = endgame(position, -64, 64)
+        for alpha in range(-64, 64, 7):
+            _, found, _ = endgame(position, alpha, alpha + 1)
+            assert found >= value if value <= alpha else alpha < found <= value
+
+
+def test_more_squares_are_left_to_the_search():
+    assert not endgame(ended(LAST + 1, 1), -64, 64)[0]
+
+
+# Stable discs
+
+
+def test_a_stable_disc_is_never_turned_over():
+    choose = random.Random(8)
+    found = 0
+    for position in endings((4, 12, 20, 30), 15):
+        black, white = position.mine, position.theirs
+        if position.white:
+            black, white = white, black
+        safe = stable(black, white), stable(white, black)
+        found += any(safe)
+        while not outcome(position)[0]:
+            position = play(position, choose.choice(legal_moves(position)))
+            now = position.mine, position.theirs
+            for discs, kept in zip(now[::-1] if position.white else now, safe, strict=True):
+                assert discs & kept == kept
+    assert found > 20
+
+
+def test_a_corner_and_its_edge_are_stable():
+    position = parse_position("XXXX----" + "-" * 55 + "O X")
+    assert stable(position.mine, position.theirs) == 0b1111
+    assert stable(position.theirs, position.mine) == 1 << 63
+
+
+def test_bounds_hold():
+    for position in endings((6, 7), 20):
+        value = minimax(position).value
+        for alpha in (-20, 0, 20, 40):
+            lower, upper = bounds(position, alpha, alpha + 1)
+            assert lower <= value <= upper
+
+
+# Scouting
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
+def test_scouting_guesses_and_leaves_moves():
+    position, value, _ = SUITE[40]
+    table = Table(64)
+    scouted = scouting([position, start()], table, Limits(nodes=1_000_000))
+    assert abs(scouted.guesses[0] - value) < 10
+    assert 0 < scouted.nodes[0] <= 100_001
+    assert scouted.purpose
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
+def test_scouting_is_counted_and_limited():
+    position, _, _ = SUITE[40]
+    result = solve(position, nodes=1_000)
+    assert result.value is None and result.reason == "node limit"
+    assert result.lower <= 38 <= result.upper
+    assert 1_000 <= result.nodes < 3_000
+
+
+def test_games_without_scouting():
+    game = load_game("tictactoe")
+    assert scouting([game.start()], Table(1), Limits()) is None
+    assert scouting([SUITE[1][0]], Table(1), Limits()) is None
