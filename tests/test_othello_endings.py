@@ -63,7 +63,9 @@ def test_ffo_of_more_squares(number):
     test_ffo(number)
 
 
+@pytest.mark.slow
 @pytest.mark.long
+@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
 @pytest.mark.parametrize("number", [43, 45, 46, 47, 48, 49])
 def test_ffo_of_most_squares(number):
     test_ffo(number)
