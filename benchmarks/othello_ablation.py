@@ -10,15 +10,17 @@ Each line is a process of its own, in which a part is left out before the kernel
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-DATA = Path(__file__).parent / "data" / "othello_ffo.txt"
+from othello import GAME, suite
+
+from engine import Bits, Table, solve
 
 NEVER = 1000
 
@@ -34,34 +36,26 @@ PARTS = {
 }
 
 
-def positions(numbers: list[int]) -> list[tuple[str, int]]:
-    """The boards of the suite with these numbers, and their values."""
-    fields = [line.split(";") for line in DATA.read_text().splitlines() if line[0] != "#"]
-    return [(board.strip(), int(value)) for board, n, value, _ in fields if int(n) in numbers]
-
-
 def measure(part: str, numbers: list[int]) -> tuple[int, float]:
     """Nodes and seconds of one part's absence, in this process."""
-    import games.othello
-    import games.othello.endings
-    from engine import Bits, Table, load_game, solve
-
     for name, value in PARTS[part].items():
-        module = games.othello.endings if name.startswith("endings.") else games.othello
-        value = tuple(map(Bits, value)) if isinstance(value, list) else value
-        setattr(module, name.removeprefix("endings."), value)
-    game, table = load_game("othello"), Table(256)
-    solve(game.parse(positions([1])[0][0]), table=table)
-    solve(game.parse(positions([40])[0][0]), table=table, nodes=1000)
+        place, _, name = name.rpartition(".")
+        module = importlib.import_module(f"games.othello.{place}".rstrip("."))
+        setattr(module, name, tuple(map(Bits, value)) if isinstance(value, list) else value)
+    table = Table(256)
+    for number, limit in ((1, None), (40, 1000)):  # compiles
+        for _, text, _, _ in suite(range(number, number + 1)):
+            solve(GAME.parse(text), table=table, nodes=limit)
     nodes, seconds = 0, 0.0
-    for board, value in positions(numbers):
-        table.forget()
-        started = time.process_time()
-        result = solve(game.parse(board), table=table)
-        seconds += time.process_time() - started
-        nodes += result.nodes
-        if result.value != value:
-            sys.exit(f"{board} is {value}, not {result.value}, with {part}")
+    for number, text, value, _ in suite(range(1, 50)):
+        if number in numbers:
+            table.forget()
+            started = time.process_time()
+            result = solve(GAME.parse(text), table=table)
+            seconds += time.process_time() - started
+            nodes += result.nodes
+            if result.value != value:
+                sys.exit(f"FFO {number} is {value}, not {result.value}, with {part}")
     return nodes, seconds
 
 

@@ -14,6 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from othello import GAME, suite
 from positions import SETS, connect4_set
 
 from engine import Engine, Table, game_names, legal_moves, load_game, solve_many
@@ -27,7 +28,8 @@ DEPTHS = {"skirmish": 3, "ur": 4}
 
 
 def signature() -> dict[str, int]:
-    """Nodes by name: to solve a tenth of each set, and to search each game, both ways."""
+    """Nodes by name: to solve a tenth of each set and endgames of Othello, and to search each
+    game, both ways."""
     found = {}
     for name in SETS:
         _, positions, values = connect4_set(name, EVERY)
@@ -35,6 +37,11 @@ def signature() -> dict[str, int]:
         if batch.values.tolist() != values:
             sys.exit(f"wrong value in {name}")
         found[f"connect4 solve {name}"] = int(batch.nodes.sum())
+    endgames = [(GAME.parse(text), value) for _, text, value, _ in suite(range(1, 20))]
+    batch = solve_many([position for position, _ in endgames], table=Table(64), cold=True)
+    if batch.values.tolist() != [value for _, value in endgames]:
+        sys.exit("wrong value in the FFO endgames")
+    found["othello solve FFO 1-19"] = int(batch.nodes.sum())
     for name in game_names():
         start = load_game(name).start()
         depth = DEPTHS.get(name, DEPTH)

@@ -22,11 +22,14 @@ SLOWLY = ("engine.template", *game_names(), "toys.boxes", "toys.duel", "toys.iso
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (
     *(f"connect4:{board}" for board in BOARDS),
-    *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz"),
+    *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz", "othello:4x4"),
 )
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == "othello")) for name in GAMES],
+)
 def test_rules_of_games(name):
     assert check(load_game(name), compile=False) == []
 

@@ -30,6 +30,7 @@ SUITE = {
     int(number): (parse_position(board), int(value), best.split())
     for board, number, value, best in rows(SETS / "othello_ffo.txt")
 }
+needs_compiling = pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
 MOVES_OF_1 = {"g8": 18, "h1": 12, "h7": 6, "a2": 6, "a3": 4, "b1": -4, "a4": -22, "g2": -24}
 
 
@@ -50,6 +51,7 @@ def endings(lefts, count, variant=""):
 # Published values
 
 
+@needs_compiling
 @pytest.mark.parametrize("number", [n for n in SUITE if n < 20])
 def test_ffo(number):
     position, value, best = SUITE[number]
@@ -59,18 +61,21 @@ def test_ffo(number):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
+@needs_compiling
 @pytest.mark.parametrize("number", [40, 41, 42, 44])
 def test_ffo_of_more_squares(number):
     test_ffo(number)
 
 
+@pytest.mark.slow
 @pytest.mark.long
+@needs_compiling
 @pytest.mark.parametrize("number", [43, 45, 46, 47, 48, 49])
 def test_ffo_of_most_squares(number):
     test_ffo(number)
 
 
+@needs_compiling
 def test_the_value_of_every_move():
     position, value, _ = SUITE[1]
     scores = analyse(position).scores
@@ -78,6 +83,7 @@ def test_the_value_of_every_move():
     assert max(scores.values()) == value
 
 
+@needs_compiling
 def test_who_wins():
     weak = solve_many([position for position, _, _ in SUITE.values()][:10], weak=True)
     for result, (_, value, _) in zip(weak, SUITE.values(), strict=False):
@@ -145,7 +151,7 @@ def test_bounds_hold():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
+@needs_compiling
 def test_scouting_guesses_and_leaves_moves():
     position, value, _ = SUITE[40]
     table = Table(64)
@@ -156,7 +162,7 @@ def test_scouting_guesses_and_leaves_moves():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
+@needs_compiling
 def test_scouting_is_counted_and_limited():
     position, _, _ = SUITE[40]
     result = solve(position, nodes=1_000)
