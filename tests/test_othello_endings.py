@@ -176,7 +176,7 @@ def test_scouting_is_counted_and_limited():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not jit_enabled(), reason="takes long in plain Python")
+@needs_compiling
 def test_what_ends_scouting_ends_the_proof(monkeypatch):
     search = Engine.search
     positions = [SUITE[44][0], SUITE[46][0], SUITE[47][0]]
