@@ -15,10 +15,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import Bits, compiled, popcount
+from engine import Bits, compiled, lowest_index, popcount, without_lowest
 from engine.lanes import Lanes, highest_in, load_lanes, nonzero_in, spread, union
 
-__all__ = ["ALL", "DOWN", "UP", "empties", "final_value", "flipped", "mobility", "reach"]
+__all__ = [
+    "ALL",
+    "DOWN",
+    "PASS",
+    "STEP",
+    "UP",
+    "difference",
+    "empties",
+    "final_value",
+    "flipped",
+    "mobility",
+    "reach",
+    "write",
+]
 
 PASS = 64
 """The move of a player who cannot put a disc down."""
@@ -110,8 +123,25 @@ def empties(position):
 
 
 @compiled
+def write(squares, buffer, at):
+    """Write squares as moves to ``buffer[at:]``; return the end."""
+    while squares:
+        buffer[at] = lowest_index(squares)
+        squares = without_lowest(squares)
+        at += 1
+    return at
+
+
+@compiled
 def final_value(position):
     """The mover's discs less the other's; empty squares count for the winner."""
-    difference = popcount(position.mine) - popcount(position.theirs)
-    left = empties(position)
-    return difference + left if difference > 0 else difference - left if difference < 0 else 0
+    return difference(position.mine, position.theirs, position.AREA)
+
+
+@compiled
+def difference(mine, theirs, area):
+    """The same of the discs of both on a board of *area* squares."""
+    own, other = popcount(mine), popcount(theirs)
+    if own > other:
+        return area - 2 * other
+    return 2 * own - area if own < other else 0

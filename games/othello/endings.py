@@ -14,11 +14,13 @@ from games.othello.discs import (
     ALL,
     PASS,
     STEP,
+    difference,
     empties,
     final_value,
     flipped,
     mobility,
     reach,
+    write,
 )
 from games.othello.patterns import pattern_score
 
@@ -156,16 +158,7 @@ def candidates(position, buffer, at):
         buffer[at] = PASS
         return at + 1
     odd = squares & odd_squares(position.BOARD & ~(position.mine | position.theirs))
-    squares ^= odd
-    while odd:
-        buffer[at] = lowest_index(odd)
-        odd = without_lowest(odd)
-        at += 1
-    while squares:
-        buffer[at] = lowest_index(squares)
-        squares = without_lowest(squares)
-        at += 1
-    return at
+    return write(squares ^ odd, buffer, write(odd, buffer, at))
 
 
 @compiled
@@ -193,15 +186,6 @@ NOTHING = -65
 
 
 @compiled
-def at_the_end(mine, theirs, area):
-    """The value when nobody can move, as ``final_value``."""
-    own, other = popcount(mine), popcount(theirs)
-    if own > other:
-        return area - 2 * other
-    return 2 * own - area if own < other else 0
-
-
-@compiled
 def last_one(mine, theirs, free, area):
     """The value with one empty square."""
     square = lowest_index(free)
@@ -211,7 +195,7 @@ def last_one(mine, theirs, free, area):
     turned = flipped(theirs, mine, square)
     if turned:
         return 2 * popcount(mine) - 2 * popcount(turned) - area
-    return at_the_end(mine, theirs, area)
+    return difference(mine, theirs, area)
 
 
 @compiled
@@ -238,7 +222,7 @@ def last_two(mine, theirs, free, area, alpha, beta):
     value, nodes = try_two(mine, theirs, free, area, beta)
     if value == NOTHING:
         value, nodes = try_two(theirs, mine, free, area, -alpha)
-        value = -value if value != NOTHING else at_the_end(mine, theirs, area)
+        value = -value if value != NOTHING else difference(mine, theirs, area)
     return value, nodes + 1
 
 
@@ -277,7 +261,7 @@ def one_more(last: Any) -> Any:
         value, nodes = try_all(mine, theirs, free, area, alpha, beta)
         if value == NOTHING:
             value, nodes = try_all(theirs, mine, free, area, -beta, -alpha)
-            value = -value if value != NOTHING else at_the_end(mine, theirs, area)
+            value = -value if value != NOTHING else difference(mine, theirs, area)
         return value, nodes + 1
 
     return last_few

@@ -38,9 +38,8 @@ from numba import njit
 
 from engine import Bits, CutnodeError, lowest_index, popcount, without_lowest
 from games.othello import Position
-from games.othello.discs import flipped, reach
+from games.othello.discs import difference, flipped, reach
 from games.othello.endings import (
-    at_the_end,
     last_four,
     last_one,
     last_three,
@@ -179,7 +178,7 @@ def solve(mine, theirs, alpha, beta, buffer):
     squares = reach(mine, theirs)
     if squares == Bits(0):
         if reach(theirs, mine) == Bits(0):
-            return at_the_end(mine, theirs, 64)
+            return difference(mine, theirs, 64)
         return -solve(theirs, mine, -beta, -alpha, buffer)
     best = -65
     start = ROOM * empties
@@ -208,7 +207,7 @@ def search(weights, mine, theirs, depth, alpha, beta, buffer):
     squares = reach(mine, theirs)
     if squares == Bits(0):
         if reach(theirs, mine) == Bits(0):
-            return UNIT * at_the_end(mine, theirs, 64)
+            return UNIT * difference(mine, theirs, 64)
         return -search(weights, theirs, mine, depth, -beta, -alpha, buffer)
     best = -LIMIT
     start = ROOM * depth
@@ -309,7 +308,7 @@ def play_games(weights, games, depth, solved, seed, found):
                 square = best_move(weights, mine, theirs, ahead, buffer)
             mine, theirs = played(mine, theirs, square)
             colour, ply = -colour, ply + 1
-        label(found, pending, count, colour * at_the_end(mine, theirs, 64))
+        label(found, pending, count, colour * difference(mine, theirs, 64))
     return count
 
 
