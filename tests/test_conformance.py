@@ -28,7 +28,10 @@ VARIANTS = (
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name == "othello")) for name in GAMES],
+    [
+        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long] * (name == "othello"))
+        for name in GAMES
+    ],
 )
 def test_rules_of_games(name):
     assert check(load_game(name), compile=False) == []

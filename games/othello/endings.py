@@ -167,6 +167,8 @@ def order(position, move, child):
 
     Near the end only few replies, those into corners counted twice; then odd regions.
     """
+    if move == PASS:
+        return 0
     replies = mobility(child)
     if position.SIZE == 8 and empties(position) >= ESTIMATED:
         return -pattern_score(child) - REPLY * popcount(replies)
