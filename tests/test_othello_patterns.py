@@ -86,8 +86,7 @@ def test_weights_are_packed_and_read(tmp_path):
     weights = np.random.default_rng(4).integers(-32768, 32767, (STAGES, SIZE)).astype(np.int16)
     weights = weights[:, np.minimum(patterns.MIRRORED, np.arange(SIZE))]
     path = tmp_path / "weights.npz"
-    with open(path, "wb") as file:
-        patterns.pack(weights, file)
+    path.write_bytes(patterns.packed(weights))
     assert (patterns.read_weights(path) == weights).all()
 
 

@@ -15,8 +15,8 @@ in 16 bits, four in a word, twelve words: 16 entries of the table, added up as v
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import BinaryIO
 from zipfile import BadZipFile
 
 import numpy as np
@@ -129,14 +129,16 @@ KEPT = np.flatnonzero(np.arange(SIZE) <= MIRRORED)
 WEIGHTS_FILE = Path(__file__).with_name("weights.npz")
 
 
-def pack(weights: np.ndarray, file: BinaryIO) -> None:
-    """Write weights, ``STAGES`` x ``SIZE`` of int16."""
+def packed(weights: np.ndarray) -> bytes:
+    """A file of weights, ``STAGES`` x ``SIZE`` of int16."""
     kept = weights[:, KEPT]
+    file = io.BytesIO()
     np.savez_compressed(file, weights=kept - np.concatenate([0 * kept[:1], kept[:-1]]))
+    return file.getvalue()
 
 
 def read_weights(path: Path = WEIGHTS_FILE) -> np.ndarray:
-    """The weights that :func:`pack` wrote; :class:`GameError` if a file has none."""
+    """The weights that :func:`packed` made; :class:`GameError` if a file has none."""
     try:
         with np.load(path) as file:
             kept = np.cumsum(file["weights"], axis=0, dtype=np.int16)

@@ -24,12 +24,12 @@ the weights of the next, and those that are rare everywhere hardly any.
 
 from __future__ import annotations
 
-import os
+import io
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from zlib import crc32
 
 import click
@@ -37,6 +37,7 @@ import numpy as np
 from numba import njit
 
 from engine import Bits, CutnodeError, lowest_index, popcount, without_lowest
+from engine.files import write_whole
 from games.othello import Position
 from games.othello.discs import difference, flipped, reach
 from games.othello.endings import (
@@ -60,7 +61,7 @@ from games.othello.patterns import (
     WEIGHTS_FILE,
     numbers,
     occurrences,
-    pack,
+    packed,
     read_weights,
     stage_of,
     weighed,
@@ -337,21 +338,17 @@ def play_chunks(
         if not path.exists():
             size = min(CHUNK, games - first)
             count = play_games(flat, size, depth, solved, 100_000 * seed + number, room)
-            write_whole(path, lambda file, count=count: np.save(file, room[:count]))
+            write_whole(str(path), saved(room[:count]))
             with open(folder / PLAYED, "a") as file:
                 file.write(f"games-{seed}: {how}\n")
             print(f"{path.name}: {count} positions, {time.monotonic() - began:.0f} s", flush=True)
 
 
-def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file aside, and rename it when it is whole."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(aside, "wb") as file:
-            write(file)
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+def saved(array: np.ndarray) -> bytes:
+    """An array as a file of numpy has it."""
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
 
 
 # Fit
@@ -595,8 +592,8 @@ def fit(folder: Path, weights: Path, penalty: float, steps: int) -> None:
         *report(found, held),
     ]
     text = "\n".join(lines) + "\n"
-    write_whole(weights, lambda file: pack(found, file))
-    write_whole(weights.with_suffix(".txt"), lambda file: file.write(text.encode()))
+    write_whole(str(weights), packed(found))
+    write_whole(str(weights.with_suffix(".txt")), text.encode())
     print(text)
 
 
