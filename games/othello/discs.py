@@ -20,9 +20,11 @@ from engine.lanes import Lanes, highest_in, load_lanes, nonzero_in, spread, unio
 
 __all__ = [
     "ALL",
+    "DIRECTIONS",
     "DOWN",
     "PASS",
     "STEP",
+    "TWO_STEPS",
     "UP",
     "difference",
     "empties",
@@ -40,11 +42,11 @@ ALL = Bits((1 << 64) - 1)
 INNER = Bits(0x7E7E7E7E7E7E7E7E)
 """All columns but those at the edge, which lines along rows and diagonals cannot cross."""
 
-STEPS = (1, 7, 8, 9)
-"""How far the next square is, in each direction."""
+DIRECTIONS = ((1, 0), (-1, 1), (0, 1), (1, 1))
+"""Columns and rows to the next square up, in each direction."""
 
-STEP = Lanes(*STEPS)
-TWO_STEPS = Lanes(*(2 * step for step in STEPS))
+STEP = Lanes(*(across + 8 * along for across, along in DIRECTIONS))
+TWO_STEPS = Lanes(*(2 * step for step in STEP))
 CROSSED = Lanes(INNER, INNER, ALL, INNER)
 
 ONE = Lanes(1, 1, 1, 1)
@@ -55,7 +57,7 @@ def lines(sense: int) -> np.ndarray:
     """The squares beyond each square: 64 times 4 directions, one after the other."""
     found = []
     for square in range(64):
-        for across, along in ((1, 0), (-1, 1), (0, 1), (1, 1)):
+        for across, along in DIRECTIONS:
             column, row = square % 8 + sense * across, square // 8 + sense * along
             line = 0
             while 0 <= column < 8 and 0 <= row < 8:

@@ -12,8 +12,10 @@ from engine import NO_MOVE, Bits, compiled, lowest, lowest_index, popcount, with
 from engine.lanes import Lanes, common, spread
 from games.othello.discs import (
     ALL,
+    DIRECTIONS,
     PASS,
     STEP,
+    TWO_STEPS,
     difference,
     empties,
     final_value,
@@ -60,7 +62,7 @@ EDGES = Lanes(A | H, BORDER, ROWS, BORDER)
 def runs(sense: int) -> tuple[Lanes, Lanes, Lanes]:
     """The squares with 1, 2 and 4 squares before them in each direction, on the frame."""
     before = []
-    for across, along in ((1, 0), (-1, 1), (0, 1), (1, 1)):
+    for across, along in DIRECTIONS:
         for count in (1, 2, 4):
             squares = 0
             for square in range(64):
@@ -74,8 +76,7 @@ def runs(sense: int) -> tuple[Lanes, Lanes, Lanes]:
 
 UP_1, UP_2, UP_4 = runs(1)
 DOWN_1, DOWN_2, DOWN_4 = runs(-1)
-STEP_2 = Lanes(*(2 * step for step in STEP))
-STEP_4 = Lanes(*(4 * step for step in STEP))
+FOUR_STEPS = Lanes(*(4 * step for step in STEP))
 
 QUADRANTS = tuple(Bits(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 
@@ -85,11 +86,11 @@ def full_lines(discs):
     """For each direction the squares on lines without an empty square."""
     holes = ~spread(discs)
     run = holes | ((holes << STEP) & UP_1)
-    run |= (run << STEP_2) & UP_2
-    run |= (run << STEP_4) & UP_4
+    run |= (run << TWO_STEPS) & UP_2
+    run |= (run << FOUR_STEPS) & UP_4
     holes |= (holes >> STEP) & DOWN_1
-    holes |= (holes >> STEP_2) & DOWN_2
-    holes |= (holes >> STEP_4) & DOWN_4
+    holes |= (holes >> TWO_STEPS) & DOWN_2
+    holes |= (holes >> FOUR_STEPS) & DOWN_4
     return ~(run | holes)
 
 
@@ -116,11 +117,13 @@ def bounds(position, alpha, beta):
     """The end of the game, and what stable discs leave to win."""
     left = empties(position)
     lower, upper = -position.AREA, position.AREA
-    if left > LAST and mobility(position) == Bits(0):
+    if left <= LAST:
+        return lower, upper  # :func:`endgame` knows better
+    if mobility(position) == Bits(0):
         if reach(position.theirs, position.mine) & position.BOARD == Bits(0):
             value = final_value(position)
             return value, value
-    if left > LAST and alpha >= STABLE * left:
+    if alpha >= STABLE * left:
         upper = position.AREA - 2 * popcount(stable(position.theirs, position.mine))
     return lower, upper
 
