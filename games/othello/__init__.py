@@ -37,6 +37,7 @@ from engine import (
     compiled,
     draw_board,
     legal_moves,
+    lowest_index,
     mix,
     popcount,
     quoted,
@@ -212,26 +213,15 @@ def exchanged(discs, distance, low):
 def canonical_move(position, move, symmetry):
     if move == PASS:
         return move
-    column, row = move & 7, move >> 3
-    if symmetry & 1:
-        column = position.SIZE - 1 - column
-    if symmetry & 2:
-        row = position.SIZE - 1 - row
-    return 8 * column + row if symmetry & 4 else 8 * row + column
+    return lowest_index(image(position, Bits(1) << Bits(move), symmetry))
 
 
 @compiled
 def original_move(position, move, symmetry):
-    if move == PASS:
-        return move
-    column, row = move & 7, move >> 3
+    """Back again: where columns become rows, what was done to one was done to the other."""
     if symmetry & 4:
-        column, row = row, column
-    if symmetry & 1:
-        column = position.SIZE - 1 - column
-    if symmetry & 2:
-        row = position.SIZE - 1 - row
-    return 8 * row + column
+        symmetry = 4 | ((symmetry & 1) << 1) | ((symmetry >> 1) & 1)
+    return canonical_move(position, move, symmetry)
 
 
 # What helps a search that has to stop before the end of the game
