@@ -65,6 +65,7 @@ from engine.contract import (
     reversible,
     runs_plainly,
     same_after_chance,
+    scout,
     settled,
     turn,
     value_limit,
@@ -690,6 +691,13 @@ def deviations_are_amounts(position: Any, study: Study) -> Iterator[str]:
         apart = deviation(position, deep, shallow)
         if not 0 <= apart < math.inf:
             yield f"of depths {deep} and {shallow} is {apart}, no amount of 0 or more"
+
+
+@about("scout", Study.unfinished)
+def scouting_has_a_depth(position: Any, study: Study) -> Iterator[str]:
+    depth = scout(position)
+    if depth != int(depth) or depth < 0:
+        yield f"is {depth!r}; a depth is a whole number, 0 or more"
 
 
 @about("features", Study.choices)
