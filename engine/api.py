@@ -264,12 +264,14 @@ def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> 
     )
 
 
-def perft(position: Any, depth: int, *, finished: bool = False) -> int:
+def perft(position: Any, depth: int, *, finished: bool = False, bulk: bool = True) -> int:
     """The number of lines of exactly *depth* moves from a position.
 
-    *finished* counts a line that ends the game earlier as one, too.
+    *finished* counts a line that ends the game earlier as one, too.  *bulk* counts the last
+    moves without making them; else they are made, for a test of ``play`` and of its speed.
     """
-    return int(_plain(perft_node, position, _depth(depth), 0, finished=bool(finished))[0])
+    settings = {"finished": bool(finished), "bulk": bool(bulk)}
+    return int(_plain(perft_node, position, _depth(depth), 0, **settings)[0])
 
 
 def minimax(

@@ -24,6 +24,7 @@ from engine.native import in_compiled_code
 __all__ = [
     "WORD",
     "Bits",
+    "bytes_reversed",
     "high_product",
     "lowest",
     "lowest_index",
@@ -80,6 +81,11 @@ def lowest_index(word: int) -> int:
     return (int(word) & -int(word)).bit_length() - 1 if word else 64
 
 
+def bytes_reversed(word: int) -> int:
+    """The word with its eight bytes in the opposite order: a board upside down."""
+    return int.from_bytes(int(word).to_bytes(8, "little"), "big")
+
+
 def product(a: int, b: int) -> int:
     """The low 64 bits of ``a * b``."""
     return (int(a) * int(b)) & WORD
@@ -110,7 +116,8 @@ _MIX = Bits(0xBF58476D1CE4E5B9), Bits(0x94D049BB133111EB)
 
 
 def _call(name: str) -> Any:
-    """An intrinsic that calls the one-argument LLVM function *name* on a 64-bit word."""
+    """An intrinsic that calls the LLVM function *name* on a 64-bit word."""
+    result = types.uint64 if "bswap" in name else types.int64
 
     @intrinsic
     def call(typing: Any, word: Any) -> Any:
@@ -123,13 +130,14 @@ def _call(name: str) -> Any:
             )
             return builder.call(function, [args[0], *extra])
 
-        return types.int64(types.uint64), generate
+        return result(types.uint64), generate
 
     return call
 
 
 _popcount = _call("llvm.ctpop.i64")
 _trailing_zeros = _call("llvm.cttz.i64")
+_bytes_reversed = _call("llvm.bswap.i64")
 
 
 @intrinsic
@@ -178,6 +186,11 @@ def _compiled_without_lowest(word: Any) -> Any:
 @in_compiled_code(lowest_index)
 def _compiled_lowest_index(word: Any) -> Any:
     return lambda word: _trailing_zeros(np.uint64(word))
+
+
+@in_compiled_code(bytes_reversed)
+def _compiled_bytes_reversed(word: Any) -> Any:
+    return lambda word: _bytes_reversed(np.uint64(word))
 
 
 @in_compiled_code(product)

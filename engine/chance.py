@@ -67,7 +67,7 @@ from engine.parameters import (
     STAR_DEPTH,
     TABLE_DEPTH,
 )
-from engine.plain import accuse, repeats
+from engine.plain import accuse, is_draw
 from engine.positions import load, width
 from engine.scores import final_score
 from engine.search import (
@@ -223,7 +223,7 @@ def chance_node(
         if search.debug:
             check_value(position, evaluation, search)
         return float(final_score(final, ply, search.win, search.step))
-    if recurs(position) and repeats(position, ply, steps, search):
+    if is_draw(position, ply, steps, search):
         search.leaves += 1
         search.deepest = max(search.deepest, ply)
         search.repetitions += 1

@@ -36,9 +36,10 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 Verbs that a game may define, compiled; each has a default, and a verb that is not
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`endgame`,
 :func:`candidates`, :func:`forced`, :func:`order`, :func:`scout`, :func:`noisy`,
-:func:`extension`, :func:`skip`, :func:`deviation`, :func:`features`, :func:`canonical`,
-:func:`canonical_move`, :func:`original_move`, :func:`settled`, :func:`turn`,
-:func:`free_move`, :func:`chance`, :func:`chance_outcome`, :func:`reversible`.
+:func:`check`, :func:`gain`, :func:`exchange`, :func:`extension`, :func:`skip`,
+:func:`deviation`, :func:`features`, :func:`canonical`, :func:`canonical_move`,
+:func:`original_move`, :func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`,
+:func:`chance_outcome`, :func:`reversible`, :func:`recurrence`, :func:`drawn`.
 
 Functions of plain Python that every game defines, for people:
 
@@ -67,6 +68,9 @@ and, where they apply:
     Only who wins, and how soon, matters.  Then ``evaluate`` has a scale of its own, and a
     search that stops before the end of the game counts a win above every estimate (see
     ``engine.scores``).  Otherwise ``evaluate`` estimates the value.
+``REPETITIONS``
+    How often a position has to occur in a game for a draw (see :func:`reversible`), default 2.
+    A search takes the second time for it.
 ``MAX_ACTIONS``
     Most moves in a row that are free (see :func:`free_move`), default 4.
 ``ORDER_DEPTH``
@@ -118,15 +122,19 @@ __all__ = [
     "canonical_move",
     "chance",
     "chance_outcome",
+    "check",
     "costless",
     "defines",
     "deviation",
+    "drawn",
     "endgame",
     "evaluate",
+    "exchange",
     "extension",
     "features",
     "forced",
     "free_move",
+    "gain",
     "game_constant",
     "game_function",
     "game_name",
@@ -144,6 +152,7 @@ __all__ = [
     "outcome",
     "play",
     "plies_left",
+    "recurrence",
     "recurs",
     "reversible",
     "runs_plainly",
@@ -442,6 +451,36 @@ def noisy(position: Any, buffer: Any, at: int) -> int:
 
 
 @_verb
+def check(position: Any) -> bool:
+    """Whether the mover has to meet a threat at once, as in check; default False.
+
+    An estimate says nothing there: a search that would stop plays all moves, not only
+    :func:`noisy` ones, and does not prune by margins or pass.
+    """
+    return False
+
+
+@_verb
+def gain(position: Any, move: int) -> int:
+    """What a noisy move wins at first sight, in the unit of ``evaluate``; default 0.
+
+    What it takes, say, before any answer; 0 for a quiet move.  A search tries moves that win
+    more earlier, and skips them where even that is not enough.
+    """
+    return 0
+
+
+@_verb
+def exchange(position: Any, move: int) -> int:
+    """What a noisy move wins after the best answers on its square; default: its gain.
+
+    The static exchange value, in the unit of ``evaluate``.  A search tries moves that lose by it
+    last, and does not try them where it looks only for what changes estimates much.
+    """
+    return gain(position, move)  # type: ignore[no-any-return]
+
+
+@_verb
 def extension(position: Any, move: int, child: Any) -> int:
     """The plies by which a search goes deeper after a move; default 0.
 
@@ -569,7 +608,27 @@ def reversible(position: Any, child: Any) -> bool:
     """Whether play can come back to *position* after *child*; default False.
 
     Games in which positions recur say so here; a position that repeats one of the line
-    of play, with only reversible steps between, is a draw (value 0).
+    of play, with only reversible steps between, is a draw (value 0).  In a game that is played
+    it has to occur ``REPETITIONS`` times.
+    """
+    return False
+
+
+@_verb
+def recurrence(position: Any) -> int:
+    """The word by which a repetition is known; default: the ``key``.
+
+    For positions that hold what changes while they recur, such as a clock.
+    """
+    return key(position)  # type: ignore[no-any-return]
+
+
+@_verb
+def drawn(position: Any) -> bool:
+    """Whether a rule ends the game as a draw although there are moves; default False.
+
+    Too many moves without progress, say, or pieces that cannot win.  :func:`outcome` goes first.
+    Counting (perft) goes on there, and so does a search that is asked for a move.
     """
     return False
 

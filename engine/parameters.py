@@ -49,6 +49,9 @@ MOST_DEPTH = 63
 MOST_PLIES = 126
 """The longest line of a search: extensions and quiescence go on beyond its depth."""
 
+MOST_BEFORE = 1024
+"""So many positions of a game that came before a search are looked at for repetitions."""
+
 DEEPENING_STEP = 2
 """A search of given depth deepens in steps of two plies, of the depth's parity: half of the
 nodes of single steps, as scores of odd and even depths differ.  A search that is limited

@@ -21,13 +21,14 @@ from engine.contract import (
     chance,
     chance_outcome,
     costless,
+    drawn,
     game_constant,
-    key,
     most_moves,
     moves,
     moves_again,
     outcome,
     play,
+    recurrence,
     recurs,
     reversible,
     same_after_chance,
@@ -39,7 +40,7 @@ from engine.limits import MOVES, PLIES, RUNNING
 from engine.positions import park, words_each
 from engine.scores import final_score, limited
 
-__all__ = ["accuse", "alphabeta_node", "minimax_node", "perft_node", "plain_dtype"]
+__all__ = ["accuse", "alphabeta_node", "is_draw", "minimax_node", "perft_node", "plain_dtype"]
 
 
 @functools.cache
@@ -54,8 +55,10 @@ def plain_dtype(cls: Any) -> np.dtype[Any]:
         ("turns", np.int64),  # depth is counted in turns, not in moves
         ("win", np.int64),  # of final_score: 0 for values as they are
         ("step", np.int64),
+        ("bulk", np.int64),  # perft counts the last moves, and does not make them
         ("finished", np.int64),  # what a line counts in perft that ended the game earlier
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("before", np.int64),  # so many positions of the path come before the root
         ("path", np.uint64, (plies + 1,)),
         ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
     ]
@@ -72,11 +75,20 @@ def repeats(position, ply, steps, plain):
 
     Remembers the position for those that follow it.
     """
-    plain.path[ply] = key(position)
-    for earlier in range(ply - steps, ply):
-        if Bits(plain.path[earlier]) == Bits(plain.path[ply]):
+    word = Bits(recurrence(position))
+    at = plain.before + ply
+    plain.path[at] = word
+    for earlier in range(at - steps, at):
+        if Bits(plain.path[earlier]) == word:
             return True
     return False
+
+
+@compiled
+def is_draw(position, ply, steps, plain):
+    """Whether a line of play ends here as a draw: by repetition, or by another rule."""
+    repeated = recurs(position) and repeats(position, ply, steps, plain)
+    return ply > 0 and (repeated or drawn(position))
 
 
 @compiled(inline=False)
@@ -119,7 +131,7 @@ def minimax_node(position, evaluation, depth, ply, steps, actions, top, plain):
     if over:
         plain.leaves += 1
         return float(final_score(value, ply, plain.win, plain.step))
-    if recurs(position) and repeats(position, ply, steps, plain):
+    if is_draw(position, ply, steps, plain):
         plain.leaves += 1
         return 0.0
     if depth == 0 or must_stop(ply, plain):
@@ -172,7 +184,7 @@ def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions
     if over:
         plain.leaves += 1
         return final_score(value, ply, plain.win, plain.step)
-    if recurs(position) and repeats(position, ply, steps, plain):
+    if is_draw(position, ply, steps, plain):
         plain.leaves += 1
         return 0
     if depth == 0 or must_stop(ply, plain):
@@ -213,7 +225,8 @@ def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions
 def perft_node(position, depth, top, plain):
     """The lines of exactly *depth* moves; one that ends the game earlier counts ``finished``.
 
-    Chance outcomes multiply lines without being moves.  The last moves are counted, not made.
+    Chance outcomes multiply lines without being moves.  With ``bulk`` the last moves are counted,
+    not made.
     """
     plain.nodes += 1
     if depth == 0:
@@ -228,11 +241,12 @@ def perft_node(position, depth, top, plain):
             _, child = chance_outcome(position, index)
             lines += perft_node(child, depth, top, plain)
         return lines
-    end = listed(position, plain.moves, top) if depth == 1 else moves(position, plain.moves, top)
+    counted = depth == 1 and plain.bulk
+    end = listed(position, plain.moves, top) if counted else moves(position, plain.moves, top)
     if not 0 < end - top <= most_moves(position):
         accuse(position, MOVES, plain)
         return 0
-    if depth == 1:
+    if counted:
         return end - top
     for at in range(top, end):
         lines += perft_node(play(position, plain.moves[at]), depth - 1, end, plain)

@@ -78,6 +78,7 @@ from engine.parameters import (
     LATE_DEPTH,
     LATE_MOVES,
     LISTED_OUTCOMES,
+    MOST_BEFORE,
     MOST_DEPTH,
     MOST_PLIES,
     NULL_DEPTH,
@@ -93,7 +94,7 @@ from engine.parameters import (
     REVERSE_DEPTH,
     TABLE_DEPTH,
 )
-from engine.plain import accuse, repeats
+from engine.plain import accuse, is_draw
 from engine.positions import load, park, width, words_each
 from engine.scores import MOST_ESTIMATE, final_score, from_table, limited, to_table
 from engine.table import (
@@ -151,7 +152,8 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("counters", np.int64, (2 * HISTORY_SIZE,)),
         ("reduction", np.int64, ((MOST_DEPTH + 1) * 64,)),
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
-        ("path", np.uint64, (plies + 1,)),
+        ("before", np.int64),  # so many positions of the path come before the root
+        ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
         ("moves", np.int64, ((plies + 1) * moves + MOVES_ROOM,)),
@@ -294,7 +296,7 @@ def leaf_score(position, evaluation, ply, steps, search):
     over, value = outcome(position)
     if over:
         return final_score(value, ply, search.win, search.step)
-    if recurs(position) and repeats(position, ply, steps, search):
+    if is_draw(position, ply, steps, search):
         search.repetitions += 1
         return 0
     search.estimates += 1
@@ -403,7 +405,7 @@ def search_node(
         search.leaves += 1
         search.deepest = max(search.deepest, ply)
         return final_score(value, ply, search.win, search.step)
-    if recurs(position) and repeats(position, ply, steps, search):
+    if is_draw(position, ply, steps, search):
         search.leaves += 1
         search.deepest = max(search.deepest, ply)
         search.repetitions += 1

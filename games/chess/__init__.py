@@ -1,0 +1,402 @@
+"""Chess, by the rules of FIDE, from any position of chess or Chess960.
+
+Rules: those of https://handbook.fide.com (laws of chess, E01).  A game is drawn when a
+position occurs for the third time, after fifty moves of each player without a capture or a
+move of a pawn, and when neither player has the pieces to give mate.
+
+Values: 1 a win, 0 a draw, -1 a loss.
+
+Text: a position is written as FEN, or as the moves from the start; moves are read and written
+in the usual short form (SAN), and read as UCI writes them, too.
+
+Encoding: boards have a bit for each square as the mover sees it (``games/chess/squares.py``), so
+they are turned upside down with each move.  A move is described in
+``games/chess/generator.py``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine import Bits, compiled, legal_moves, lowest_index, mix, without_lowest
+from engine.bits import bytes_reversed
+from engine.constants import Constant
+from engine.counting import NOWHERE
+from games.chess.evaluation import SQUARES, tapered
+from games.chess.generator import (
+    BISHOP,
+    CASTLING,
+    KING,
+    KNIGHT,
+    PASSANT,
+    PAWN,
+    PROMOTION,
+    QUEEN,
+    ROOK,
+    castled,
+    checkers,
+    kind_of,
+    passant_is_safe,
+    pawns_beside,
+    snipers,
+    source_of,
+    target_of,
+    write_moves,
+    write_noisy,
+)
+from games.chess.squares import DARK, UPSIDE_DOWN
+
+MAX_MOVES = 218
+"""R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1 has so many."""
+
+MAX_PLIES = 11797
+"""The longest game under the rule of fifty moves."""
+
+REPETITIONS = 3
+DECISIVE = True
+VALUE_LIMIT = 1
+UNIT = 100
+
+
+DRAWN_CLOCK = 100
+LATE_CLOCK = 36
+"""No search is deeper than ``DRAWN_CLOCK`` less this."""
+
+
+class Position(NamedTuple):
+    """A position: pieces of the mover and of the other player, and those of each kind."""
+
+    mine: Bits
+    theirs: Bits
+    pawns: Bits
+    knights: Bits
+    bishops: Bits
+    rooks: Bits
+    queens: Bits
+    kings: Bits
+    castling: Bits
+    """The rooks, of both players, that may castle."""
+    passant: Bits
+    """The square that a pawn has just passed with two steps, if it can be taken there."""
+    clock: int
+    """The plies since a capture or a move of a pawn."""
+    ply: int
+    """The plies since the start of the game; odd when black is to move."""
+    placed: int
+    """What the pieces are worth where they stand (``games/chess/evaluation.py``)."""
+    zobrist: Bits
+    """A hash of what stands where, who moves, castling and capturing in passing."""
+
+    def __str__(self) -> str:
+        from games.chess.notation import drawn
+
+        return drawn(self)
+
+
+def random_words(count: int, seed: int) -> list[int]:
+    return [mix(mix(seed) ^ number) for number in range(count)]
+
+
+ZOBRIST = Constant("chess.zobrist", np.array(random_words(14 * 64, seed=1), np.uint64))
+"""A random word for each kind of piece of white and of black on each square of white's view,
+then for rooks that may castle, and for squares that were passed."""
+
+BLACK = Bits(mix(2))
+"""Part of the hash when black is to move."""
+
+
+@compiled
+def hashed(kind, other, black, square):
+    """The word of a piece on a square as the mover sees it."""
+    color = 6 * (other ^ black)
+    return Bits(ZOBRIST[((color + kind) << 6) | (square ^ (UPSIDE_DOWN * black))])
+
+
+@compiled
+def rights_hashed(squares, part, black):
+    """The words of rooks that may castle (part 0) or of a square that was passed (1)."""
+    word = Bits(0)
+    while squares:
+        square = lowest_index(squares) ^ (UPSIDE_DOWN * black)
+        word ^= Bits(ZOBRIST[((12 + part) << 6) | square])
+        squares = without_lowest(squares)
+    return word
+
+
+@compiled
+def moves(position, buffer, at):
+    return write_moves(position, buffer, at)
+
+
+@compiled
+def noisy(position, buffer, at):
+    return write_noisy(position, buffer, at)
+
+
+@compiled
+def play(position, move):
+    source, target, kind = source_of(move), target_of(move), kind_of(move)
+    start, end = Bits(1) << Bits(source), Bits(1) << Bits(target)
+    black = position.ply & 1
+    both = start | end
+    mine, theirs = position.mine ^ both, position.theirs
+    pawns, knights, bishops = position.pawns, position.knights, position.bishops
+    rooks, queens, kings = position.rooks, position.queens, position.kings
+    castling = position.castling
+    clock, placed, zobrist = position.clock + 1, position.placed, position.zobrist ^ BLACK
+    if position.passant:
+        zobrist ^= rights_hashed(position.passant, 1, black)
+
+    if theirs & end and kind != CASTLING:
+        taken = kind_at(position, end)
+        zobrist ^= hashed(taken, 1, black, target)
+        placed += SQUARES[(taken << 6) | (target ^ UPSIDE_DOWN)]
+        clock = 0
+        theirs ^= end
+        pawns &= ~end
+        knights &= ~end
+        bishops &= ~end
+        rooks &= ~end
+        queens &= ~end
+
+    if kind <= KING:
+        pawns ^= both if kind == PAWN else Bits(0)
+        knights ^= both if kind == KNIGHT else Bits(0)
+        bishops ^= both if kind == BISHOP else Bits(0)
+        rooks ^= both if kind == ROOK else Bits(0)
+        queens ^= both if kind == QUEEN else Bits(0)
+        kings ^= both if kind == KING else Bits(0)
+        zobrist ^= hashed(kind, 0, black, source) ^ hashed(kind, 0, black, target)
+        placed += SQUARES[(kind << 6) | target] - SQUARES[(kind << 6) | source]
+        if kind == PAWN:
+            clock = 0
+    elif kind == CASTLING:
+        king_to, rook_to = castled(source, target)
+        king_end, rook_end = Bits(1) << Bits(king_to), Bits(1) << Bits(rook_to)
+        mine = (position.mine & ~both) | king_end | rook_end
+        kings = kings ^ start ^ king_end
+        rooks = rooks ^ end ^ rook_end
+        zobrist ^= hashed(KING, 0, black, source) ^ hashed(KING, 0, black, king_to)
+        zobrist ^= hashed(ROOK, 0, black, target) ^ hashed(ROOK, 0, black, rook_to)
+        placed += SQUARES[(KING << 6) | king_to] - SQUARES[(KING << 6) | source]
+        placed += SQUARES[(ROOK << 6) | rook_to] - SQUARES[(ROOK << 6) | target]
+    else:
+        clock = 0
+        piece = PAWN
+        pawns ^= start
+        if kind == PASSANT:
+            pawns ^= end | (end >> Bits(8))
+            theirs ^= end >> Bits(8)
+            zobrist ^= hashed(PAWN, 1, black, target - 8)
+            placed += SQUARES[(target - 8) ^ UPSIDE_DOWN]
+        else:
+            piece = kind - PROMOTION + KNIGHT
+            knights ^= end if piece == KNIGHT else Bits(0)
+            bishops ^= end if piece == BISHOP else Bits(0)
+            rooks ^= end if piece == ROOK else Bits(0)
+            queens ^= end if piece == QUEEN else Bits(0)
+        zobrist ^= hashed(PAWN, 0, black, source) ^ hashed(piece, 0, black, target)
+        placed += SQUARES[(piece << 6) | target] - SQUARES[source]
+
+    if castling:
+        lost = castling & both
+        if kind == KING or kind == CASTLING:
+            lost |= castling & position.mine
+        if lost:
+            zobrist ^= rights_hashed(lost, 0, black)
+            castling ^= lost
+    child = Position(
+        bytes_reversed(theirs),
+        bytes_reversed(mine),
+        bytes_reversed(pawns),
+        bytes_reversed(knights),
+        bytes_reversed(bishops),
+        bytes_reversed(rooks),
+        bytes_reversed(queens),
+        bytes_reversed(kings),
+        bytes_reversed(castling),
+        Bits(0),
+        clock,
+        position.ply + 1,
+        -placed,
+        zobrist,
+    )
+    if kind == PAWN and target - source == 16 and pawns_beside(end) & theirs & pawns:
+        return passed(child, (target - 8) ^ UPSIDE_DOWN)
+    return child
+
+
+@compiled(inline=False)
+def passed(position, square):
+    """The position with a square marked as passed, if a pawn can be taken there."""
+    bit = Bits(1) << Bits(square)
+    king = lowest_index(position.kings & position.mine)
+    pawns = pawns_beside(bit >> Bits(8)) & position.pawns & position.mine
+    while pawns:
+        source = lowest_index(pawns)
+        pawns = without_lowest(pawns)
+        if passant_is_safe(position, king, position.mine | position.theirs, source, square):
+            zobrist = position.zobrist ^ rights_hashed(bit, 1, position.ply & 1)
+            return with_passant(position, bit, zobrist)
+    return position
+
+
+@compiled
+def with_passant(position, passant, zobrist):
+    return Position(
+        position.mine,
+        position.theirs,
+        position.pawns,
+        position.knights,
+        position.bishops,
+        position.rooks,
+        position.queens,
+        position.kings,
+        position.castling,
+        passant,
+        position.clock,
+        position.ply,
+        position.placed,
+        zobrist,
+    )
+
+
+@compiled
+def kind_at(position, bit):
+    """The kind of the piece on a square, given as its bit."""
+    kind = PAWN
+    kind += 1 if position.knights & bit else 0
+    kind += 2 if position.bishops & bit else 0
+    kind += 3 if position.rooks & bit else 0
+    kind += 4 if position.queens & bit else 0
+    return kind + (5 if position.kings & bit else 0)
+
+
+@compiled
+def outcome(position):
+    if checkers(position):
+        if write_moves(position, NOWHERE, 0) == 0:
+            return True, -1
+        return False, 0
+    if surely_moves(position):
+        return False, 0
+    return write_moves(position, NOWHERE, 0) == 0, 0
+
+
+@compiled
+def surely_moves(position):
+    """Whether some piece is not pinned and can move, if that is cheap to see."""
+    king = lowest_index(position.kings & position.mine)
+    occupied = position.mine | position.theirs
+    steps = (position.pawns & position.mine) << Bits(8) & ~occupied
+    return steps != Bits(0) and snipers(position, king) == Bits(0)
+
+
+@compiled
+def key(position):
+    """The clock is a part of it where a search can come near its end."""
+    if position.clock < LATE_CLOCK:
+        return position.zobrist
+    return position.zobrist ^ mix(Bits(position.clock))
+
+
+@compiled
+def recurrence(position):
+    return position.zobrist
+
+
+@compiled
+def reversible(position, child):
+    return child.clock > 0
+
+
+@compiled
+def drawn(position):
+    """After fifty moves of each, and where pieces cannot give mate."""
+    return position.clock >= DRAWN_CLOCK or cannot_mate(position)
+
+
+@compiled
+def cannot_mate(position):
+    """Bare kings, with one knight or bishop, or with bishops on squares of one colour."""
+    if position.pawns | position.rooks | position.queens:
+        return False
+    minor = position.knights | position.bishops
+    if without_lowest(minor) == Bits(0):
+        return True
+    dark = position.bishops & DARK
+    return position.knights == Bits(0) and (dark == Bits(0) or dark == position.bishops)
+
+
+# What helps a search that has to stop before the end of the game
+
+
+@compiled
+def evaluate(position):
+    return tapered(position)
+
+
+@compiled
+def check(position):
+    return checkers(position) != Bits(0)
+
+
+@compiled
+def extension(position, move, child):
+    """One for a check."""
+    return 1 if checkers(child) else 0
+
+
+@compiled
+def skip(position):
+    """Not in check, nor with pawns only: there it can be bad to have to move."""
+    pieces = position.mine & ~(position.pawns | position.kings)
+    allowed = pieces != Bits(0) and checkers(position) == Bits(0)
+    zobrist = position.zobrist ^ BLACK
+    if position.passant:
+        zobrist ^= rights_hashed(position.passant, 1, position.ply & 1)
+    child = Position(
+        bytes_reversed(position.theirs),
+        bytes_reversed(position.mine),
+        bytes_reversed(position.pawns),
+        bytes_reversed(position.knights),
+        bytes_reversed(position.bishops),
+        bytes_reversed(position.rooks),
+        bytes_reversed(position.queens),
+        bytes_reversed(position.kings),
+        bytes_reversed(position.castling),
+        Bits(0),
+        position.clock + 1,
+        position.ply + 1,
+        -position.placed,
+        zobrist,
+    )
+    return allowed, child
+
+
+def parse_position(text, variant=""):
+    from games.chess.notation import parse
+
+    return parse(text)
+
+
+def start(variant=""):
+    return parse_position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+
+
+def position_text(position):
+    from games.chess.notation import fen
+
+    return fen(position)
+
+
+def move_text(position, move):
+    from games.chess.notation import uci
+
+    return uci(position, move)
+
+
+def parse_move(position, text):
+    return next(m for m in legal_moves(position) if move_text(position, m) == text)
