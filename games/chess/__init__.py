@@ -24,7 +24,10 @@ from engine import Bits, compiled, legal_moves, lowest_index, mix, without_lowes
 from engine.bits import bytes_reversed
 from engine.constants import Constant
 from engine.counting import NOWHERE
-from games.chess.evaluation import SQUARES, tapered
+from games.chess.evaluation import SQUARES
+from games.chess.evaluation import evaluate as evaluate
+from games.chess.evaluation import evaluate_material as evaluate_material
+from games.chess.evaluation import evaluate_squares as evaluate_squares
 from games.chess.generator import (
     BISHOP,
     CASTLING,
@@ -331,11 +334,6 @@ def cannot_mate(position):
 
 
 # What helps a search that has to stop before the end of the game
-
-
-@compiled
-def evaluate(position):
-    return tapered(position)
 
 
 @compiled
