@@ -1,4 +1,4 @@
-"""A board and what is attacked on it, as one player sees them: he goes up, and all is written once."""
+"""A board and what is attacked on it, as one player sees them; what he is worth is written once."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ PHASES = 24
 """The phase with all pieces: one for each knight and bishop, two for a rook, four for a queen."""
 
 FULL_SCALE = 64
-"""What an advantage in the end game is multiplied by, in 64ths, where nothing makes it less."""
+"""What an advantage is multiplied by, in 64ths, where nothing makes it less."""
 
 TEMPO = start_of("tempo")
 
@@ -127,12 +127,10 @@ def standing(board, trace):
 
 @compiled
 def tapered(board, worth):
-    """Between middle game and end game, the latter less where it is hard to win."""
+    """Between middle game and end game, and less where it is hard to win."""
     phase = phase_of(board)
-    end = end_of(worth)
-    scale = scale_of(board, end > 0)
-    middle = phase * middle_of(worth) * FULL_SCALE
-    return (middle + (PHASES - phase) * end * scale) // (PHASES * FULL_SCALE)
+    score = phase * middle_of(worth) + (PHASES - phase) * end_of(worth)
+    return score * scale_of(board, score > 0) // (PHASES * FULL_SCALE)
 
 
 @compiled
@@ -150,7 +148,7 @@ def pieces_of(board, side):
 
 @compiled
 def scale_of(board, mine):
-    """How much of an advantage in the end game counts, in 64ths: that of the mover, or not.
+    """How much of an advantage counts, in 64ths: of one of the mover, or of the other player.
 
     Few pawns are easily lost.  Without any, a win takes a rook more than the other has; with
     bishops on squares of different colours, blocked pawns stay so.

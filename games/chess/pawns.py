@@ -9,7 +9,7 @@ from engine.constants import Constant
 from engine.jit import compiled
 from games.chess.attacks import pawn_attacks
 from games.chess.boards import fill_down, fill_up, pawn_attacks_down, sides
-from games.chess.squares import ALL
+from games.chess.squares import ALL, FIRST_ROW
 from games.chess.weights import start_of, weighed
 
 __all__ = ["passed_pawns", "structure"]
@@ -58,14 +58,12 @@ def structure(board, trace):
     worth += weighed(trace, BACKWARD, popcount(backward))
     worth += weighed(trace, BACKWARD + 1, popcount(backward & exposed))
 
-    some = pawns & sides(pawns)
-    while some:
-        worth += weighed(trace, PHALANX + (lowest_index(some) >> 3), 1)
-        some = without_lowest(some)
-    some = pawns & attacked
-    while some:
-        worth += weighed(trace, SUPPORTED + (lowest_index(some) >> 3), 1)
-        some = without_lowest(some)
+    phalanx, supported = pawns & sides(pawns), pawns & attacked
+    for row in range(1, 7):
+        phalanx >>= Bits(8)
+        supported >>= Bits(8)
+        worth += weighed(trace, PHALANX + row, popcount(phalanx & FIRST_ROW))
+        worth += weighed(trace, SUPPORTED + row, popcount(supported & FIRST_ROW))
     return worth
 
 

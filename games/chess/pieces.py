@@ -42,6 +42,7 @@ ATTACKERS = start_of("danger from attackers")
 RING_ATTACKS = start_of("danger from attacks")
 
 OUTPOST_ROWS = Bits(0xFFFFFF << 24)
+LIGHT = Bits(ALL ^ DARK)
 SEVENTH_ROW = Bits(0xFF << 48)
 SPACE_SQUARES = (FILES[2] | FILES[3] | FILES[4] | FILES[5]) & Bits(0xFFFFFF << 8)
 
@@ -64,7 +65,7 @@ def activity(board, trace):
     twice = by_pawns & by_king
     reached = by_pawns | by_king
     worth = 0
-    danger = 0
+    danger, hits = 0, 0
 
     by_knights = Bits(0)
     some = board.knights & board.mine
@@ -76,9 +77,8 @@ def activity(board, trace):
         reached |= seen
         by_knights |= seen
         worth += weighed(trace, KNIGHT_MOBILITY + popcount(seen & free), 1)
-        if seen & zone:
-            danger += weighed(trace, ATTACKERS, 1)
-            danger += weighed(trace, RING_ATTACKS, popcount(seen & ring))
+        danger += weighed(trace, ATTACKERS, 1 if seen & zone else 0)
+        hits += popcount(seen & ring)
 
     by_bishops = Bits(0)
     some = board.bishops & board.mine
@@ -91,11 +91,8 @@ def activity(board, trace):
         reached |= seen
         by_bishops |= seen
         worth += weighed(trace, BISHOP_MOBILITY + popcount(seen & free), 1)
-        dark = DARK >> Bits(square) & Bits(1) != Bits(0)
-        worth += weighed(trace, BISHOP_PAWNS, popcount(pawns & (DARK if dark else ~DARK & ALL)))
-        if seen & zone:
-            danger += weighed(trace, ATTACKERS + 1, 1)
-            danger += weighed(trace, RING_ATTACKS, popcount(seen & ring))
+        danger += weighed(trace, ATTACKERS + 1, 1 if seen & zone else 0)
+        hits += popcount(seen & ring)
 
     by_rooks = Bits(0)
     some = board.rooks & board.mine
@@ -108,9 +105,8 @@ def activity(board, trace):
         reached |= seen
         by_rooks |= seen
         worth += weighed(trace, ROOK_MOBILITY + popcount(seen & free), 1)
-        if seen & zone:
-            danger += weighed(trace, ATTACKERS + 2, 1)
-            danger += weighed(trace, RING_ATTACKS, popcount(seen & ring))
+        danger += weighed(trace, ATTACKERS + 2, 1 if seen & zone else 0)
+        hits += popcount(seen & ring)
 
     by_queens = Bits(0)
     some = board.queens & board.mine
@@ -122,13 +118,15 @@ def activity(board, trace):
         reached |= seen
         by_queens |= seen
         worth += weighed(trace, QUEEN_MOBILITY + popcount(seen & free), 1)
-        if seen & zone:
-            danger += weighed(trace, ATTACKERS + 3, 1)
-            danger += weighed(trace, RING_ATTACKS, popcount(seen & ring))
+        danger += weighed(trace, ATTACKERS + 3, 1 if seen & zone else 0)
+        hits += popcount(seen & ring)
 
+    danger += weighed(trace, RING_ATTACKS, hits)
     bishops, knights = board.bishops & board.mine, board.knights & board.mine
-    if bishops & DARK and bishops & ~DARK:
-        worth += weighed(trace, BISHOP_PAIR, 1)
+    dark, light = popcount(bishops & DARK), popcount(bishops & LIGHT)
+    worth += weighed(trace, BISHOP_PAIR, 1 if dark and light else 0)
+    beside = dark * popcount(pawns & DARK) + light * popcount(pawns & LIGHT)
+    worth += weighed(trace, BISHOP_PAWNS, beside)
     behind = (knights | bishops) & board.pawns >> Bits(8)
     worth += weighed(trace, BEHIND_PAWN, popcount(behind))
     worth += weighed(trace, KNIGHT_OUTPOST, popcount(knights & posts))
@@ -140,8 +138,8 @@ def activity(board, trace):
     open_ = half_open & ~fill_up(fill_down(their_pawns))
     worth += weighed(trace, OPEN_FILE, popcount(open_))
     worth += weighed(trace, HALF_OPEN_FILE, popcount(half_open & ~open_))
-    if (their_pawns & SEVENTH_ROW) | (board.kings & board.theirs & LAST_ROW):
-        worth += weighed(trace, SEVENTH, popcount(rooks & SEVENTH_ROW))
+    prey = (their_pawns & SEVENTH_ROW) | (board.kings & board.theirs & LAST_ROW)
+    worth += weighed(trace, SEVENTH, popcount(rooks & SEVENTH_ROW) if prey else 0)
     worth += weighed(trace, SPACE, popcount(SPACE_SQUARES & free))
     attacks = Attacks(
         by_pawns, by_knights, by_bishops, by_rooks, by_queens, by_king, reached, twice

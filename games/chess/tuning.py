@@ -67,13 +67,11 @@ from games.chess.evaluation import (
 from games.chess.first import first_weights
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
 from games.chess.weights import (
-    DANGERS,
     LINEAR,
     SIZE,
     WEIGHTS,
     WEIGHTS_FILE,
     read_weights,
-    start_of,
     weights_text,
 )
 
@@ -252,7 +250,7 @@ class Features(NamedTuple):
     phase: np.ndarray
     """The share of the middle game."""
     scales: np.ndarray
-    """The share of an advantage in the end game that counts, of the other's and the mover's."""
+    """The share of an advantage that counts, of one of the other player and of the mover."""
 
 
 @njit(nogil=True, error_model="numpy")
@@ -331,15 +329,16 @@ def scored(features, weights, slope, targets, scores, gradient):
         other = min(max(other, 0.0), float(MOST_DANGER))
         middle += (danger * danger - other * other) / DANGER_UNIT
         end += (danger - other) / DANGER_END
-        scale = scales[n, 1 if end > 0 else 0]
-        score = phase[n] * middle + (1 - phase[n]) * scale * end
+        score = phase[n] * middle + (1 - phase[n]) * end
+        scale = scales[n, 1 if score > 0 else 0]
+        score *= scale
         scores[n] = score
         expected = 1 / (1 + math.exp(-slope * score))
         target = targets[n]
         total -= target * math.log(expected + 1e-12)
         total -= (1 - target) * math.log(1 - expected + 1e-12)
-        by_middle = slope * (expected - target) * phase[n] / number
-        by_end = slope * (expected - target) * (1 - phase[n]) * scale / number
+        by_score = slope * (expected - target) * scale / number
+        by_middle, by_end = by_score * phase[n], by_score * (1 - phase[n])
         by_danger = within * (by_middle * 2 * danger / DANGER_UNIT + by_end / DANGER_END)
         by_other = other_within * (by_middle * 2 * other / DANGER_UNIT + by_end / DANGER_END)
         for at in range(ends[n], ends[n + 1]):
@@ -381,7 +380,8 @@ def fit_weights(
 ) -> np.ndarray:
     """The likeliest weights, from *prior* on, and a *penalty* for leaving it.
 
-    Gradient descent with a rate for each weight (Adam: D. Kingma and J. Ba, 2015), which falls to 0.
+    Gradient descent with a rate for each weight (Adam: D. Kingma and J. Ba, 2015) that falls
+    to 0 by and by.
     """
     weights = prior.astype(float)
     scores, gradient = np.zeros(len(targets)), np.zeros((SIZE, 2))
