@@ -28,6 +28,7 @@ from games.chess.evaluation import SQUARES
 from games.chess.evaluation import evaluate as evaluate
 from games.chess.evaluation import evaluate_material as evaluate_material
 from games.chess.evaluation import evaluate_squares as evaluate_squares
+from games.chess.exchange import exchange, gain, kind_at
 from games.chess.generator import (
     BISHOP,
     CASTLING,
@@ -267,17 +268,6 @@ def with_passant(position, passant, zobrist):
 
 
 @compiled
-def kind_at(position, bit):
-    """The kind of the piece on a square, given as its bit."""
-    kind = PAWN
-    kind += 1 if position.knights & bit else 0
-    kind += 2 if position.bishops & bit else 0
-    kind += 3 if position.rooks & bit else 0
-    kind += 4 if position.queens & bit else 0
-    return kind + (5 if position.kings & bit else 0)
-
-
-@compiled
 def outcome(position):
     if checkers(position):
         if write_moves(position, NOWHERE, 0) == 0:
@@ -339,6 +329,12 @@ def cannot_mate(position):
 @compiled
 def check(position):
     return checkers(position) != Bits(0)
+
+
+@compiled
+def pattern(position, move):
+    """What goes where."""
+    return move >> 6
 
 
 @compiled
