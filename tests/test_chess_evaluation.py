@@ -21,7 +21,7 @@ from games.chess.evaluation import (
     standing,
     worth_of,
 )
-from games.chess.first import first_weights
+from games.chess.weights_by_hand import first_weights
 from games.chess.kings import danger_worth
 from games.chess.weights import (
     LINEAR,
@@ -217,7 +217,7 @@ def test_a_file_of_something_else_is_an_error(tmp_path):
 
 def test_a_fit_finds_the_weights_that_made_the_results():
     generator = np.random.default_rng(1)
-    number, each = 4000, 6
+    number, each = 1500, 6
     places = np.concatenate([np.arange(5), np.arange(LINEAR, LINEAR + 2)])
     truth = np.zeros((SIZE, 2))
     truth[:5] = generator.integers(-150, 150, (5, 2))

@@ -64,7 +64,7 @@ from games.chess.evaluation import (
     standing,
     worth_of,
 )
-from games.chess.first import first_weights
+from games.chess.weights_by_hand import first_weights
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
 from games.chess.weights import (
     LINEAR,
@@ -180,14 +180,14 @@ def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
 def position_of(row):
     """The position of a row; castling and the past are unknown."""
     board = Board(
-        row.mine,
-        row.theirs,
-        row.pawns,
-        row.knights,
-        row.bishops,
-        row.rooks,
-        row.queens,
-        row.kings,
+        Bits(row["mine"]),
+        Bits(row["theirs"]),
+        Bits(row["pawns"]),
+        Bits(row["knights"]),
+        Bits(row["bishops"]),
+        Bits(row["rooks"]),
+        Bits(row["queens"]),
+        Bits(row["kings"]),
     )
     placed = standing(board, NOWHERE) - standing(turned(board), NOWHERE)
     return Position(
@@ -201,8 +201,8 @@ def position_of(row):
         board.kings,
         Bits(0),
         Bits(0),
-        np.int64(0),
-        np.int64(0),
+        0,
+        0,
         placed,
         Bits(0),
     )
