@@ -37,7 +37,10 @@ from engine import (
 from engine.bits import bytes_reversed
 from engine.constants import Constant
 from engine.counting import NOWHERE
-from games.chess.evaluation import SQUARES, tapered
+from games.chess.evaluation import SQUARES
+from games.chess.evaluation import evaluate as evaluate
+from games.chess.evaluation import evaluate_material as evaluate_material
+from games.chess.evaluation import evaluate_squares as evaluate_squares
 from games.chess.exchange import exchange, gain, kind_at
 from games.chess.generator import (
     BISHOP,
@@ -348,11 +351,6 @@ def cannot_mate(position):
 
 
 # What helps a search that has to stop before the end of the game
-
-
-@compiled
-def evaluate(position):
-    return tapered(position)
 
 
 @compiled
