@@ -140,6 +140,7 @@ __all__ = [
     "game_name",
     "is_plain",
     "key",
+    "knows_gains",
     "legal_moves",
     "module_of",
     "most_moves",
@@ -471,13 +472,14 @@ def gain(position: Any, move: int) -> int:
 
 
 @_verb
-def exchange(position: Any, move: int) -> int:
-    """What a noisy move wins after the best answers on its square; default: its gain.
+def exchange(position: Any, move: int, least: int) -> bool:
+    """Whether a move wins *least* or more after the best answers on its square.
 
-    The static exchange value, in the unit of ``evaluate``.  A search tries moves that lose by it
-    last, and does not try them where it looks only for what changes estimates much.
+    The static exchange value, in the unit of ``evaluate``, compared with a number; default: that
+    of its :func:`gain`.  A search tries noisy moves that lose last, and does not try them where
+    it looks only for what changes estimates much.
     """
-    return gain(position, move)  # type: ignore[no-any-return]
+    return gain(position, move) >= least  # type: ignore[no-any-return]
 
 
 @_verb
@@ -685,6 +687,13 @@ def side(cls: type) -> Callable[..., Any]:
 def recurs(cls: type) -> Callable[..., Any]:
     """``recurs(position)``: whether positions of this game can occur again."""
     answer = defines(cls, "reversible")
+    return lambda position: answer
+
+
+@_derived
+def knows_gains(cls: type) -> Callable[..., Any]:
+    """``knows_gains(position)``: whether its game says what noisy moves win."""
+    answer = defines(cls, "gain")
     return lambda position: answer
 
 

@@ -191,7 +191,8 @@ class SearchResult:
     decisive: bool
     lines: tuple[Line, ...]
     """The best moves, as many as were asked for; none if the game is over or chance decides.
-    First comes what the depth that was not completed found to be better, if it did.  If not even a depth of one ply was completed (depth 0), just a legal move."""
+    First comes what the depth that was not completed found to be better, if it did.  If not
+    even a depth of one ply was completed (depth 0), just a legal move."""
     depth: int
     """Plies, of the last depth that was completed."""
     iterations: tuple[Iteration, ...]

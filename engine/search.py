@@ -37,12 +37,17 @@ from engine.contract import (
     NO_MOVE,
     canonical,
     canonical_move,
+    check,
     costless,
     defines,
     deviation,
+    drawn,
+    exchange,
     extension,
+    gain,
     game_constant,
     key,
+    knows_gains,
     most_moves,
     most_value,
     moves,
@@ -69,21 +74,23 @@ from engine.ordering import (
     ranked_move,
     ranked_number,
     remember_cutoff,
-    sort_down,
 )
 from engine.parameters import (
+    BLUNT,
     ENHANCED_DEPTH,
-    FUTILITY_DEPTH,
+    EXCHANGE_DEPTH,
+    GAIN_WEIGHT,
     HISTORY_SIZE,
     INTERNAL_DEPTH,
-    LATE_DEPTH,
     LATE_MOVES,
     LISTED_OUTCOMES,
+    MARGINS,
     MOST_BEFORE,
     MOST_DEPTH,
     MOST_PLIES,
+    NOISY_BONUS,
     NULL_DEPTH,
-    NULL_REDUCTION,
+    NULL_SURPLUS,
     ORDER_WEIGHT,
     PROBCUT_CONFIDENCE,
     PROBCUT_DEPTH,
@@ -91,8 +98,6 @@ from engine.parameters import (
     RAZORING_DEPTH,
     REDUCTION_DEPTH,
     REDUCTION_MOVES,
-    REDUCTION_STEP,
-    REVERSE_DEPTH,
     TABLE_DEPTH,
 )
 from engine.plain import accuse, is_draw
@@ -119,7 +124,7 @@ COUNTERS = (
     *("probes", "hits", "table_cutoffs", "enhanced_cutoffs", "stores", "overwrites"),
     *("pvs_researches", "reductions", "reduction_researches", "null_tries", "null_cutoffs"),
     *("probcut_tries", "probcut_cutoffs"),
-    *("reverse_cutoffs", "razored", "futile", "late", "extended", "distance_cutoffs"),
+    *("reverse_cutoffs", "razored", "futile", "late", "losing", "extended", "distance_cutoffs"),
     *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
 )
 """What is counted, each a field of the search's memory (see ``engine.statistics``)."""
@@ -141,7 +146,9 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("order_depth", np.int64),  # from this depth on the game says which moves look promising
         ("purpose", np.uint64),  # part of all keys: what the scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
-        *((f"{name}_margin", np.int64) for name in ("reverse", "futility", "razoring")),
+        *((name, np.int64) for name in BLUNT),
+        ("unit", np.int64),
+        *((f"{name}_margin", np.int64) for name in MARGINS),
         *((name, np.int64) for name in COUNTERS),
         ("estimates", np.int64),
         ("repetitions", np.int64),
@@ -154,6 +161,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("reduction", np.int64, ((MOST_DEPTH + 1) * 64,)),
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
         ("before", np.int64),  # so many positions of the path come before the root
+        ("static", np.int64, (plies + 1,)),
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
@@ -252,6 +260,11 @@ def rank_moves(position, known, previous, mover, ply, top, end, parked, search):
     for at in range(top, end):
         move = search.moves[at]
         score = learned_score(search, move, previous, mover, ply)
+        if knows_gains(position):
+            won = gain(position, move)
+            if won > 0:
+                loses = search.use_exchange and not exchange(position, move, 0)
+                score += GAIN_WEIGHT * won + (-NOISY_BONUS if loses else NOISY_BONUS)
         again = False
         if parked:
             child = play(position, move)
@@ -310,7 +323,10 @@ def leaf_score(position, evaluation, ply, steps, search):
     )
 )
 def quiet_node(position, evaluation, alpha, beta, ply, top, search):
-    """The score when only noisy moves are played on, and either player may stop."""
+    """The score when only noisy moves are played on, and either player may stop.
+
+    A player who has to meet a threat (``check``) may not, and has all moves.
+    """
     search.nodes += 1
     search.quiet_nodes += 1
     search.deepest = max(search.deepest, ply)
@@ -321,23 +337,43 @@ def quiet_node(position, evaluation, alpha, beta, ply, top, search):
     if over:
         search.leaves += 1
         return final_score(value, ply, search.win, search.step)
-    search.estimates += 1
-    best = limited(estimate(evaluation, position), search.win)
-    end = noisy(position, search.moves, top)
+    if ply > 0 and drawn(position):
+        search.leaves += 1
+        return 0
+    checked = check(position)
+    static, best = -INFINITE, -INFINITE
+    if not checked or ply >= search.plies:
+        search.estimates += 1
+        static = limited(estimate(evaluation, position), search.win)
+        best = static
+        if best >= beta or ply >= search.plies:
+            search.leaves += 1
+            return best
+    end = moves(position, search.moves, top) if checked else noisy(position, search.moves, top)
     if end - top > most_moves(position):
         accuse(position, MOVES, search)
         return alpha
-    if best >= beta or ply >= search.plies or end == top:
+    if end == top:
         search.leaves += 1
         return best
     floor = max(alpha, best)
     for at in range(top, end):
         move = search.moves[at]
-        score = order(position, move, play(position, move)) if search.use_order else 0
+        score = GAIN_WEIGHT * gain(position, move)
+        score += (
+            ORDER_WEIGHT * order(position, move, play(position, move)) if search.use_order else 0
+        )
         search.ranked[at] = rank(score, move, False, at - top)
-    sort_down(search.ranked, top, end)
     for at in range(top, end):
-        child = play(position, ranked_move(search.ranked[at]))
+        move = ranked_move(bring_best(search.ranked, at, end))
+        if knows_gains(position) and not checked:
+            hope = static + gain(position, move) + search.delta_margin
+            if hope <= floor:
+                best = max(best, hope)
+                continue
+            if not exchange(position, move, 0):
+                continue
+        child = play(position, move)
         if moves_again(position, child):
             value = quiet_node(child, evaluation, floor, beta, ply + 1, end, search)
         else:
@@ -441,26 +477,29 @@ def search_node(
             known = known_move(position, data, search)
 
     # 5. Far outside the window near the leaves, after a pass, or a few plies on: no need to look.
-    doubtful = (
-        ply > 0
-        and not search.exact
-        and not in_pv
-        and (search.win == 0 or (alpha > -MOST_ESTIMATE and beta < MOST_ESTIMATE))
-    )
-    near = depth <= REVERSE_DEPTH and (search.use_razoring != 0 or search.use_reverse != 0)
+    checked = check(position)
+    decided = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
+    doubtful = ply > 0 and not search.exact and not in_pv and not checked and not decided
+    static, worsening = -INFINITE, False
+    if search.use_improving and not checked:
+        static = limited(estimate(evaluation, position), search.win)
+        worsening = ply >= 2 and static <= search.static[ply - 2]
+    search.static[ply] = static
+    near = depth <= search.reverse_depth and (search.use_razoring != 0 or search.use_reverse != 0)
     passing = search.use_null != 0 and depth >= NULL_DEPTH and previous != NO_MOVE
     foretold = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
     foretold = foretold and search.foretelling < PROBCUT_LEVELS
     if doubtful and (near or passing or foretold):
-        static = limited(estimate(evaluation, position), search.win)
+        if static == -INFINITE:
+            static = limited(estimate(evaluation, position), search.win)
         if search.use_razoring and depth <= RAZORING_DEPTH:
             if static + search.razoring_margin * depth <= alpha:
                 value = quiet_node(position, evaluation, alpha, beta, ply, top, search)
                 if value <= alpha:
                     search.razored += 1
                     return value
-        if search.use_reverse and depth <= REVERSE_DEPTH:
-            if static - search.reverse_margin * depth >= beta:
+        if search.use_reverse and depth <= search.reverse_depth:
+            if static - search.reverse_margin * (depth + worsening) >= beta:
                 search.reverse_cutoffs += 1
                 search.estimates += 1
                 return static
@@ -468,7 +507,8 @@ def search_node(
             allowed, child = skip(position)
             if allowed and not moves_again(position, child):
                 search.null_tries += 1
-                less = depth - 1 - NULL_REDUCTION - depth // 4
+                surplus = min((static - beta) // search.unit, NULL_SURPLUS) if search.unit else 0
+                less = depth - 1 - search.null_reduction - depth // 4 - surplus
                 value = -search_node(
                     child,
                     evaluation,
@@ -530,7 +570,7 @@ def search_node(
 
     # 6. Without a move to begin with, look less deep: there will be one next time.
     if search.use_internal and known == NO_MOVE and depth >= INTERNAL_DEPTH and ply > 0:
-        depth -= REDUCTION_STEP
+        depth -= search.parity
 
     # 7. Make the moves and say which look promising.
     mover = side(position, ply)
@@ -603,21 +643,33 @@ def search_node(
         deeper = longer + (depth if gratis else depth - 1)
 
         # 9a. Skip late and futile moves near the leaves.
+        won = np.int64(gain(position, move))
         if doubtful and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
-            if search.use_late and depth <= LATE_DEPTH and longer == 0:
-                if searched >= LATE_MOVES + depth * depth:
+            if search.use_late and depth <= search.late_depth and longer == 0 and won <= 0:
+                if searched >= (LATE_MOVES + depth * depth) // (2 if worsening else 1):
                     search.late += end - at
                     search.estimates += 1
                     all_proven = False
                     break
-            if search.use_futility and depth <= FUTILITY_DEPTH and longer == 0:
-                hope = limited(estimate(evaluation, child), search.win)
-                hope = (hope if again else -hope) + search.futility_margin * depth
+            if search.use_futility and depth <= search.futility_depth and longer == 0:
+                if knows_gains(position):
+                    hope = static + won
+                else:
+                    hope = limited(estimate(evaluation, child), search.win)
+                    hope = hope if again else -hope
+                hope += search.futility_margin * depth
                 if hope <= floor and not outcome(child)[0]:
                     search.futile += 1
                     search.estimates += 1
                     all_proven = False
                     best = max(best, hope)
+                    continue
+            if search.use_exchange and depth <= EXCHANGE_DEPTH:
+                least = depth * (search.noisy_margin if won > 0 else search.quiet_margin)
+                if not exchange(position, move, -least):
+                    search.losing += 1
+                    search.estimates += 1
+                    all_proven = False
                     continue
 
         # 9b. Search late moves less deep, and all but the first with a null window.
@@ -625,7 +677,7 @@ def search_node(
         if search.use_reduction and depth >= REDUCTION_DEPTH and searched >= REDUCTION_MOVES:
             less = search.reduction[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
             less = min(less, deeper - 1) if longer == 0 and not in_pv else np.int64(0)
-            less = max(less - less % REDUCTION_STEP, np.int64(0))
+            less = max(less - less % search.parity, np.int64(0))
             search.reductions += less > 0
         before = search.estimates
         if search.use_table and deeper >= TABLE_DEPTH:
@@ -727,7 +779,7 @@ def search_root(position, evaluation, alpha, beta, depth, first, search, table):
         beta,
         depth,
         nothing,
-        nothing,
+        np.int64(search.before),
         nothing,
         nothing,
         np.int64(NO_MOVE),

@@ -54,6 +54,8 @@ class Statistics:
     """Moves skipped because they could not raise alpha."""
     late: int
     """Moves skipped because they came last."""
+    losing: int
+    """Moves skipped because they lose by exchanges."""
     extended: int
     distance_cutoffs: int
     chance_nodes: int
@@ -77,7 +79,7 @@ class Statistics:
     @property
     def pruned(self) -> int:
         """Branches not searched: after cutoffs, and skipped."""
-        return self.branches_cut + self.futile + self.late
+        return self.branches_cut + self.futile + self.late + self.losing
 
     @property
     def first_cutoff_rate(self) -> float:

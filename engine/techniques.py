@@ -56,6 +56,10 @@ TECHNIQUES = {
         Technique("probcut", False, "foretell deep scores by shallow ones", "deviation"),
         Technique("reverse", False, "stop when far above beta near the leaves", "UNIT"),
         Technique("futility", False, "skip quiet moves when far below alpha", "UNIT"),
+        Technique(
+            "exchange", False, "skip moves that lose by exchanges, near the leaves", "exchange"
+        ),
+        Technique("improving", False, "prune more where estimates fall", "gain"),
         Technique("late", False, "skip the last moves near the leaves"),
         Technique("razoring", False, "trust quiescence when far below alpha", "UNIT"),
         Technique("extensions", False, "search moves that leave little choice deeper", "extension"),

@@ -38,6 +38,7 @@ from engine.bits import bytes_reversed
 from engine.constants import Constant
 from engine.counting import NOWHERE
 from games.chess.evaluation import SQUARES, tapered
+from games.chess.exchange import exchange, gain, kind_at
 from games.chess.generator import (
     BISHOP,
     CASTLING,
@@ -288,17 +289,6 @@ def with_passant(position, passant, zobrist):
         position.placed,
         zobrist,
     )
-
-
-@compiled
-def kind_at(position, bit):
-    """The kind of the piece on a square, given as its bit."""
-    kind = PAWN
-    kind += 1 if position.knights & bit else 0
-    kind += 2 if position.bishops & bit else 0
-    kind += 3 if position.rooks & bit else 0
-    kind += 4 if position.queens & bit else 0
-    return kind + (5 if position.kings & bit else 0)
 
 
 @compiled

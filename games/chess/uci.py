@@ -287,10 +287,10 @@ class Session:
             root = root.removeprefix("fen ").strip()
         elif root != "startpos":
             raise PositionError(f"write startpos or fen ..., not {quoted(root)}")
-        same = root == self.root
-        kept = next((n for n, (a, b) in enumerate(zip(texts, self.texts)) if a != b), None)
-        kept = min(len(texts), len(self.texts)) if kept is None else kept
-        game = self.game[: kept + 1] if same else [read_root(root)]
+        if root == self.root:  # most often the same game, some moves later
+            game = self.game[: len(os.path.commonprefix([texts, self.texts])) + 1]
+        else:
+            game = [start() if root == "startpos" else parse_position(root)]
         for count, move in enumerate(texts[len(game) - 1 :], len(game)):
             try:
                 game.append(play(game[-1], parse_move(game[-1], move)))
@@ -537,7 +537,7 @@ class Crew:
         if nodes is not None:
             nodes = max(1, nodes // len(self.engines))
         with self._helping(game, limits["moves"]):
-            return self.engines[0].search(game[-1], nodes=nodes, **limits)
+            return self.engines[0].search(game[-1], history=game[:-1], nodes=nodes, **limits)
 
     @contextlib.contextmanager
     def _helping(self, game: Sequence[Any], moves: Sequence[int] | None) -> Iterator[None]:
@@ -546,7 +546,7 @@ class Crew:
 
         def help_with(helper: Engine) -> None:
             with contextlib.suppress(CutnodeError):  # which the engine that is helped meets, too
-                helper.search(game[-1], moves=moves, stop=done)
+                helper.search(game[-1], history=game[:-1], moves=moves, stop=done)
 
         threads = []
         for helper in self.engines[1:]:
@@ -601,10 +601,6 @@ def score_text(value: float) -> str:
         return f"cp {int(value * 100 / UNIT)}"
     plies = int(distance)
     return f"mate {(plies + 1) // 2 if value > 0 else -(plies // 2)}"
-
-
-def read_root(text: str) -> Any:
-    return start() if text == "startpos" else parse_position(text)
 
 
 def number(text: str) -> int:
