@@ -288,7 +288,7 @@ class Session:
         elif root != "startpos":
             raise PositionError(f"write startpos or fen ..., not {quoted(root)}")
         if root == self.root:  # most often the same game, some moves later
-            game = self.game[: len(os.path.commonprefix([texts, self.texts])) + 1]
+            game = self.game[: common(texts, self.texts) + 1]
         else:
             game = [start() if root == "startpos" else parse_position(root)]
         for count, move in enumerate(texts[len(game) - 1 :], len(game)):
@@ -560,6 +560,13 @@ class Crew:
             for helper, thread in zip(self.engines[1:], threads, strict=True):
                 helper.stop()
                 thread.join()
+
+
+def common(first: Sequence[Any], second: Sequence[Any]) -> int:
+    """With how many equal items two sequences begin."""
+    pairs = zip(first, second, strict=False)
+    equal = min(len(first), len(second))
+    return next((n for n, (one, other) in enumerate(pairs) if one != other), equal)
 
 
 def nodes_at(elo: int) -> int:
