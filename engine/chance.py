@@ -457,7 +457,7 @@ def chance_node(
                     extend_line(search, ply, move)
                     if score >= beta:
                         count_cutoff(search, move, known, ply, searched, end - at - 1)
-                        remember_cutoff(search, top, at, previous, mover, ply, depth)
+                        remember_cutoff(position, search, top, at, previous, mover, ply, depth)
                         break
                     floor = score
         if best >= beta:

@@ -36,8 +36,8 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 Verbs that a game may define, compiled; each has a default, and a verb that is not
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`endgame`,
 :func:`candidates`, :func:`forced`, :func:`order`, :func:`scout`, :func:`noisy`,
-:func:`check`, :func:`gain`, :func:`exchange`, :func:`extension`, :func:`skip`,
-:func:`deviation`, :func:`features`, :func:`canonical`, :func:`canonical_move`,
+:func:`check`, :func:`gain`, :func:`exchange`, :func:`pattern`, :func:`extension`,
+:func:`skip`, :func:`deviation`, :func:`features`, :func:`canonical`, :func:`canonical_move`,
 :func:`original_move`, :func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`,
 :func:`chance_outcome`, :func:`reversible`, :func:`recurrence`, :func:`drawn`.
 
@@ -151,6 +151,7 @@ __all__ = [
     "order",
     "original_move",
     "outcome",
+    "pattern",
     "play",
     "plies_left",
     "recurrence",
@@ -480,6 +481,16 @@ def exchange(position: Any, move: int, least: int) -> bool:
     it looks only for what changes estimates much.
     """
     return gain(position, move) >= least  # type: ignore[no-any-return]
+
+
+@_verb
+def pattern(position: Any, move: int) -> int:
+    """What moves that do alike have in common, 0 to 1023; default: the move modulo 1024.
+
+    Such as which piece goes where.  If a game defines it, a search learns which move is good
+    after which.
+    """
+    return move % 1024
 
 
 @_verb

@@ -66,14 +66,16 @@ twice the nodes of an exact search at depth 10, in 0.6 of the time."""
 TABLE_DEPTH = 1
 """A node with at least this depth probes and stores."""
 
-ENHANCED_DEPTH = 4
-"""A node with at least this depth looks its children up before it searches one."""
-
 HISTORY_SIZE = 4096
 """Moves share a history entry with those that are equal modulo this."""
 
 HISTORY_LIMIT = 16384
 """History scores stay between plus and minus this (gravity)."""
+
+PATTERNS = 1024
+CONTINUED_BONUS = 8
+"""Patterns of moves, and what a cutoff is worth for that of its move after those before it, times
+the depth squared."""
 
 KILLER_BONUS = 8192
 COUNTER_BONUS = 4096
@@ -104,12 +106,14 @@ BLUNT = {
     "reverse_depth": 4,
     "futility_depth": 3,
     "late_depth": 3,
+    "enhanced_depth": 4,
 }
 """Numbers of a search whose leaves are estimated as they are, or played on with moves that
 nobody weighs.
 
 ``parity``: see there.
 ``null_reduction``: a pass is searched so many plies less deep, and a quarter of the depth less.
+``enhanced_depth``: nodes of at least this depth look their children up before one is searched.
 The others: the depths up to which margins, and the number of a move, prune."""
 
 SHARP = {
@@ -118,6 +122,7 @@ SHARP = {
     "reverse_depth": 7,
     "futility_depth": 7,
     "late_depth": 7,
+    "enhanced_depth": 8,
 }
 """The same where the game says what moves win (``gain``): leaves are quiet there, and scores of odd
 and even depths alike."""
@@ -126,6 +131,7 @@ REDUCTION_DEPTH = 4
 REDUCTION_MOVES = 2
 BLUNT_REDUCTION = (0.0, 0.75)
 SHARP_REDUCTION = (0.5, 2.0)
+REDUCTION_HISTORY = 8192
 """Late moves: at nodes of at least this depth, moves after so many are searched
 ``base + log(depth) * log(number) / divisor`` plies less deep.  Blunt, divisor 1: 1.5 times the
 nodes of 0.75; 0.5: 0.8 times, and fewer of the exact search's moves."""
@@ -159,10 +165,17 @@ MARGINS = {
     "delta": 1.5,
     "noisy": 1.0,
     "quiet": 0.6,
+    "singular": 0.02,
 }
 """In ``UNIT`` of the game.  The first three for each ply of depth.  ``delta``: quiescence skips moves
 that gain so much too little.  ``noisy`` and ``quiet``: moves that lose more by exchanges, for each
 ply of depth, are skipped."""
+
+SINGULAR_DEPTH = 7
+SINGULAR_LESS = 3
+"""A known move is tested for being the only good one at nodes of at least this depth, if it was found
+by a search at most so many plies less deep.  It is if all others are worse, half as deep, by the
+margin for each ply of depth."""
 
 EXCHANGE_DEPTH = 6
 """The depth up to which they are."""

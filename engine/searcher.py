@@ -197,8 +197,10 @@ class Engine:
         self.words["before"][0] = len(words)
 
     def _unlearn(self) -> None:
-        for name, value in (("history", 0), ("killers", NO_MOVE), ("counters", NO_MOVE)):
-            self.memory.fill(name, value)
+        for name in ("history", "continued"):
+            self.memory.fill(name, 0)
+        for name in ("killers", "counters", "barred"):
+            self.memory.fill(name, NO_MOVE)
 
     def search(
         self,

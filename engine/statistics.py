@@ -57,6 +57,8 @@ class Statistics:
     losing: int
     """Moves skipped because they lose by exchanges."""
     extended: int
+    singular_cutoffs: int
+    """When two moves were good enough, in a test whether one is."""
     distance_cutoffs: int
     chance_nodes: int
     """Positions where chance decides."""

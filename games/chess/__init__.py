@@ -361,6 +361,12 @@ def check(position):
 
 
 @compiled
+def pattern(position, move):
+    """What goes where."""
+    return move >> 6
+
+
+@compiled
 def extension(position, move, child):
     """One for a check."""
     return 1 if checkers(child) else 0
