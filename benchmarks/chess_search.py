@@ -2,7 +2,7 @@
 
     python benchmarks/chess_search.py                           # all of it
     python benchmarks/chess_search.py --parts tactics --nodes 1000000 --suites bratko_kopec
-    python benchmarks/chess_search.py --parts perft search --peer stockfish    # and the same in a peer
+    python benchmarks/chess_search.py --parts perft search --peer stockfish # beside a peer
 
 Everything is on one core and from an empty table, and times are of the CPU.  A position of a
 suite is solved if its best move is found when the limit is reached; a mate, if its distance is
