@@ -62,8 +62,8 @@ from engine.ordering import (
     remember_cutoff,
 )
 from engine.parameters import (
-    DEEPENING_STEP,
     LISTED_OUTCOMES,
+    PARITY,
     STAR_DEPTH,
     TABLE_DEPTH,
 )
@@ -237,9 +237,9 @@ def chance_node(
     if remember:
         search.probes += 1
         entry = probe(table, word)
-        if entry.data == Bits(0) and search.exact and depth > DEEPENING_STEP:
+        if entry.data == Bits(0) and search.exact and depth > PARITY:
             # The last iteration may have proven the score, and liked a move.
-            earlier = chance_address(position, actions, depth - DEEPENING_STEP, ply, search)
+            earlier = chance_address(position, actions, depth - PARITY, ply, search)
             entry = probe(table, earlier)
         if entry.data != Bits(0):
             search.hits += 1
@@ -457,7 +457,7 @@ def chance_node(
                     extend_line(search, ply, move)
                     if score >= beta:
                         count_cutoff(search, move, known, ply, searched, end - at - 1)
-                        remember_cutoff(search, top, at, previous, mover, ply, depth)
+                        remember_cutoff(position, search, top, at, previous, mover, ply, depth)
                         break
                     floor = score
         if best >= beta:
@@ -507,7 +507,7 @@ def chance_root(position, evaluation, alpha, beta, depth, first, search, table):
         beta,
         depth,
         nothing,
-        nothing,
+        np.int64(search.before),
         nothing,
         nothing,
         np.int64(NO_MOVE),

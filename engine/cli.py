@@ -9,6 +9,7 @@ the contract, 130 interrupted (what was found until then is printed).
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import sys
@@ -30,6 +31,7 @@ from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOU
 from engine.people import board, explained, forgiving, move_text, position_text
 from engine.playing.cli import match
 from engine.playing.cli import play as play_game
+from engine.playing.record import is_over
 from engine.results import Result, score_text
 from engine.searcher import DRIVERS
 from engine.table import Table
@@ -116,14 +118,23 @@ main.add_command(tree)
 
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
     """What all verbs take: a game, and a position of it or a file of positions."""
+
+    @functools.wraps(command)
+    def with_position(*, position: str | None, fen: str | None, **given: Any) -> None:
+        if position is not None and fen is not None:
+            raise CutnodeError("a position and --fen exclude each other")
+        command(position=position if fen is None else fen, **given)
+
+    decorated: Callable[..., None] = with_position
     for parameter in (
         click.option("--json", "as_json", is_flag=True, help="One JSON object per line."),
         FILE,
+        click.option("--fen", metavar="TEXT", help="The position, written as an option."),
         click.argument("position", required=False),
         click.argument("game"),
     ):
-        command = parameter(command)
-    return command
+        decorated = parameter(decorated)
+    return decorated
 
 
 @main.command(epilog=EPILOG)
@@ -388,7 +399,9 @@ def search(
         if as_json:
             click.echo(json.dumps(data | {"position": text}))
         elif file is None:
-            click.echo(f"{board(start)}\n\n{result}")
+            drawn = is_over(start) and not outcome(start)[0]
+            note = "\na draw by the rules; if play goes on:" * drawn
+            click.echo(f"{board(start)}\n{note}\n{result}")
         else:
             best = data["best_move"] or "-"
             click.echo(
@@ -424,6 +437,7 @@ def names_in(text: str) -> list[str]:
 )
 @click.option("--divide", is_flag=True, help="Also count behind each move.")
 @click.option("--finished", is_flag=True, help="Count lines that end the game earlier, too.")
+@click.option("--no-bulk", is_flag=True, help="Make the last moves, too, instead of counting them.")
 def perft(
     game: str,
     position: str | None,
@@ -432,20 +446,22 @@ def perft(
     depth: int,
     divide: bool,
     finished: bool,
+    no_bulk: bool,
 ) -> None:
     """Count the lines of exactly N moves, a test of the rules."""
     _, entries = read_positions(game, position, file)
+    count_lines = functools.partial(engine.perft, finished=finished, bulk=not no_bulk)
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
         engine.perft(start, 0)  # compiles, so that the clock sees only the counting
         started = time.perf_counter()
         behind = {
-            move_text(start, move): engine.perft(play(start, move), depth - 1, finished=finished)
+            move_text(start, move): count_lines(play(start, move), depth - 1)
             for move in (engine.legal_moves(start) if divide and depth > 0 else ())
         }
         lines = sum(behind.values())
         if not behind:
-            lines = engine.perft(start, depth, finished=finished)
+            lines = count_lines(start, depth)
         seconds = time.perf_counter() - started
         if as_json:
             data = {"position": text, "depth": depth, "lines": lines, "seconds": seconds}
@@ -468,11 +484,14 @@ def show(game: str, position: str | None, file: str | None, as_json: bool) -> No
         line = position_text(shown)
         moves = [move_text(shown, move) for move in engine.legal_moves(shown)]
         if as_json:
-            click.echo(json.dumps({"position": text, "board": line, "moves": moves}))
+            data = {"position": text, "board": line, "moves": moves, "over": is_over(shown)}
+            click.echo(json.dumps(data))
         else:
             click.echo("\n" * (number > 0) + f"{board(shown)}\n\ntext   {line}")
             why = "the game is over" if outcome(shown)[0] else "chance decides"
             click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
+            if moves and is_over(shown):
+                click.echo("over   a draw by the rules, whatever is played")
 
 
 @main.command(epilog=EPILOG)

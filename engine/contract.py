@@ -36,8 +36,8 @@ Verbs that every game defines, compiled (decorate them with ``@compiled``):
 Verbs that a game may define, compiled; each has a default, and a verb that is not
 defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`endgame`,
 :func:`candidates`, :func:`forced`, :func:`order`, :func:`scout`, :func:`noisy`,
-:func:`check`, :func:`gain`, :func:`exchange`, :func:`extension`, :func:`skip`,
-:func:`deviation`, :func:`features`, :func:`canonical`, :func:`canonical_move`,
+:func:`check`, :func:`gain`, :func:`exchange`, :func:`pattern`, :func:`extension`,
+:func:`skip`, :func:`deviation`, :func:`features`, :func:`canonical`, :func:`canonical_move`,
 :func:`original_move`, :func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`,
 :func:`chance_outcome`, :func:`reversible`, :func:`recurrence`, :func:`drawn`.
 
@@ -140,6 +140,7 @@ __all__ = [
     "game_name",
     "is_plain",
     "key",
+    "knows_gains",
     "legal_moves",
     "module_of",
     "most_moves",
@@ -150,6 +151,7 @@ __all__ = [
     "order",
     "original_move",
     "outcome",
+    "pattern",
     "play",
     "plies_left",
     "recurrence",
@@ -471,13 +473,24 @@ def gain(position: Any, move: int) -> int:
 
 
 @_verb
-def exchange(position: Any, move: int) -> int:
-    """What a noisy move wins after the best answers on its square; default: its gain.
+def exchange(position: Any, move: int, least: int) -> bool:
+    """Whether a move wins *least* or more after the best answers on its square.
 
-    The static exchange value, in the unit of ``evaluate``.  A search tries moves that lose by it
-    last, and does not try them where it looks only for what changes estimates much.
+    The static exchange value, in the unit of ``evaluate``, compared with a number; default: that
+    of its :func:`gain`.  A search tries noisy moves that lose last, and does not try them where
+    it looks only for what changes estimates much.
     """
-    return gain(position, move)  # type: ignore[no-any-return]
+    return gain(position, move) >= least  # type: ignore[no-any-return]
+
+
+@_verb
+def pattern(position: Any, move: int) -> int:
+    """What moves that do alike have in common, 0 to 1023; default: the move modulo 1024.
+
+    Such as which piece goes where.  If a game defines it, a search learns which move is good
+    after which.
+    """
+    return move % 1024
 
 
 @_verb
@@ -685,6 +698,13 @@ def side(cls: type) -> Callable[..., Any]:
 def recurs(cls: type) -> Callable[..., Any]:
     """``recurs(position)``: whether positions of this game can occur again."""
     answer = defines(cls, "reversible")
+    return lambda position: answer
+
+
+@_derived
+def knows_gains(cls: type) -> Callable[..., Any]:
+    """``knows_gains(position)``: whether its game says what noisy moves win."""
+    answer = defines(cls, "gain")
     return lambda position: answer
 
 

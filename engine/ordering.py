@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.contract import NO_MOVE
+from engine.contract import NO_MOVE, gain, knows_gains, pattern
 from engine.jit import compiled
 from engine.parameters import (
+    CONTINUED_BONUS,
     COUNTER_BONUS,
     HISTORY_LIMIT,
     HISTORY_SIZE,
     KILLER_BONUS,
+    PATTERNS,
 )
 
 __all__ = [
@@ -89,11 +91,16 @@ def bring_best(ranked, at, end):
 
 
 @compiled
-def learned_score(search, move, previous, mover, ply):
-    """What the search so far says for a move: killers, countermoves, history."""
+def learned_score(search, move, like, previous, mover, ply):
+    """What the search so far says for a move: killers, countermoves, history.
+
+    *like* is its pattern.
+    """
     score = 0
     if search.use_history:
         score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
+    if search.use_continuation:
+        score += continued_score(search, like, ply)
     if search.use_killers:
         if move == search.killers[2 * ply]:
             score += 2 * KILLER_BONUS
@@ -106,24 +113,46 @@ def learned_score(search, move, previous, mover, ply):
 
 
 @compiled
-def remember_cutoff(search, first, at, previous, mover, ply, depth):
-    """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut."""
-    move = ranked_move(search.ranked[at])
-    if search.use_killers and move != search.killers[2 * ply]:
-        search.killers[2 * ply + 1] = search.killers[2 * ply]
-        search.killers[2 * ply] = move
-    if search.use_countermoves and previous != NO_MOVE:
-        search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
-    if search.use_history:
-        bonus = min(depth * depth, 400)
-        learn(search, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
-        for earlier in range(first, at):
-            tried = ranked_move(search.ranked[earlier])
-            learn(search, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
+def continued_score(search, like, ply):
+    """What the search says for a pattern after the last move, and after the one before that."""
+    return np.int64(search.continued[PATTERNS * search.patterns[ply + 1] + like]) + np.int64(
+        search.continued[PATTERNS * search.patterns[ply] + like]
+    )
 
 
 @compiled
-def learn(search, index, bonus):
-    """Move a history score by *bonus*, the less the nearer it is to the limit (gravity)."""
-    score = search.history[index]
-    search.history[index] = score + bonus - score * abs(bonus) // HISTORY_LIMIT
+def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
+    """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut."""
+    move = ranked_move(search.ranked[at])
+    quiet = not knows_gains(position) or gain(position, move) <= 0
+    if search.use_killers and move != search.killers[2 * ply] and quiet:
+        search.killers[2 * ply + 1] = search.killers[2 * ply]
+        search.killers[2 * ply] = move
+    if search.use_countermoves and previous != NO_MOVE and quiet:
+        search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
+    if search.use_history:
+        bonus = min(depth * depth, 400)
+        learn(search.history, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
+        for earlier in range(first, at):
+            tried = ranked_move(search.ranked[earlier])
+            learn(search.history, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
+    if search.use_continuation and quiet:
+        bonus = min(CONTINUED_BONUS * depth * depth, HISTORY_LIMIT // 8)
+        learn_pattern(position, search, move, ply, bonus)
+        for earlier in range(first, at):
+            learn_pattern(position, search, ranked_move(search.ranked[earlier]), ply, -bonus)
+
+
+@compiled
+def learn_pattern(position, search, move, ply, bonus):
+    """The same after the last move, and after the one before that."""
+    like = pattern(position, move)
+    learn(search.continued, PATTERNS * search.patterns[ply + 1] + like, bonus)
+    learn(search.continued, PATTERNS * search.patterns[ply] + like, bonus)
+
+
+@compiled
+def learn(scores, index, bonus):
+    """Move a score by *bonus*, the less the nearer it is to the limit (gravity)."""
+    score = np.int64(scores[index])
+    scores[index] = score + bonus - score * abs(bonus) // HISTORY_LIMIT

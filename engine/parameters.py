@@ -52,11 +52,6 @@ MOST_PLIES = 126
 MOST_BEFORE = 1024
 """So many positions of a game that came before a search are looked at for repetitions."""
 
-DEEPENING_STEP = 2
-"""A search of given depth deepens in steps of two plies, of the depth's parity: half of the
-nodes of single steps, as scores of odd and even depths differ.  A search that is limited
-otherwise deepens by one."""
-
 INLINE_NODES = 20_000
 SHORT_NODES = 50
 """A search of one ply, and the next after fewer nodes than the second number, runs in the
@@ -71,14 +66,16 @@ twice the nodes of an exact search at depth 10, in 0.6 of the time."""
 TABLE_DEPTH = 1
 """A node with at least this depth probes and stores."""
 
-ENHANCED_DEPTH = 4
-"""A node with at least this depth looks its children up before it searches one."""
-
 HISTORY_SIZE = 4096
 """Moves share a history entry with those that are equal modulo this."""
 
 HISTORY_LIMIT = 16384
 """History scores stay between plus and minus this (gravity)."""
+
+PATTERNS = 1024
+CONTINUED_BONUS = 8
+"""Patterns of moves, and what a cutoff is worth for that of its move after those before it, times
+the depth squared."""
 
 KILLER_BONUS = 8192
 COUNTER_BONUS = 4096
@@ -87,31 +84,66 @@ COUNTER_BONUS = 4096
 ORDER_WEIGHT = 64
 """What a point of the game's own order is worth beside history scores."""
 
+GAIN_WEIGHT = 16
+NOISY_BONUS = 1 << 20
+"""What a point of a noisy move's gain is worth, and how far noisy moves that do not lose are
+before all others, and those that lose behind them."""
+
 ASPIRATION_DEPTH = 4
 ASPIRATION_WINDOW = 16
 """From this depth on a search starts with a window of this width on either side of the last
 score, four times wider each time that the score lies outside."""
 
-REDUCTION_STEP = 2
-"""Depth is reduced by multiples of this: scores of odd and even depths differ, and a search
-that is a ply less deep fails high and is repeated.  By 2 instead of 1: a quarter of the
-nodes in Connect Four at depth 12, two thirds in Breakthrough at depth 6."""
+PARITY = 2
+"""Scores of odd and even depths differ, so depth is reduced, and deepened to a depth that is given,
+by multiples of this: what is searched a ply less deep fails high and is repeated.  By 2 instead of
+1: a quarter of the nodes in Connect Four at depth 12, two thirds in Breakthrough at depth 6; half of
+the nodes of single steps in deepening.  A search that is limited otherwise deepens by one."""
+
+BLUNT = {
+    "parity": PARITY,
+    "null_reduction": 2,
+    "reverse_depth": 4,
+    "futility_depth": 3,
+    "late_depth": 3,
+    "enhanced_depth": 4,
+}
+"""Numbers of a search whose leaves are estimated as they are, or played on with moves that
+nobody weighs.
+
+``parity``: see there.
+``null_reduction``: a pass is searched so many plies less deep, and a quarter of the depth less.
+``enhanced_depth``: nodes of at least this depth look their children up before one is searched.
+The others: the depths up to which margins, and the number of a move, prune."""
+
+SHARP = {
+    "parity": 1,
+    "null_reduction": 3,
+    "reverse_depth": 7,
+    "futility_depth": 7,
+    "late_depth": 7,
+    "enhanced_depth": 8,
+}
+"""The same where the game says what moves win (``gain``): leaves are quiet there, and scores of odd
+and even depths alike."""
 
 REDUCTION_DEPTH = 4
 REDUCTION_MOVES = 2
-REDUCTION_DIVISOR = 0.75
+BLUNT_REDUCTION = (0.0, 0.75)
+SHARP_REDUCTION = (0.5, 2.0)
+REDUCTION_HISTORY = 8192
 """Late moves: at nodes of at least this depth, moves after so many are searched
-``log(depth) * log(number) / divisor`` plies less deep.  Divisor 1: 1.5 times the nodes of
-0.75; 0.5: 0.8 times, and fewer of the exact search's moves."""
+``base + log(depth) * log(number) / divisor`` plies less deep.  Blunt, divisor 1: 1.5 times the
+nodes of 0.75; 0.5: 0.8 times, and fewer of the exact search's moves."""
 
 INTERNAL_DEPTH = 6
 """A node of at least this depth without a known move is searched less deep by a step.  4
 instead of 6: 0.6 times the nodes in Connect Four, and fewer of the exact search's moves."""
 
 NULL_DEPTH = 3
-NULL_REDUCTION = 2
-"""A pass is tried at nodes of at least this depth, and searched so many plies less deep, and
-a quarter of the depth less than that."""
+NULL_SURPLUS = 3
+"""A pass is tried at nodes of at least this depth; for each ``UNIT`` that the estimate is above
+beta it is searched a ply less deep still, at most so many."""
 
 PROBCUT_DEPTH = 3
 PROBCUT_CONFIDENCE = 1.4
@@ -123,19 +155,33 @@ all but this with 100 ms a move, 0.53 (+- 0.05) with 30,000 nodes; without margi
 20,000 nodes, and then 1.0 and 1.8 deviations 0.45 and 0.49 against 1.4, two searches inside each
 other 0.50 against one (+- 0.06)."""
 
-REVERSE_DEPTH = 4
-FUTILITY_DEPTH = 3
 RAZORING_DEPTH = 2
-"""The depths up to which margins prune.  Each margin is in ``UNIT`` of the game, for each
-ply of depth."""
+"""The depth up to which razoring is tried."""
 
-REVERSE_MARGIN = 1.0
-FUTILITY_MARGIN = 1.5
-RAZORING_MARGIN = 2.5
+MARGINS = {
+    "reverse": 1.0,
+    "futility": 1.5,
+    "razoring": 2.5,
+    "delta": 1.5,
+    "noisy": 1.0,
+    "quiet": 0.6,
+    "singular": 0.02,
+}
+"""In ``UNIT`` of the game.  The first three for each ply of depth.  ``delta``: quiescence skips moves
+that gain so much too little.  ``noisy`` and ``quiet``: moves that lose more by exchanges, for each
+ply of depth, are skipped."""
 
-LATE_DEPTH = 3
+SINGULAR_DEPTH = 7
+SINGULAR_LESS = 3
+"""A known move is tested for being the only good one at nodes of at least this depth, if it was found
+by a search at most so many plies less deep.  It is if all others are worse, half as deep, by the
+margin for each ply of depth."""
+
+EXCHANGE_DEPTH = 6
+"""The depth up to which they are."""
+
 LATE_MOVES = 4
-"""At nodes of up to this depth, moves after ``moves + depth * depth`` are skipped."""
+"""Moves after ``moves + depth * depth`` are skipped, half as many where estimates fall."""
 
 # Games of chance.
 

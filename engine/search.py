@@ -36,12 +36,17 @@ from engine.contract import (
     NO_MOVE,
     canonical,
     canonical_move,
+    check,
     costless,
     defines,
     deviation,
+    drawn,
+    exchange,
     extension,
+    gain,
     game_constant,
     key,
+    knows_gains,
     most_moves,
     most_value,
     moves,
@@ -50,6 +55,7 @@ from engine.contract import (
     order,
     original_move,
     outcome,
+    pattern,
     play,
     recurs,
     reversible,
@@ -62,36 +68,40 @@ from engine.limits import MOVES, NODES, RUNNING
 from engine.ordering import (
     FIRST,
     bring_best,
+    continued_score,
     learned_score,
     rank,
     ranked_again,
     ranked_move,
     ranked_number,
     remember_cutoff,
-    sort_down,
 )
 from engine.parameters import (
-    ENHANCED_DEPTH,
-    FUTILITY_DEPTH,
+    BLUNT,
+    EXCHANGE_DEPTH,
+    GAIN_WEIGHT,
     HISTORY_SIZE,
     INTERNAL_DEPTH,
-    LATE_DEPTH,
     LATE_MOVES,
     LISTED_OUTCOMES,
+    MARGINS,
     MOST_BEFORE,
     MOST_DEPTH,
     MOST_PLIES,
+    NOISY_BONUS,
     NULL_DEPTH,
-    NULL_REDUCTION,
+    NULL_SURPLUS,
     ORDER_WEIGHT,
+    PATTERNS,
     PROBCUT_CONFIDENCE,
     PROBCUT_DEPTH,
     PROBCUT_LEVELS,
     RAZORING_DEPTH,
     REDUCTION_DEPTH,
+    REDUCTION_HISTORY,
     REDUCTION_MOVES,
-    REDUCTION_STEP,
-    REVERSE_DEPTH,
+    SINGULAR_DEPTH,
+    SINGULAR_LESS,
     TABLE_DEPTH,
 )
 from engine.plain import accuse, is_draw
@@ -118,7 +128,16 @@ COUNTERS = (
     *("probes", "hits", "table_cutoffs", "enhanced_cutoffs", "stores", "overwrites"),
     *("pvs_researches", "reductions", "reduction_researches", "null_tries", "null_cutoffs"),
     *("probcut_tries", "probcut_cutoffs"),
-    *("reverse_cutoffs", "razored", "futile", "late", "extended", "distance_cutoffs"),
+    *(
+        "reverse_cutoffs",
+        "razored",
+        "futile",
+        "late",
+        "losing",
+        "extended",
+        "singular_cutoffs",
+        "distance_cutoffs",
+    ),
     *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
 )
 """What is counted, each a field of the search's memory (see ``engine.statistics``)."""
@@ -140,7 +159,9 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("order_depth", np.int64),  # from this depth on the game says which moves look promising
         ("purpose", np.uint64),  # part of all keys: what the scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
-        *((f"{name}_margin", np.int64) for name in ("reverse", "futility", "razoring")),
+        *((name, np.int64) for name in BLUNT),
+        ("unit", np.int64),
+        *((f"{name}_margin", np.int64) for name in MARGINS),
         *((name, np.int64) for name in COUNTERS),
         ("estimates", np.int64),
         ("repetitions", np.int64),
@@ -150,9 +171,13 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
         ("history", np.int64, (2 * HISTORY_SIZE,)),
         ("counters", np.int64, (2 * HISTORY_SIZE,)),
+        ("continued", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
+        ("barred", np.int64, (plies + 1,)),  # the move that a node is asked to do without
+        ("patterns", np.int64, (plies + 3,)),  # of the two moves before the root, and of its line
         ("reduction", np.int64, ((MOST_DEPTH + 1) * 64,)),
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
         ("before", np.int64),  # so many positions of the path come before the root
+        ("static", np.int64, (plies + 1,)),
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
@@ -250,7 +275,12 @@ def rank_moves(position, known, previous, mover, ply, top, end, parked, search):
     stride = width(position) + 1
     for at in range(top, end):
         move = search.moves[at]
-        score = learned_score(search, move, previous, mover, ply)
+        score = learned_score(search, move, pattern(position, move), previous, mover, ply)
+        if knows_gains(position):
+            won = gain(position, move)
+            if won > 0:
+                loses = search.use_exchange and not exchange(position, move, 0)
+                score += GAIN_WEIGHT * won + (-NOISY_BONUS if loses else NOISY_BONUS)
         again = False
         if parked:
             child = play(position, move)
@@ -305,11 +335,22 @@ def leaf_score(position, evaluation, ply, steps, search):
 
 @compiled(
     signature=lambda position, evaluation: types.int64(
-        position, evaluation, types.int64, types.int64, types.int64, types.int64, _search(position)
+        position,
+        evaluation,
+        types.uint64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        _search(position),
+        TABLE,
     )
 )
-def quiet_node(position, evaluation, alpha, beta, ply, top, search):
-    """The score when only noisy moves are played on, and either player may stop."""
+def quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table):
+    """The score when only noisy moves are played on, and either player may stop.
+
+    A player who has to meet a threat (``check``) may not, and has all moves.
+    """
     search.nodes += 1
     search.quiet_nodes += 1
     search.deepest = max(search.deepest, ply)
@@ -320,31 +361,79 @@ def quiet_node(position, evaluation, alpha, beta, ply, top, search):
     if over:
         search.leaves += 1
         return final_score(value, ply, search.win, search.step)
-    search.estimates += 1
-    best = limited(estimate(evaluation, position), search.win)
-    end = noisy(position, search.moves, top)
+    if ply > 0 and drawn(position):
+        search.leaves += 1
+        return 0
+    known, entered = NO_MOVE, search.use_table and knows_gains(position)
+    if entered:
+        search.probes += 1
+        data = probe(table, word)
+        if data != Bits(0):
+            search.hits += 1
+            lower = from_table(lower_of(data), ply, search.win, search.step)
+            upper = from_table(upper_of(data), ply, search.win, search.step)
+            if lower >= beta or lower == upper or upper <= alpha:
+                search.table_cutoffs += 1
+                search.estimates += not is_proven(data)
+                return lower if lower >= beta or lower == upper else upper
+            known = known_move(position, data, search)
+    checked = check(position)
+    static, best = -INFINITE, -INFINITE
+    if not checked or ply >= search.plies:
+        search.estimates += 1
+        static = limited(estimate(evaluation, position), search.win)
+        best = static
+        if best >= beta or ply >= search.plies:
+            search.leaves += 1
+            return best
+    end = moves(position, search.moves, top) if checked else noisy(position, search.moves, top)
     if end - top > most_moves(position):
         accuse(position, MOVES, search)
         return alpha
-    if best >= beta or ply >= search.plies or end == top:
+    if end == top:
         search.leaves += 1
         return best
     floor = max(alpha, best)
     for at in range(top, end):
         move = search.moves[at]
-        score = order(position, move, play(position, move)) if search.use_order else 0
+        score = GAIN_WEIGHT * gain(position, move)
+        score += (
+            ORDER_WEIGHT * order(position, move, play(position, move)) if search.use_order else 0
+        )
         search.ranked[at] = rank(score, move, False, at - top)
-    sort_down(search.ranked, top, end)
     for at in range(top, end):
-        child = play(position, ranked_move(search.ranked[at]))
+        move = ranked_move(bring_best(search.ranked, at, end))
+        if knows_gains(position) and not checked:
+            hope = static + gain(position, move) + search.delta_margin
+            if hope <= floor:
+                best = max(best, hope)
+                continue
+            if not exchange(position, move, 0):
+                continue
+        child = play(position, move)
+        child_word = address(child, np.int64(0), search) if entered else Bits(0)
         if moves_again(position, child):
-            value = quiet_node(child, evaluation, floor, beta, ply + 1, end, search)
+            value = quiet_node(
+                child, evaluation, child_word, floor, beta, ply + 1, end, search, table
+            )
         else:
-            value = -quiet_node(child, evaluation, -beta, -floor, ply + 1, end, search)
-        best = max(best, value)
-        floor = max(floor, best)
-        if best >= beta:
-            break
+            value = -quiet_node(
+                child, evaluation, child_word, -beta, -floor, ply + 1, end, search, table
+            )
+        if search.stop != RUNNING:
+            return alpha
+        if value > best:
+            best = value
+            if value > floor:
+                floor, best_move = value, move
+                if value >= beta:
+                    break
+    if entered:
+        lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
+        upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
+        search.stores += 1
+        nothing = np.int64(0)
+        search.overwrites += store_depth(table, word, lower, upper, best_move, nothing, False)
     return best
 
 
@@ -390,7 +479,7 @@ def search_node(
     if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
         return leaf_score(position, evaluation, ply, steps, search)
     if depth <= 0:
-        return quiet_node(position, evaluation, alpha, beta, ply, top, search)
+        return quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
 
     # 1. Count the node, and stop if told to.
     search.nodes += 1
@@ -424,13 +513,14 @@ def search_node(
     estimates, repetitions = search.estimates, search.repetitions
     remember = search.use_table != 0 and depth >= TABLE_DEPTH
     remember = remember and not (recurs(position) and search.exact and steps > 0)
-    known = NO_MOVE
+    known, alone = NO_MOVE, False
+    barred = search.barred[ply]
     if remember:
         search.probes += 1
         data = probe(table, word)
         if data != Bits(0):
             search.hits += 1
-            if ply > 0 and suits(data, depth, search.exact):
+            if ply > 0 and barred == NO_MOVE and suits(data, depth, search.exact):
                 lower = from_table(lower_of(data), ply, search.win, search.step)
                 upper = from_table(upper_of(data), ply, search.win, search.step)
                 if lower >= beta or lower == upper or upper <= alpha:
@@ -438,28 +528,38 @@ def search_node(
                     search.estimates += not is_proven(data)
                     return lower if lower >= beta or lower == upper else upper
             known = known_move(position, data, search)
+            if search.use_singular and depth >= SINGULAR_DEPTH and ply > 0 and known != NO_MOVE:
+                lower = from_table(lower_of(data), ply, search.win, search.step)
+                alone = depth_of(data) >= depth - SINGULAR_LESS and abs(lower) <= MOST_ESTIMATE
+                bound = lower - search.singular_margin * depth
+    remember &= barred == NO_MOVE
+    alone &= barred == NO_MOVE
 
     # 5. Far outside the window near the leaves, after a pass, or a few plies on: no need to look.
-    doubtful = (
-        ply > 0
-        and not search.exact
-        and not in_pv
-        and (search.win == 0 or (alpha > -MOST_ESTIMATE and beta < MOST_ESTIMATE))
-    )
-    near = depth <= REVERSE_DEPTH and (search.use_razoring != 0 or search.use_reverse != 0)
+    checked = check(position)
+    decided = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
+    doubtful = ply > 0 and not search.exact and not in_pv and not checked and not decided
+    static, worsening = -INFINITE, False
+    if search.use_improving and not checked:
+        static = limited(estimate(evaluation, position), search.win)
+        worsening = ply >= 2 and static <= search.static[ply - 2]
+    search.static[ply] = static
+    near = depth <= search.reverse_depth and (search.use_razoring != 0 or search.use_reverse != 0)
     passing = search.use_null != 0 and depth >= NULL_DEPTH and previous != NO_MOVE
+    passing &= barred == NO_MOVE
     foretold = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
     foretold = foretold and search.foretelling < PROBCUT_LEVELS
     if doubtful and (near or passing or foretold):
-        static = limited(estimate(evaluation, position), search.win)
+        if static == -INFINITE:
+            static = limited(estimate(evaluation, position), search.win)
         if search.use_razoring and depth <= RAZORING_DEPTH:
             if static + search.razoring_margin * depth <= alpha:
-                value = quiet_node(position, evaluation, alpha, beta, ply, top, search)
+                value = quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
                 if value <= alpha:
                     search.razored += 1
                     return value
-        if search.use_reverse and depth <= REVERSE_DEPTH:
-            if static - search.reverse_margin * depth >= beta:
+        if search.use_reverse and depth <= search.reverse_depth:
+            if static - search.reverse_margin * (depth + worsening) >= beta:
                 search.reverse_cutoffs += 1
                 search.estimates += 1
                 return static
@@ -467,7 +567,9 @@ def search_node(
             allowed, child = skip(position)
             if allowed and not moves_again(position, child):
                 search.null_tries += 1
-                less = depth - 1 - NULL_REDUCTION - depth // 4
+                search.patterns[ply + 2] = 0
+                surplus = min((static - beta) // search.unit, NULL_SURPLUS) if search.unit else 0
+                less = depth - 1 - search.null_reduction - depth // 4 - surplus
                 value = -search_node(
                     child,
                     evaluation,
@@ -529,13 +631,13 @@ def search_node(
 
     # 6. Without a move to begin with, look less deep: there will be one next time.
     if search.use_internal and known == NO_MOVE and depth >= INTERNAL_DEPTH and ply > 0:
-        depth -= REDUCTION_STEP
+        depth -= search.parity
 
     # 7. Make the moves and say which look promising.
     mover = side(position, ply)
     stride = width(position) + 1
     parked = depth >= search.order_depth and search.use_order != 0
-    enhanced = search.use_enhanced != 0 and depth >= ENHANCED_DEPTH
+    enhanced = search.use_enhanced != 0 and depth >= search.enhanced_depth
     parked = parked or enhanced
     end = moves(position, search.moves, top)
     if not 0 < end - top <= most_moves(position):
@@ -582,7 +684,7 @@ def search_node(
     for at in range(first, end):
         ranked = bring_best(search.ranked, at, end)
         move = ranked_move(ranked)
-        if ply == 0 and is_excluded(search, move):
+        if move == barred or (ply == 0 and is_excluded(search, move)):
             continue
         child_word = Bits(0)
         if parked:
@@ -596,38 +698,81 @@ def search_node(
         longer = np.int64(0)
         if search.use_extensions and ply < 2 * depth:
             longer = np.int64(extension(position, move, child))
-            search.extended += longer > 0
+        if alone and move == known:
+            # Is it the only good move?  Then the others fail low by a margin.
+            search.barred[ply] = known
+            value = search_node(
+                position, evaluation, word, bound - 1, bound, depth // 2, ply, steps, actions, end,
+                previous, search, table,
+            )  # fmt: skip
+            search.barred[ply] = NO_MOVE
+            search.length[ply] = 0
+            if search.stop != RUNNING:
+                return alpha
+            if value < bound:
+                longer = np.int64(1)
+            elif bound >= beta:
+                search.singular_cutoffs += 1
+                search.estimates += 1
+                return bound
+            elif lower >= beta:
+                longer = np.int64(-1)
+            search.estimates = estimates  # the test does not count
+        search.extended += longer > 0
         gratis = costless(position, move, child, actions, search.turns)
         taken = np.int64(actions + 1 if gratis else 0)
         deeper = longer + (depth if gratis else depth - 1)
 
         # 9a. Skip late and futile moves near the leaves.
+        won = np.int64(gain(position, move))
         if doubtful and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
-            if search.use_late and depth <= LATE_DEPTH and longer == 0:
-                if searched >= LATE_MOVES + depth * depth:
+            if search.use_late and depth <= search.late_depth and longer == 0 and won <= 0:
+                if searched >= (LATE_MOVES + depth * depth) // (2 if worsening else 1):
                     search.late += end - at
                     search.estimates += 1
                     all_proven = False
                     break
-            if search.use_futility and depth <= FUTILITY_DEPTH and longer == 0:
-                hope = limited(estimate(evaluation, child), search.win)
-                hope = (hope if again else -hope) + search.futility_margin * depth
+            if search.use_futility and depth <= search.futility_depth and longer == 0:
+                if knows_gains(position):
+                    hope = static + won
+                else:
+                    hope = limited(estimate(evaluation, child), search.win)
+                    hope = hope if again else -hope
+                hope += search.futility_margin * depth
                 if hope <= floor and not outcome(child)[0]:
                     search.futile += 1
                     search.estimates += 1
                     all_proven = False
                     best = max(best, hope)
                     continue
+            if search.use_exchange and depth <= EXCHANGE_DEPTH:
+                least = depth * (search.noisy_margin if won > 0 else search.quiet_margin)
+                if not exchange(position, move, -least):
+                    search.losing += 1
+                    search.estimates += 1
+                    all_proven = False
+                    continue
 
         # 9b. Search late moves less deep, and all but the first with a null window.
         less = np.int64(0)
+        like = pattern(position, move)
         if search.use_reduction and depth >= REDUCTION_DEPTH and searched >= REDUCTION_MOVES:
             less = search.reduction[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
-            less = min(less, deeper - 1) if longer == 0 and not in_pv else np.int64(0)
-            less = max(less - less % REDUCTION_STEP, np.int64(0))
+            if knows_gains(position):
+                less += np.int64(worsening) - np.int64(in_pv) - np.int64(checked)
+                less -= np.int64(move == search.killers[2 * ply])
+                if won > 0:
+                    less //= 2
+                elif search.use_continuation:
+                    less -= continued_score(search, like, ply) // REDUCTION_HISTORY
+            elif in_pv:
+                less = np.int64(0)
+            less = min(less, deeper - 1) if longer == 0 else np.int64(0)
+            less = max(less - less % search.parity, np.int64(0))
             search.reductions += less > 0
+        search.patterns[ply + 2] = like
         before = search.estimates
-        if search.use_table and deeper >= TABLE_DEPTH:
+        if search.use_table and (deeper >= TABLE_DEPTH or knows_gains(position)):
             if enhanced:
                 child_word = Bits(search.children[slot + stride - 1])
             else:
@@ -674,7 +819,7 @@ def search_node(
                 extend_line(search, ply, move)
                 if value >= beta:
                     count_cutoff(search, move, known, ply, searched, end - at - 1)
-                    remember_cutoff(search, first, at, previous, mover, ply, depth)
+                    remember_cutoff(position, search, first, at, previous, mover, ply, depth)
                     break
                 floor = value
 
@@ -689,7 +834,9 @@ def search_node(
     elif search.estimates == estimates:
         search.estimates += 1
     complete = ply > 0 or search.excluded == 0
-    if remember and complete and (steps == 0 or repetitions == search.repetitions):
+    repeated = steps > 0 and repetitions != search.repetitions
+    proven = proven and not repeated
+    if remember and complete and not (repeated and search.exact):
         lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
         upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
         if search.use_symmetry and best_move != NO_MOVE:
@@ -726,7 +873,7 @@ def search_root(position, evaluation, alpha, beta, depth, first, search, table):
         beta,
         depth,
         nothing,
-        nothing,
+        np.int64(search.before),
         nothing,
         nothing,
         np.int64(NO_MOVE),

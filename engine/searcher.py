@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from random import Random
 from typing import Any
@@ -32,6 +32,8 @@ from engine.contract import (
     original_move,
     outcome,
     play,
+    recurrence,
+    reversible,
     value_limit,
 )
 from engine.errors import ContractError, CutnodeError, GameError, whole
@@ -43,15 +45,16 @@ from engine.optionality import Optionality
 from engine.parameters import (
     ASPIRATION_DEPTH,
     ASPIRATION_WINDOW,
-    DEEPENING_STEP,
-    FUTILITY_MARGIN,
+    BLUNT,
+    BLUNT_REDUCTION,
     INLINE_NODES,
+    MARGINS,
+    MOST_BEFORE,
     MOST_DEPTH,
     MOST_PLIES,
     ORDER_DEPTH,
-    RAZORING_MARGIN,
-    REDUCTION_DIVISOR,
-    REVERSE_MARGIN,
+    SHARP,
+    SHARP_REDUCTION,
     SHORT_NODES,
 )
 from engine.people import accusation
@@ -146,12 +149,16 @@ class Engine:
         for name in self.techniques:
             words[f"use_{name}"][0] = 1
         unit = game_constant(self.cls, "UNIT", 0)
-        margins = {"reverse": REVERSE_MARGIN, "futility": FUTILITY_MARGIN}
-        for name, margin in (margins | {"razoring": RAZORING_MARGIN}).items():
+        words["unit"][0] = unit
+        for name, margin in MARGINS.items():
             words[f"{name}_margin"][0] = int(margin * unit)
+        sharp = defines(self.cls, "gain") and "quiescence" in self.techniques
+        for name, number in (SHARP if sharp else BLUNT).items():
+            words[name][0] = number
+        base, divisor = SHARP_REDUCTION if sharp else BLUNT_REDUCTION
         for depth in range(1, MOST_DEPTH + 1):
             for number in range(1, 64):
-                less = math.log(depth) * math.log(number) / REDUCTION_DIVISOR
+                less = base + math.log(depth) * math.log(number) / divisor
                 words["reduction"][depth * 64 + number] = int(less)
         if self.has_chance:
             words["debug"][0] = self.debug
@@ -175,9 +182,23 @@ class Engine:
         """End the search that runs now, from any thread; it returns its best so far."""
         self._stop.set()
 
+    def _remember(self, history: Sequence[Any], position: Any) -> None:
+        """Write down which positions of the game so far would be a draw if they occurred again."""
+        line = [coerce(earlier) for earlier in (*history, position)] if history else []
+        start = len(line) - 1
+        while start > max(0, len(line) - MOST_BEFORE) and reversible(line[start - 1], line[start]):
+            start -= 1
+        words = [recurrence(earlier) for earlier in line[start:-1]]
+        often = game_constant(self.cls, "REPETITIONS", 2) - 1
+        for at, word in enumerate(words):
+            self.words["path"][at] = word if words[: at + 1].count(word) >= often else 0
+        self.words["before"][0] = len(words)
+
     def _unlearn(self) -> None:
-        for name, value in (("history", 0), ("killers", NO_MOVE), ("counters", NO_MOVE)):
-            self.memory.fill(name, value)
+        for name in ("history", "continued"):
+            self.memory.fill(name, 0)
+        for name in ("killers", "counters", "barred"):
+            self.memory.fill(name, NO_MOVE)
 
     def search(
         self,
@@ -190,6 +211,7 @@ class Engine:
         stop: threading.Event | None = None,
         lines: int = 1,
         seed: int | None = None,
+        history: Sequence[Any] = (),
         progress: Callable[[Iteration], None] | None = None,
     ) -> SearchResult:
         """The best move and its score, as deep as limits allow.
@@ -199,8 +221,8 @@ class Engine:
         last depth that was completed, with the reason why none followed.  *lines* asks
         for the best so many moves.  *seed* picks one among moves of equal score, at the
         price of looking at all of them, unless a limit ends the search; without it the first
-        found is taken.  *progress*
-        is called after each depth.
+        found is taken.  *history* are the positions of the game before this one, the first
+        first: what may repeat.  *progress* is called after each depth.
         """
         if type(position) is not self.cls:
             given = type(position).__name__
@@ -225,6 +247,7 @@ class Engine:
         self._stop.clear()
         try:
             task = _Task(self, coerce(position), limits, soft_seconds, depth, lines)
+            self._remember(history, position)
             return task.run(seed, progress)
         finally:
             self._busy.release()
@@ -290,9 +313,8 @@ class _Task:
         elif self.depth is None:
             yield from range(1, MOST_DEPTH + 1)
         else:
-            yield from range(
-                self.depth % DEEPENING_STEP or DEEPENING_STEP, self.depth + 1, DEEPENING_STEP
-            )
+            step = int(self.words["parity"][0])
+            yield from range(self.depth % step or step, self.depth + 1, step)
 
     def _is_over_softly(self) -> bool:
         soft = self.soft_seconds

@@ -54,7 +54,11 @@ class Statistics:
     """Moves skipped because they could not raise alpha."""
     late: int
     """Moves skipped because they came last."""
+    losing: int
+    """Moves skipped because they lose by exchanges."""
     extended: int
+    singular_cutoffs: int
+    """When two moves were good enough, in a test whether one is."""
     distance_cutoffs: int
     chance_nodes: int
     """Positions where chance decides."""
@@ -77,7 +81,7 @@ class Statistics:
     @property
     def pruned(self) -> int:
         """Branches not searched: after cutoffs, and skipped."""
-        return self.branches_cut + self.futile + self.late
+        return self.branches_cut + self.futile + self.late + self.losing
 
     @property
     def first_cutoff_rate(self) -> float:

@@ -43,6 +43,7 @@ TECHNIQUES = {
         Technique("killers", True, "try what refuted a sibling"),
         Technique("history", True, "try what refuted elsewhere, by how often"),
         Technique("countermoves", True, "try what refuted the same move before"),
+        Technique("continuation", True, "try what refuted after the same moves", "pattern"),
         Technique("pvs", True, "test that later moves are no better with a null window"),
         Technique("aspiration", True, "start with a narrow window around the last score"),
         Technique("distance", True, "a win that is too late cannot matter", "DECISIVE"),
@@ -56,9 +57,14 @@ TECHNIQUES = {
         Technique("probcut", False, "foretell deep scores by shallow ones", "deviation"),
         Technique("reverse", False, "stop when far above beta near the leaves", "UNIT"),
         Technique("futility", False, "skip quiet moves when far below alpha", "UNIT"),
+        Technique(
+            "exchange", False, "skip moves that lose by exchanges, near the leaves", "exchange"
+        ),
+        Technique("improving", False, "prune more where estimates fall", "gain"),
         Technique("late", False, "skip the last moves near the leaves"),
         Technique("razoring", False, "trust quiescence when far below alpha", "UNIT"),
         Technique("extensions", False, "search moves that leave little choice deeper", "extension"),
+        Technique("singular", False, "search the only good move deeper", "gain"),
         Technique("quiescence", False, "go on with noisy moves at the leaves", "noisy"),
     )
 }
@@ -68,6 +74,7 @@ REQUIRED = {
     "enhanced": {"table"},
     "aspiration": {"deepening"},
     "internal": {"table", "deepening"},
+    "singular": {"table"},
     "star2": {"star1", "table"},
 }
 """Techniques that make no sense without others."""

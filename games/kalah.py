@@ -254,11 +254,11 @@ def order(position, move, child):
     """Moves that give another first, from the right, then by seeds gained and kept at home."""
     if child.second == position.second:
         return 100_000 + move
-    return 100 * gain(position, child) + 10 * total(child.theirs & position.ROW) + move
+    return 100 * brought(position, child) + 10 * total(child.theirs & position.ROW) + move
 
 
 @compiled
-def gain(position, child):
+def brought(position, child):
     """What a move that gives no other brings into the store."""
     return 0 + seeds_in(child.theirs, position.HOUSES) - seeds_in(position.mine, position.HOUSES)
 
@@ -278,7 +278,7 @@ def noisy(position, buffer, at):
     for number in range(at, moves(position, buffer, at)):
         move = buffer[number]
         child = play(position, move)
-        if child.second == position.second or gain(position, child) > 1:
+        if child.second == position.second or brought(position, child) > 1:
             buffer[end] = move
             end += 1
     return end
@@ -317,7 +317,7 @@ def seeds_to_gain(position):
         if seeds_in(position.mine, house):
             child = play(position, house)
             if child.second != position.second:
-                most = max(most, gain(position, child))
+                most = max(most, brought(position, child))
     return most
 
 

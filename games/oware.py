@@ -191,11 +191,11 @@ def bounds(position, alpha, beta):
 @compiled
 def order(position, move, child):
     """By what is captured, and then the seeds that the other could play on with."""
-    return 100 * gain(position, child) - total(child.mine & ROW)
+    return 100 * brought(position, child) - total(child.mine & ROW)
 
 
 @compiled
-def gain(position, child):
+def brought(position, child):
     """What a move captures."""
     return captured(child.theirs) - captured(position.mine)
 
@@ -215,7 +215,7 @@ def noisy(position, buffer, at):
     end = at
     for number in range(at, moves(position, buffer, at)):
         move = buffer[number]
-        if gain(position, play(position, move)) > 0:
+        if brought(position, play(position, move)) > 0:
             buffer[end] = move
             end += 1
     return end

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from engine.contract import defines, game_constant, key, legal_moves
 from engine.errors import CutnodeError, GameError, PositionError, whole
 from engine.optionality import PRESETS, Optionality
-from engine.parameters import DEEPENING_STEP, MOST_DEPTH
+from engine.parameters import MOST_DEPTH, PARITY
 from engine.results import Line, SearchResult
 from engine.runner import Limits
 from engine.scores import MOST_ESTIMATE
@@ -263,8 +263,7 @@ class StrengthPlayer(EnginePlayer):
         seen = [
             step
             for step in result.iterations
-            if (result.depth - step.depth) % DEEPENING_STEP == 0
-            and step.depth >= min(result.depth, DEEPENING_STEP)
+            if (result.depth - step.depth) % PARITY == 0 and step.depth >= min(result.depth, PARITY)
         ]
         if not seen:
             return _choice(result, result.lines[0], 0)
@@ -295,8 +294,8 @@ class StrengthPlayer(EnginePlayer):
         """Score all moves, no deeper than the farthest horizon."""
         depth = self.limits["depth"]
         if depth:
-            first = depth % DEEPENING_STEP + DEEPENING_STEP
-            depth = min(depth, first + horizon * DEEPENING_STEP)
+            first = depth % PARITY + PARITY
+            depth = min(depth, first + horizon * PARITY)
         return self.search(position, depth=depth, lines=lines)
 
     def _unit(self, scores: Sequence[float]) -> float:

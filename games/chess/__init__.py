@@ -37,7 +37,11 @@ from engine import (
 from engine.bits import bytes_reversed
 from engine.constants import Constant
 from engine.counting import NOWHERE
-from games.chess.evaluation import SQUARES, tapered
+from games.chess.evaluation import SQUARES
+from games.chess.evaluation import evaluate as evaluate
+from games.chess.evaluation import evaluate_material as evaluate_material
+from games.chess.evaluation import evaluate_squares as evaluate_squares
+from games.chess.exchange import exchange, gain, kind_at
 from games.chess.generator import (
     BISHOP,
     CASTLING,
@@ -291,17 +295,6 @@ def with_passant(position, passant, zobrist):
 
 
 @compiled
-def kind_at(position, bit):
-    """The kind of the piece on a square, given as its bit."""
-    kind = PAWN
-    kind += 1 if position.knights & bit else 0
-    kind += 2 if position.bishops & bit else 0
-    kind += 3 if position.rooks & bit else 0
-    kind += 4 if position.queens & bit else 0
-    return kind + (5 if position.kings & bit else 0)
-
-
-@compiled
 def outcome(position):
     if checkers(position):
         if write_moves(position, NOWHERE, 0) == 0:
@@ -361,13 +354,14 @@ def cannot_mate(position):
 
 
 @compiled
-def evaluate(position):
-    return tapered(position)
+def check(position):
+    return checkers(position) != Bits(0)
 
 
 @compiled
-def check(position):
-    return checkers(position) != Bits(0)
+def pattern(position, move):
+    """What goes where."""
+    return move >> 6
 
 
 @compiled
