@@ -382,6 +382,7 @@ def _require_solvable(cls: type) -> None:
     for verb, reason in (
         ("chance", "chance: iterate() solves such games, not the exact solver"),
         ("reversible", "repetition: the exact solver does not take it yet"),
+        ("drawn", "draws by rule: the exact solver does not take them yet"),
     ):
         if defines(cls, verb):
             raise GameError(f"{game_name(cls)} has {reason}")

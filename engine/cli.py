@@ -9,6 +9,7 @@ the contract, 130 interrupted (what was found until then is printed).
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import sys
@@ -30,6 +31,7 @@ from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOU
 from engine.people import board, explained, forgiving, move_text, position_text
 from engine.playing.cli import match
 from engine.playing.cli import play as play_game
+from engine.playing.record import is_over
 from engine.results import Result, score_text
 from engine.searcher import DRIVERS
 from engine.table import Table
@@ -50,6 +52,9 @@ WITHOUT_CHANCE = ("all_moves", "weak", "nodes", "threads", "table_mb", "cold")
 WITH_CHANCE = ("positions", "tolerance")
 """Options of how a game without chance is solved, and one with chance."""
 
+COMMANDS = "cutnode.commands"
+"""Entry points of this group, ``name = "module:command"``, are commands of click."""
+
 EPILOG = """\
 \b
 GAME      the name of a game (`cutnode games` lists them), a module such as
@@ -66,7 +71,17 @@ interrupted (what was found until then is printed).
 
 
 class Commands(click.Group):
-    """A group whose commands fail with one line and a documented exit code."""
+    """A group whose commands fail with one line and a documented exit code.
+
+    Games add commands of their own by entry points of the group ``COMMANDS``.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self.commands, *commands_of_games()})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        added = commands_of_games().get(name) if name not in self.commands else None
+        return super().get_command(ctx, name) if added is None else loaded_command(added)
 
     def invoke(self, ctx: click.Context) -> Any:
         with forgiving() as failures:
@@ -86,6 +101,34 @@ class Commands(click.Group):
             finally:
                 if failures and not isinstance(sys.exc_info()[1], Exception):
                     fail(failures[0])
+
+
+@functools.cache
+def commands_of_games() -> dict[str, metadata.EntryPoint]:
+    """The commands that installed games add, by name."""
+    return {entry.name: entry for entry in metadata.entry_points(group=COMMANDS)}
+
+
+def loaded_command(entry: metadata.EntryPoint) -> click.Command:
+    """The command that an entry point means, or one that says why it cannot be had."""
+    try:
+        command = entry.load()
+        if not isinstance(command, click.Command):
+            raise TypeError(f"it is {command!r}, no command of click")
+        return command
+    except Exception as error:
+        owner = "" if entry.dist is None else f" of {entry.dist.name}"
+        reason = f"{type(error).__name__}: {error}"
+        broken = CutnodeError(f"{entry.name}{owner} ({entry.value}) cannot be loaded: {reason}")
+
+        def refuse(args: tuple[str, ...]) -> NoReturn:
+            fail(broken)
+
+        rest = click.Argument(["args"], nargs=-1, type=click.UNPROCESSED)
+        settings = {"ignore_unknown_options": True}
+        return click.Command(
+            entry.name, settings, refuse, [rest], short_help=f"Cannot be loaded: {reason}"
+        )
 
 
 def fail(error: CutnodeError) -> NoReturn:
@@ -116,14 +159,23 @@ main.add_command(tree)
 
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
     """What all verbs take: a game, and a position of it or a file of positions."""
+
+    @functools.wraps(command)
+    def with_position(*, position: str | None, fen: str | None, **given: Any) -> None:
+        if position is not None and fen is not None:
+            raise CutnodeError("a position and --fen exclude each other")
+        command(position=position if fen is None else fen, **given)
+
+    decorated: Callable[..., None] = with_position
     for parameter in (
         click.option("--json", "as_json", is_flag=True, help="One JSON object per line."),
         FILE,
+        click.option("--fen", metavar="TEXT", help="The position, written as an option."),
         click.argument("position", required=False),
         click.argument("game"),
     ):
-        command = parameter(command)
-    return command
+        decorated = parameter(decorated)
+    return decorated
 
 
 @main.command(epilog=EPILOG)
@@ -388,7 +440,9 @@ def search(
         if as_json:
             click.echo(json.dumps(data | {"position": text}))
         elif file is None:
-            click.echo(f"{board(start)}\n\n{result}")
+            drawn = is_over(start) and not outcome(start)[0]
+            note = "\na draw by the rules; if play goes on:" * drawn
+            click.echo(f"{board(start)}\n{note}\n{result}")
         else:
             best = data["best_move"] or "-"
             click.echo(
@@ -424,6 +478,7 @@ def names_in(text: str) -> list[str]:
 )
 @click.option("--divide", is_flag=True, help="Also count behind each move.")
 @click.option("--finished", is_flag=True, help="Count lines that end the game earlier, too.")
+@click.option("--no-bulk", is_flag=True, help="Make the last moves, too, instead of counting them.")
 def perft(
     game: str,
     position: str | None,
@@ -432,20 +487,22 @@ def perft(
     depth: int,
     divide: bool,
     finished: bool,
+    no_bulk: bool,
 ) -> None:
     """Count the lines of exactly N moves, a test of the rules."""
     _, entries = read_positions(game, position, file)
+    count_lines = functools.partial(engine.perft, finished=finished, bulk=not no_bulk)
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
         engine.perft(start, 0)  # compiles, so that the clock sees only the counting
         started = time.perf_counter()
         behind = {
-            move_text(start, move): engine.perft(play(start, move), depth - 1, finished=finished)
+            move_text(start, move): count_lines(play(start, move), depth - 1)
             for move in (engine.legal_moves(start) if divide and depth > 0 else ())
         }
         lines = sum(behind.values())
         if not behind:
-            lines = engine.perft(start, depth, finished=finished)
+            lines = count_lines(start, depth)
         seconds = time.perf_counter() - started
         if as_json:
             data = {"position": text, "depth": depth, "lines": lines, "seconds": seconds}
@@ -468,11 +525,14 @@ def show(game: str, position: str | None, file: str | None, as_json: bool) -> No
         line = position_text(shown)
         moves = [move_text(shown, move) for move in engine.legal_moves(shown)]
         if as_json:
-            click.echo(json.dumps({"position": text, "board": line, "moves": moves}))
+            data = {"position": text, "board": line, "moves": moves, "over": is_over(shown)}
+            click.echo(json.dumps(data))
         else:
             click.echo("\n" * (number > 0) + f"{board(shown)}\n\ntext   {line}")
             why = "the game is over" if outcome(shown)[0] else "chance decides"
             click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
+            if moves and is_over(shown):
+                click.echo("over   a draw by the rules, whatever is played")
 
 
 @main.command(epilog=EPILOG)

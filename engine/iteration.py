@@ -387,6 +387,8 @@ def iterate(
     if not 0 < whole(positions, "a number of positions") <= MOST_STATES:
         raise CutnodeError(f"a number of positions is 1 to {MOST_STATES:,}, not {positions:,}")
     cls: Any = type(position)
+    if defines(cls, "drawn"):
+        raise GameError(f"{game_name(cls)} has draws by rule: value iteration does not take them")
     if defines(cls, "reversible"):
         raise GameError(
             f"{game_name(cls)} has repetition: a position that repeats is a draw, so values "

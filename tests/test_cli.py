@@ -425,7 +425,8 @@ def test_show_of_a_file():
     result = cutnode("show", "tictactoe", "--file", "-", stdin="1\n2\n")
     assert result.output.count("text ") == 2
     result = cutnode("show", "tictactoe", "--file", "-", "--json", stdin="1\n")
-    assert parsed(result) == [{"position": "1", "board": "x../.../...", "moves": list("23456789")}]
+    shown = {"board": "x../.../...", "moves": list("23456789"), "over": False}
+    assert parsed(result) == [{"position": "1", **shown}]
 
 
 def test_games():

@@ -26,7 +26,7 @@ from engine.contract import evaluate, game_name, key, legal_moves, moves_again, 
 from engine.errors import CutnodeError, GameError, PositionError, whole
 from engine.finding import Game, load_game
 from engine.playing.players import Player, make_player
-from engine.playing.record import Record
+from engine.playing.record import Record, is_over
 
 __all__ = [
     "MatchResult",
@@ -415,7 +415,7 @@ def match(
     elif len(openings) < pairs:
         raise CutnodeError(f"{pairs} pairs need as many openings, and there are {len(openings)}")
     for opening in openings[:pairs]:
-        if outcome(opening)[0]:
+        if is_over(opening):
             text = game.module.position_text(opening)
             raise CutnodeError(f"an opening is a position where the game goes on, not {text}")
     texts = tuple(game.module.position_text(opening) for opening in openings[:pairs])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from engine.api import solve
-from engine.contract import chance, chance_outcome, defines, game_name, legal_moves
+from engine.contract import chance, chance_outcome, defines, game_name, legal_moves, outcome
 from engine.errors import CutnodeError, PositionError
 from engine.files import check_file, write_whole
 from engine.finding import Game, game_names, load_game
@@ -179,7 +179,7 @@ class Session:
             return f"draw: no game is longer than {self.record.plies} steps"
         value = self.record.value()
         if value == 0:
-            return "draw"
+            return "draw" if outcome(self.record.position)[0] else "draw: a rule ends the game"
         winner = self._who(0 if value > 0 else 1)
         by = "" if is_decisive(type(self.record.position)) else f" by {abs(value):g}"
         return f"{winner} win{'' if winner == 'you' else 's'}{by}"

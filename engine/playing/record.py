@@ -13,13 +13,14 @@ from typing import Any
 from engine.contract import (
     chance,
     chance_outcome,
+    drawn,
     game_constant,
     game_function,
-    key,
     legal_moves,
     moves_again,
     outcome,
     play,
+    recurrence,
     reversible,
     same_after_chance,
 )
@@ -27,7 +28,12 @@ from engine.errors import CutnodeError, PositionError, whole
 from engine.people import move_text, position_text
 from engine.positions import coerce
 
-__all__ = ["Record"]
+__all__ = ["Record", "is_over"]
+
+
+def is_over(position: Any) -> bool:
+    """Whether the rules end a game at a position, be it as a draw although there are moves."""
+    return bool(outcome(position)[0] or drawn(position))
 
 
 class Record:
@@ -38,13 +44,15 @@ class Record:
     and the number of the step alone, so a step that is taken back and played again meets
     the same dice, and so do the two games of a pair.
 
-    A game ends by its rules, and as a draw if a position repeats with only reversible steps
-    between, or after *plies* steps (the game's ``MAX_PLIES``, if None).
+    A game ends by its rules, and as a draw if a position occurs as often as the game's
+    ``REPETITIONS`` with only reversible steps between, or after *plies* steps (the game's
+    ``MAX_PLIES``, if None).
     """
 
     def __init__(self, start: Any, *, seed: int = 0, plies: int | None = None):
         self.seed = whole(seed, "a seed")
         self.plies = game_constant(type(start), "MAX_PLIES", 512) if plies is None else plies
+        self.repetitions = game_constant(type(start), "REPETITIONS", 2)
         self.positions = [coerce(start)]
         self.steps: list[int] = []
         self.sides = [0]
@@ -67,7 +75,7 @@ class Record:
 
     def ending(self) -> str:
         """Why the game is over: ``rules``, ``repetition``, ``plies``, or "" if it is not."""
-        if outcome(self.position)[0]:
+        if is_over(self.position):
             return "rules"
         if self._repeats():
             return "repetition"
@@ -156,7 +164,8 @@ class Record:
         self._runs.append(run)
 
     def _repeats(self) -> bool:
-        """As ``engine.plain.repeats`` says for lines of a search."""
+        """Whether the position occurred often enough, as ``engine.plain.repeats`` compares them."""
         run = self._runs[-1]
-        now = key(self.position)
-        return any(key(earlier) == now for earlier in self.positions[-1 - run : -1])
+        now = recurrence(self.position)
+        earlier = self.positions[-1 - run : -1]
+        return 1 + [recurrence(before) for before in earlier].count(now) >= self.repetitions

@@ -33,6 +33,7 @@ from engine.contract import (
     chance,
     chance_outcome,
     defines,
+    drawn,
     game_function,
     game_name,
     is_plain,
@@ -64,7 +65,7 @@ SEARCHES = ("search", "alphabeta", "minimax")
 MOST_NODES = 100_000
 """A search of more nodes is not recorded unless asked for: it takes seconds."""
 
-OVER, REPETITION, HORIZON = "game over", "repetition", "depth reached"
+OVER, REPETITION, DRAWN, HORIZON = "game over", "repetition", "drawn", "depth reached"
 
 CUTOFFS = {
     "distance_cutoffs": "no win can be quick enough",
@@ -675,6 +676,8 @@ def _ended(visit: _Visit) -> str:
         return OVER
     if visit.repeats:
         return REPETITION
+    if visit.ply > 0 and drawn(visit.position):
+        return DRAWN
     plain = visit.kind in ("alphabeta_node", "minimax_node")
     return HORIZON if visit.kind == "leaf_score" or (plain and visit.own["leaves"]) else ""
 

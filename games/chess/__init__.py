@@ -6,8 +6,11 @@ move of a pawn, and when neither player has the pieces to give mate.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
-Text: a position is written as FEN, or as the moves from the start; moves are read and written
-in the usual short form (SAN), and read as UCI writes them, too.
+Text: a position is written as FEN.  Read are also FEN without its two counters, or with the
+operations of EPD behind it (they are skipped), and castling as X-FEN and Shredder-FEN write it;
+the moves from the start, with or without numbers (``1. e4 e5 2. Nf3``); and ``960:518``, a start
+position of Chess960 by its number.  Moves are written in the usual short form (SAN), and read
+in that or as UCI writes them (``games/chess/notation.py``).
 
 Encoding: boards have a bit for each square as the mover sees it (``games/chess/squares.py``), so
 they are turned upside down with each move.  A move is described in
@@ -16,11 +19,21 @@ they are turned upside down with each move.  A move is described in
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 
-from engine import Bits, compiled, legal_moves, lowest_index, mix, without_lowest
+from engine import (
+    Bits,
+    PositionError,
+    compiled,
+    lowest_index,
+    mix,
+    play_texts,
+    quoted,
+    without_lowest,
+)
 from engine.bits import bytes_reversed
 from engine.constants import Constant
 from engine.counting import NOWHERE
@@ -28,7 +41,9 @@ from games.chess.evaluation import SQUARES
 from games.chess.evaluation import evaluate as evaluate
 from games.chess.evaluation import evaluate_material as evaluate_material
 from games.chess.evaluation import evaluate_squares as evaluate_squares
-from games.chess.exchange import exchange, gain, kind_at
+from games.chess.exchange import exchange as exchange
+from games.chess.exchange import gain as gain
+from games.chess.exchange import kind_at
 from games.chess.generator import (
     BISHOP,
     CASTLING,
@@ -50,6 +65,21 @@ from games.chess.generator import (
     write_moves,
     write_noisy,
 )
+from games.chess.notation import (
+    LETTERS,
+    LONGEST_TEXT,
+    Placement,
+    chess960,
+    draw,
+    fen,
+    moves_in,
+    parse_fen,
+    parse_move,  # noqa: F401
+    placement_of,
+    player,
+    refuse_impossible,
+    san,
+)
 from games.chess.squares import DARK, UPSIDE_DOWN
 
 MAX_MOVES = 218
@@ -63,6 +93,7 @@ DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 
+USUAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 DRAWN_CLOCK = 100
 LATE_CLOCK = 36
@@ -94,9 +125,7 @@ class Position(NamedTuple):
     """A hash of what stands where, who moves, castling and capturing in passing."""
 
     def __str__(self) -> str:
-        from games.chess.notation import drawn
-
-        return drawn(self)
+        return draw(placement_of(self))
 
 
 def random_words(count: int, seed: int) -> list[int]:
@@ -370,27 +399,73 @@ def skip(position):
     return allowed, child
 
 
-def parse_position(text, variant=""):
-    from games.chess.notation import parse
-
-    return parse(text)
+# Text
 
 
-def start(variant=""):
-    return parse_position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+def start(variant: str = "") -> Position:
+    """The first position of the usual game (see :func:`parse_position` for Chess960)."""
+    return parse_position(USUAL_START, variant)
 
 
-def position_text(position):
-    from games.chess.notation import fen
+def parse_position(text: str, variant: str = "") -> Position:
+    """Read FEN, the moves from the start, or a start of Chess960 (see the module's text)."""
+    if variant:
+        raise PositionError(
+            f"chess has no variant {quoted(variant)}; a start of Chess960 is the position 960:518"
+        )
+    said = text.strip()
+    if len(said) > LONGEST_TEXT:
+        raise PositionError(f"a position has {LONGEST_TEXT} characters at most, not {len(said)}")
+    if number := re.fullmatch("960:([0-9]{1,9})", said):
+        return set_up(chess960(int(number[1])))
+    if "/" not in said.partition(" ")[0]:
+        return play_texts(start(), moves_in(said), said)  # type: ignore[no-any-return]
+    placement = parse_fen(said)
+    position = set_up(placement)
+    refuse_impossible(position, placement.passant)
+    return position
 
-    return fen(position)
+
+def position_text(position: Position) -> str:
+    return fen(placement_of(position))
 
 
-def move_text(position, move):
-    from games.chess.notation import uci
-
-    return uci(position, move)
+def move_text(position: Position, move: int) -> str:
+    return san(position, move)
 
 
-def parse_move(position, text):
-    return next(m for m in legal_moves(position) if move_text(position, m) == text)
+def describe(position: Position, value: int) -> str:
+    """Who wins."""
+    if value == 0:
+        return "a draw"
+    winner = player((position.ply & 1) ^ (value < 0))
+    return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
+
+
+def set_up(placement: Placement) -> Position:
+    """The position with what a placement tells; all sums are made anew."""
+    black = int(placement.black)
+    view = UPSIDE_DOWN * black
+    mine, theirs, placed, zobrist = 0, 0, 0, BLACK * black
+    kinds = [0] * 6
+    for square, letter in placement.pieces.items():
+        kind, seen, other = LETTERS.index(letter.lower()), square ^ view, letter.islower() ^ black
+        kinds[kind] |= 1 << seen
+        zobrist ^= hashed(kind, other, black, seen)
+        if other:
+            theirs |= 1 << seen
+            placed -= SQUARES[(kind << 6) | (seen ^ UPSIDE_DOWN)]
+        else:
+            mine |= 1 << seen
+            placed += SQUARES[(kind << 6) | seen]
+    castling = sum(1 << (rook ^ view) for rook in placement.castling)
+    position = Position(
+        *map(Bits, (mine, theirs, *kinds, castling, 0)),
+        placement.clock,
+        2 * (placement.number - 1) + black,
+        placed,
+        Bits(zobrist ^ rights_hashed(castling, 0, black)),
+    )
+    if placement.passant is None:
+        return position
+    return passed(position, placement.passant ^ view)

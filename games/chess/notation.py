@@ -1,101 +1,537 @@
-"""FEN, quick."""
+"""The texts of chess: FEN and EPD, moves as people (SAN) and UCI write them, the board as drawn.
 
-from engine import Bits
-from engine.bits import bytes_reversed
-from games.chess import generator as g
-from games.chess.generator import *
+Sources: the PGN standard, https://github.com/fsmosca/PGN-Standard (FEN 16.1, EPD 16.2, SAN 8.2.3);
+for castling in Chess960 https://www.chessprogramming.org/Forsyth-Edwards_Notation (X-FEN and
+Shredder-FEN).
+"""
 
-NAMES = "pnbrqk"
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from engine import PositionError, draw_board, legal_moves, quoted
+from engine.contract import check, outcome, play, skip
+from games.chess.generator import (
+    CASTLING,
+    KING,
+    KNIGHT,
+    PASSANT,
+    PAWN,
+    PROMOTION,
+    attackers,
+    castled,
+    checkers,
+    kind_of,
+    source_of,
+    target_of,
+)
+from games.chess.squares import UPSIDE_DOWN
+
+__all__ = [
+    "LONGEST_TEXT",
+    "Placement",
+    "chess960",
+    "draw",
+    "fen",
+    "moves_in",
+    "operations_in",
+    "parse_fen",
+    "parse_move",
+    "placement_of",
+    "player",
+    "refuse_impossible",
+    "san",
+    "uci",
+]
+
+LONGEST_TEXT = 10_000
+"""Characters of a position: a game of 800 moves of each side."""
+
+MOST_PLIES = 9999
+"""No counter of a position is larger."""
+
+LETTERS = "pnbrqk"
+NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
+FILES = "abcdefgh"
+
+USUAL = Counter(p=8, n=2, b=2, r=2, q=1, k=1)
+"""The pieces of a player at the start."""
+
+PLIES_SHOWN = 20
+"""A board tells how long there was no progress from here on."""
 
 
-def parse(text):
-    import games.chess as c
+def square_name(square: int) -> str:
+    return f"{FILES[square & 7]}{(square >> 3) + 1}"
 
-    f = text.split()
-    b = [0] * 6
-    white = 0
-    blackp = 0
-    for r, row in enumerate(f[0].split("/")):
-        x = 0
-        for ch in row:
-            if ch.isdigit():
-                x += int(ch)
-            else:
-                sq = 8 * (7 - r) + x
-                x += 1
-                b[NAMES.index(ch.lower())] |= 1 << sq
-                if ch.isupper():
-                    white |= 1 << sq
-                else:
-                    blackp |= 1 << sq
-    black = f[1] == "b"
-    castling = 0
-    if f[2] != "-":
-        for ch in f[2]:
-            row = 0 if ch.isupper() else 56
-            side = white if ch.isupper() else blackp
-            rooks = (
-                [s for s in range(row, row + 8) if b[3] & side >> s & 1]
-                if 0
-                else [s for s in range(row, row + 8) if (b[3] & side) >> s & 1]
-            )
-            k = ch.lower()
-            sq = {"k": max(rooks), "q": min(rooks)}.get(k)
-            if sq is None:
-                sq = row + "abcdefgh".index(k)
-            castling |= 1 << sq
-    clock = int(f[4]) if len(f) > 4 else 0
-    num = int(f[5]) if len(f) > 5 else 1
-    ply = 2 * (num - 1) + black
-    mine, theirs = (blackp, white) if black else (white, blackp)
-    flip = bytes_reversed if black else (lambda w: w)
-    z = 0
-    placed = 0
-    for k in range(6):
-        for s in range(64):
-            if b[k] >> s & 1:
-                z ^= c.hashed(
-                    k,
-                    0 if (white >> s & 1) == (not black) else 1,
-                    int(black),
-                    s ^ (56 if black else 0),
-                )
-    for k in range(6):
-        for s in range(64):
-            if flip(b[k]) >> s & 1:
-                if flip(mine) >> s & 1:
-                    placed += c.SQUARES[k * 64 + s]
-                else:
-                    placed -= c.SQUARES[k * 64 + (s ^ 56)]
-    z ^= c.rights_hashed(flip(castling), 0, int(black))
-    if black:
-        z ^= c.BLACK
-    p = c.Position(
-        *(Bits(flip(w)) for w in (mine, theirs, *b, castling)), Bits(0), clock, ply, placed, Bits(z)
+
+def square_of(name: str) -> int:
+    return FILES.index(name[0]) + 8 * (int(name[1]) - 1)
+
+
+def player(black: int) -> str:
+    return "black" if black else "white"
+
+
+# Positions
+
+
+class Placement(NamedTuple):
+    """A position as FEN tells it: squares are those of white's view, a1 is 0 and h8 is 63."""
+
+    pieces: dict[int, str]
+    """The letter of the piece on each square that has one, large for white."""
+    black: bool
+    """Whether black is to move."""
+    castling: tuple[int, ...]
+    """The squares of the rooks that may castle."""
+    passant: int | None
+    """The square that a pawn has just passed with two steps."""
+    clock: int
+    """The plies since a capture or a move of a pawn."""
+    number: int
+    """The number of the move, from 1; it goes up after black's."""
+
+
+def placement_of(position: Any) -> Placement:
+    """What is on the squares of a position, and all else that FEN tells of it."""
+    black = position.ply & 1
+    view = UPSIDE_DOWN * black
+    boards = position[2:8]
+    pieces = {}
+    for square in range(64):
+        seen = square ^ view
+        if (position.mine | position.theirs) >> seen & 1:
+            kind = next(kind for kind in range(6) if boards[kind] >> seen & 1)
+            white = (position.mine >> seen & 1) ^ black
+            pieces[square] = LETTERS[kind].upper() if white else LETTERS[kind]
+    castling = tuple(square for square in range(64) if position.castling >> (square ^ view) & 1)
+    passed = position.passant.bit_length() - 1
+    passant = passed ^ view if position.passant else None
+    return Placement(pieces, bool(black), castling, passant, position.clock, position.ply // 2 + 1)
+
+
+def fen(placement: Placement) -> str:
+    """A position as FEN; a rook that may castle is named by its file if it is not the outer one."""
+    rows = [
+        re.sub("1+", lambda ones: str(len(ones[0])), "".join(row))
+        for row in rows_of(placement.pieces, "1")
+    ]
+    passant = "-" if placement.passant is None else square_name(placement.passant)
+    fields = ("/".join(rows), player(placement.black)[0], castling_text(placement), passant)
+    return f"{' '.join(fields)} {placement.clock} {placement.number}"
+
+
+def rows_of(pieces: dict[int, str], empty: str) -> list[list[str]]:
+    """The letters row by row, the eighth first."""
+    return [[pieces.get(8 * row + file, empty) for file in range(8)] for row in range(7, -1, -1)]
+
+
+def castling_text(placement: Placement) -> str:
+    letters = []
+    for black in (0, 1):
+        king = king_of(placement.pieces, black)
+        for rook in sorted(placement.castling, reverse=True):
+            if rook >> 3 == 7 * black:
+                side = rook > king
+                outer = outer_rook(placement.pieces, black, side)
+                letter = ("qk"[side]) if rook == outer else FILES[rook & 7]
+                letters.append(letter if black else letter.upper())
+    return "".join(letters) or "-"
+
+
+def king_of(pieces: dict[int, str], black: int) -> int:
+    return next(square for square, letter in pieces.items() if letter == "Kk"[black])
+
+
+def outer_rook(pieces: dict[int, str], black: int, side: bool) -> int | None:
+    """The rook next to the corner, on a player's first row and on one side of the king.
+
+    *side*: that of higher files, where the king castles short.
+    """
+    king = king_of(pieces, black)
+    row = range(56 * black, 56 * black + 8)
+    rooks = [s for s in row if pieces.get(s) == "Rr"[black] and (s > king) == side]
+    return (max(rooks) if side else min(rooks)) if rooks else None
+
+
+def parse_fen(text: str) -> Placement:
+    """Read FEN: four fields, and the two counters, which may be left out (0 and 1).
+
+    The operations of EPD may follow, and are not looked at (see :func:`operations_in`).
+    :class:`PositionError` says what is wrong with the board, where, and what is allowed;
+    :func:`refuse_impossible` looks at the rest.
+    """
+    board, mover, castling, passant, *counters = fields_of(text)[0]
+    pieces = parse_pieces(board)
+    refuse_counts(pieces)
+    if mover not in ("w", "b"):
+        raise PositionError(f"{quoted(mover)} is not the player to move: w or b")
+    black = mover == "b"
+    clock, number = (parse_counter(text) for text in counters or ("0", "1"))
+    return Placement(
+        pieces,
+        black,
+        parse_castling(castling, pieces),
+        parse_passant(passant, pieces, black),
+        clock,
+        max(number, 1),
     )
-    if f[3] != "-":
-        sq = "abcdefgh".index(f[3][0]) + 8 * (int(f[3][1]) - 1)
-        p = c.passed(p, sq ^ (56 if black else 0))
-    return p
 
 
-def name(s):
-    return "abcdefgh"[s % 8] + str(s // 8 + 1)
+def fields_of(text: str) -> tuple[list[str], str]:
+    """The four or six fields of FEN, and what follows them: operations of EPD."""
+    *fields, rest = [*text.split(None, 4), "", "", "", "", ""][:5]
+    if not fields[3]:
+        count = len(text.split())
+        raise PositionError(
+            f"{quoted(text)} has {count} of the fields of FEN: the board, w or b, castling "
+            f"(KQkq or -), en passant (a square or -), and mostly two counters"
+        )
+    if re.match("[a-zA-Z;]", rest) or not rest:
+        return fields, rest
+    counters = rest.split(None, 2)
+    if len(counters) == 1:
+        raise PositionError(
+            f"{quoted(rest)} is one counter; FEN has two or none: plies without progress, move"
+        )
+    operations = counters[2] if len(counters) > 2 else ""
+    if operations and not re.match("[a-zA-Z;]", operations):
+        raise PositionError(f"{quoted(operations)} follows the six fields of FEN")
+    return [*fields, *counters[:2]], operations
 
 
-def uci(p, m):
-    x = 56 if p.ply & 1 else 0
-    k = g.kind_of(m)
-    a = g.source_of(m)
-    t = g.target_of(m)
-    if k == g.CASTLING:
-        t = g.castled(a, t)[0]
-    return name(a ^ x) + name(t ^ x) + ("nbrq"[k - 6] if 6 <= k <= 9 else "")
+def parse_pieces(board: str) -> dict[int, str]:
+    rows = board.split("/")
+    if len(rows) != 8:
+        raise PositionError(f"the board has {len(rows)} rows, separated by '/'; it has 8")
+    pieces = {}
+    for row, letters in zip(range(7, -1, -1), rows, strict=True):
+        file = 0
+        for at, letter in enumerate(letters):
+            if letter in "12345678":
+                if at and letters[at - 1] in "12345678":
+                    raise PositionError(
+                        f"row {row + 1}, {quoted(letters)}: empty squares are counted in one number"
+                    )
+                file += int(letter)
+            elif letter.isascii() and letter.lower() in LETTERS:
+                pieces[8 * row + file] = letter
+                file += 1
+            else:
+                raise PositionError(
+                    f"{letter!r} in row {row + 1}, {quoted(letters)}: pieces are P N B R Q K, "
+                    f"small for black, and empty squares are counted by 1 to 8"
+                )
+            if file > 8:
+                break
+        if file != 8:
+            count = "more than 8" if file > 8 else file
+            raise PositionError(f"row {row + 1}, {quoted(letters)}, has {count} squares; it has 8")
+    return pieces
 
 
-def fen(p):
-    return str(tuple(p))
+def refuse_counts(pieces: dict[int, str]) -> None:
+    """:class:`PositionError` if no game leads to so many pieces, or to pawns in the end rows."""
+    for black in (0, 1):
+        found = Counter(p.lower() for p in pieces.values() if p.islower() == black)
+        who = player(black)
+        if found["k"] != 1:
+            raise PositionError(f"{who} has {found['k']} kings; a player has one")
+        if found["p"] > 8:
+            raise PositionError(f"{who} has {found['p']} pawns; a player has 8 at most")
+        if found.total() > 16:
+            raise PositionError(f"{who} has {found.total()} pieces; a player has 16 at most")
+        more = (found - USUAL).total()
+        if found["p"] + more > 8:
+            raise PositionError(
+                f"{who} has {found['p']} pawns and {more} pieces more than at the start: "
+                f"only pawns become pieces, and there were 8"
+            )
+    for square, letter in pieces.items():
+        if letter in "Pp" and square >> 3 in (0, 7):
+            raise PositionError(f"a pawn on {square_name(square)}: none stands on row 1 or 8")
 
 
-def drawn(p):
-    return "board"
+def parse_castling(text: str, pieces: dict[int, str]) -> tuple[int, ...]:
+    """The rooks that may castle: ``KQkq`` (the outer rooks) or their files, ``HAha``."""
+    if text == "-":
+        return ()
+    rights: dict[tuple[int, bool], int] = {}
+    for letter in text:
+        if letter not in "KQABCDEFGHkqabcdefgh":
+            raise PositionError(
+                f"{letter!r} in castling {quoted(text)}: it is -, letters of KQkq, "
+                f"or the files of rooks such as HAha"
+            )
+        black = int(letter.islower())
+        king, where = king_of(pieces, black), f"castling {letter!r}: {player(black)}"
+        if king >> 3 != 7 * black:
+            raise PositionError(f"{where}'s king is on {square_name(king)}, not on the first row")
+        rook: int | None = 56 * black + FILES.find(letter.lower())
+        if letter.lower() in "kq":
+            rook = outer_rook(pieces, black, letter.lower() == "k")
+        if rook is None or pieces.get(rook) != "Rr"[black]:
+            raise PositionError(f"{where} has no rook there on the first row")
+        if (black, rook > king) in rights:
+            raise PositionError(f"castling {quoted(text)} names a side of {player(black)} twice")
+        rights[black, rook > king] = rook
+    return tuple(sorted(rights.values()))
+
+
+def parse_passant(text: str, pieces: dict[int, str], black: bool) -> int | None:
+    """The square that a pawn of the other player has just passed."""
+    if text == "-":
+        return None
+    row, ahead = ("3", 8) if black else ("6", -8)
+    if not re.fullmatch(f"[a-h]{row}", text):
+        raise PositionError(
+            f"en passant {quoted(text)}: with {player(black)} to move it is -, or a square of "
+            f"row {row}"
+        )
+    square = square_of(text)
+    if pieces.get(square + ahead) != "pP"[black] or square in pieces or square - ahead in pieces:
+        raise PositionError(
+            f"en passant {text!r}: no pawn can just have gone from {square_name(square - ahead)} "
+            f"to {square_name(square + ahead)}"
+        )
+    return square
+
+
+def parse_counter(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) > MOST_PLIES:
+        raise PositionError(f"{quoted(text)} is not a counter: a number of 0 to {MOST_PLIES}")
+    return int(text)
+
+
+def refuse_impossible(position: Any, passant: int | None) -> None:
+    """:class:`PositionError` if no move can have led to the checks of a position.
+
+    *passant*: the square that a pawn has just passed, as white sees it.
+    """
+    black = position.ply & 1
+    if checkers(skip(position)[1]):
+        raise PositionError(
+            f"{player(not black)}'s king is attacked, and it is {player(black)}'s move"
+        )
+    count = checkers(position).bit_count()
+    if count > 2:
+        raise PositionError(f"{count} pieces give check; no move makes more than 2 do that")
+    if passant is not None:
+        square = passant ^ (UPSIDE_DOWN * black)
+        pawn, origin = 1 << square - 8, 1 << square + 8
+        king = (position.kings & position.mine).bit_length() - 1
+        occupied = (position.mine | position.theirs) ^ pawn | origin
+        if attackers(position, king, occupied) & ~pawn:
+            raise PositionError(
+                f"en passant {square_name(passant)!r}: before those two steps of a pawn "
+                f"{player(black)}'s king would have been in check on the other's move"
+            )
+
+
+def chess960(number: int) -> Placement:
+    """Start position 0 to 959 of Chess960, in the numbering of R. Scharnagl; 518 is the usual."""
+    if not 0 <= number < 960:
+        raise PositionError(f"there is no start position {number} of Chess960: they are 0 to 959")
+    row = [""] * 8
+    number, light = divmod(number, 4)
+    number, dark = divmod(number, 4)
+    row[2 * light + 1], row[2 * dark] = "b", "b"
+    number, queen = divmod(number, 6)
+    put(row, queen, "q")
+    first, second = [(a, b) for a in range(5) for b in range(a + 1, 5)][number]
+    put(row, second, "n")
+    put(row, first, "n")
+    for letter in "rkr":
+        put(row, 0, letter)
+    pieces = {}
+    for file, letter in enumerate(row):
+        pieces |= {file: letter.upper(), 8 + file: "P", 48 + file: "p", 56 + file: letter}
+    rooks = [file for file in range(8) if row[file] == "r"]
+    return Placement(pieces, False, (*rooks, *(56 + file for file in rooks)), None, 0, 1)
+
+
+def put(row: list[str], number: int, letter: str) -> None:
+    """Put a piece on the free square with a number, counted from the left."""
+    row[[file for file in range(8) if not row[file]][number]] = letter
+
+
+def draw(placement: Placement) -> str:
+    """The board with white below, and under it what else matters for the moves."""
+    rows = [[str(8 - number), *row] for number, row in enumerate(rows_of(placement.pieces, "."))]
+    notes = [f"{player(placement.black)} to move"]
+    if placement.castling:
+        notes.append(f"castling {castling_text(placement)}")
+    if placement.passant is not None:
+        notes.append(f"en passant {square_name(placement.passant)}")
+    if placement.clock >= PLIES_SHOWN:
+        notes.append(f"{placement.clock} plies without a capture or a move of a pawn")
+    return draw_board(["".join(row) for row in [*rows, [" ", *FILES]]], ", ".join(notes))
+
+
+# Moves
+
+
+def san(position: Any, move: int) -> str:
+    """A legal move in short algebraic notation: ``Nf3``, ``exd5``, ``e8=Q+``, ``O-O``."""
+    child = play(position, move)
+    sign = ""
+    if check(child):
+        sign = "#" if outcome(child)[0] else "+"
+    return f"{unsigned_san(position, move, legal_moves(position))}{sign}"
+
+
+def unsigned_san(position: Any, move: int, legal: Iterable[int]) -> str:
+    """A move without the sign for check; *legal* are the moves among which it has to be told."""
+    kind, source, target = kind_of(move), source_of(move), target_of(move)
+    if kind == CASTLING:
+        return "O-O" if target > source else "O-O-O"
+    origin, end = ends(position, move)
+    takes = "x" if kind == PASSANT or position.theirs >> target & 1 else ""
+    piece = piece_of(move)
+    if piece == LETTERS[PAWN]:
+        becomes = promoted(move).upper()
+        return f"{origin[0] + takes if takes else ''}{end}{f'={becomes}' if becomes else ''}"
+    rivals = [
+        ends(position, other)[0]
+        for other in legal
+        if (kind_of(other), target_of(other)) == (kind, target) and other != move
+    ]
+    if not rivals:
+        origin = ""
+    elif all(rival[0] != origin[0] for rival in rivals):
+        origin = origin[0]
+    elif all(rival[1] != origin[1] for rival in rivals):
+        origin = origin[1]
+    return f"{piece.upper()}{origin}{takes}{end}"
+
+
+def ends(position: Any, move: int) -> tuple[str, str]:
+    """The names of the squares from and to which a move goes; the rook's if it is castling."""
+    view = UPSIDE_DOWN * (position.ply & 1)
+    return square_name(source_of(move) ^ view), square_name(target_of(move) ^ view)
+
+
+def promoted(move: int) -> str:
+    """The letter of what a pawn becomes, if it does."""
+    kind = kind_of(move)
+    return LETTERS[kind - PROMOTION + KNIGHT] if PROMOTION <= kind < CASTLING else ""
+
+
+def uci(position: Any, move: int, *, chess960: bool = False) -> str:
+    """A move as UCI writes it: ``e2e4``, ``e7e8q``.
+
+    Castling is written as a king's move (``e1g1``), or as the king takes the rook (``e1h1``): so
+    in Chess960, and where king and rook do not stand as in usual chess.
+    """
+    source, target = ends(position, move)
+    usual = source[0] == "e" and target[0] in "ah"
+    if kind_of(move) == CASTLING and usual and not chess960:
+        target = f"{'g' if target[0] == 'h' else 'c'}{target[1]}"
+    return f"{source}{target}{promoted(move)}"
+
+
+WRITTEN = re.compile(
+    r"([KQRBN])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:=?([QRBNqrbn])|=?\(([QRBNqrbn])\))?"
+)
+"""A piece, where it comes from, where it goes to, and what it becomes."""
+
+LONGEST_MOVE = 20
+
+
+def parse_move(position: Any, text: str) -> int:
+    """Read a legal move in short or long algebraic notation, or as UCI writes it.
+
+    Signs of check and of praise need not be right.  A text that fits several moves is an
+    error that names them.
+    """
+    said = re.sub(r"(\s*e\.?p\.?)?[+#!?]*$", "", text.strip()[: LONGEST_MOVE + 1])
+    match, castling = WRITTEN.fullmatch(said), re.fullmatch("[O0o]-[O0o](-[O0o])?", said)
+    if len(text.strip()) > LONGEST_MOVE or not (match or castling):
+        raise PositionError(f"{quoted(text)} is not a move such as Nf3, exd5, e8=Q, O-O or e2e4")
+    legal = legal_moves(position)
+    if not legal:
+        raise PositionError(f"{quoted(text)} is played after the game is over")
+    if match:
+        found, others = fitting(position, legal, match)
+    else:
+        others = [move for move in legal if kind_of(move) == CASTLING]
+        found = [
+            m for m in others if (target_of(m) < source_of(m)) == bool(castling and castling[1])
+        ]
+    if len(found) == 1:
+        return found[0]
+    who = player(position.ply & 1)
+    if found:
+        choices = " or ".join(unsigned_san(position, move, legal) for move in found)
+        raise PositionError(f"{quoted(text)} is ambiguous: {choices}")
+    choices = " ".join(unsigned_san(position, move, legal) for move in others)
+    instead = f"; {who} has {choices}" if others else ""
+    raise PositionError(f"{quoted(text)} is not a legal move of {who}{instead}")
+
+
+def fitting(position: Any, legal: list[int], match: re.Match[str]) -> tuple[list[int], list[int]]:
+    """The moves that a text fits, and those of the same piece."""
+    letter, file, row, target = match.group(1, 2, 3, 4)
+    becomes = (match[5] or match[6] or "").lower()
+    if file and row and not letter:  # as UCI writes it: the piece is the one that stands there
+        others = [move for move in legal if ends(position, move)[0] == file + row]
+    else:
+        others = [move for move in legal if piece_of(move) == (letter or "P").lower()]
+    if not letter:
+        file = file or target[0]  # a pawn that takes is told by its file
+    pattern = f"{file or '.'}{row or '.'}{target}"
+    found = [
+        move
+        for move in others
+        if re.fullmatch(pattern, "".join(ends(position, move))) and becomes in ("", promoted(move))
+    ]
+    if not found and not becomes:
+        found = [move for move in others if king_castles_to(position, move) == target]
+    return found, others
+
+
+def piece_of(move: int) -> str:
+    """The letter of what is moved; none if it is castling."""
+    kind = kind_of(move)
+    return LETTERS[kind] if kind <= KING else "" if kind == CASTLING else LETTERS[PAWN]
+
+
+def king_castles_to(position: Any, move: int) -> str:
+    """The name of the square on which the king ends, if it is castling."""
+    if kind_of(move) != CASTLING:
+        return ""
+    king_to, _ = castled(source_of(move), target_of(move))
+    return square_name(king_to ^ (UPSIDE_DOWN * (position.ply & 1)))
+
+
+def moves_in(text: str) -> list[str]:
+    """The moves of a line such as ``1. e4 e5 2. Nf3``; the numbers may be left out."""
+    text = re.sub(r"(?<!\S)[0-9]+\s*\.+", " ", text)
+    text = re.sub(r"\s+e\.?p\.?(?!\S)|(1-0|0-1|1/2-1/2|\*)\s*$", "", text)
+    return text.split()
+
+
+# EPD
+
+
+def operations_in(text: str) -> dict[str, tuple[str, ...]]:
+    """The operations of an EPD record, each with its operands, without their quotes.
+
+    ``bm Qd1+; id "BK.01";`` is ``{"bm": ("Qd1+",), "id": ("BK.01",)}``.  :class:`PositionError`
+    if an operation has no name, or occurs twice.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for operation in re.findall(r'(?:"[^"]*"|[^;"]|"[^"]*$)+', fields_of(text)[1]):
+        name, *operands = re.findall(r'"[^"]*"?|[^\s"]+', operation) or [""]
+        if not name:
+            continue
+        if not re.fullmatch("[a-zA-Z][a-zA-Z0-9_]{0,14}", name):
+            raise PositionError(f"{quoted(name)} is not the name of an operation such as bm or id")
+        if name in found:
+            raise PositionError(f"the operation {name} is there twice")
+        found[name] = tuple(operand.strip('"') for operand in operands)
+    return found

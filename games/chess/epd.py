@@ -1,0 +1,73 @@
+"""Records of EPD: a position, and what is to be known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine import PositionError
+from games.chess import Position, parse_move, parse_position, position_text
+from games.chess.notation import operations_in
+
+__all__ = ["Record", "parse_record"]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A position with its operations, such as ``bm`` (best moves) and ``id``.
+
+    ``str`` of it is the record as text; counters are kept in the operations only.
+    """
+
+    position: Position
+    operations: dict[str, tuple[str, ...]]
+    """The operands of each operation, as they are written, without quotes."""
+    best: tuple[int, ...] = ()
+    """The moves of ``bm``: one of them is best."""
+    avoid: tuple[int, ...] = ()
+    """The moves of ``am``: none of them is good."""
+
+    @property
+    def name(self) -> str:
+        """What ``id`` says, or nothing."""
+        return " ".join(self.operations.get("id", ()))
+
+    def __str__(self) -> str:
+        fields = " ".join(position_text(self.position).split()[:4])
+        return " ".join([fields, *(_written(*item) for item in self.operations.items())])
+
+
+def parse_record(text: str) -> Record:
+    """Read a line of EPD; :class:`PositionError` says what is wrong with it.
+
+    FEN with its two counters is read, too, and so are the counters as ``hmvc`` and ``fmvn``.
+    """
+    operations = operations_in(text)
+    position = parse_position(text)
+    fen = position_text(position).split()
+    for field, name in ((4, "hmvc"), (5, "fmvn")):
+        if name in operations:
+            fen[field] = _only(operations, name)
+    position = parse_position(" ".join(fen))
+    best, avoid = (_moves(position, operations, name) for name in ("bm", "am"))
+    return Record(position, operations, best, avoid)
+
+
+def _only(operations: dict[str, tuple[str, ...]], name: str) -> str:
+    if len(operations[name]) != 1:
+        raise PositionError(f"the operation {name} has one number, not {len(operations[name])}")
+    return operations[name][0]
+
+
+def _moves(
+    position: Position, operations: dict[str, tuple[str, ...]], name: str
+) -> tuple[int, ...]:
+    try:
+        return tuple(parse_move(position, text) for text in operations.get(name, ()))
+    except PositionError as error:
+        raise PositionError(f"{name}: {error}") from None
+
+
+def _written(name: str, operands: tuple[str, ...]) -> str:
+    """An operation as text; all but moves, numbers and words is quoted."""
+    plain = name in ("bm", "am", "pv", "sm") or all(operand.isdigit() for operand in operands)
+    return " ".join([name, *(o if plain else f'"{o}"' for o in operands)]) + ";"
