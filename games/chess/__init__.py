@@ -37,8 +37,13 @@ from engine import (
 from engine.bits import bytes_reversed
 from engine.constants import Constant
 from engine.counting import NOWHERE
-from games.chess.evaluation import SQUARES, tapered
-from games.chess.exchange import exchange, gain, kind_at
+from games.chess.evaluation import SQUARES
+from games.chess.evaluation import evaluate as evaluate
+from games.chess.evaluation import evaluate_material as evaluate_material
+from games.chess.evaluation import evaluate_squares as evaluate_squares
+from games.chess.exchange import exchange as exchange
+from games.chess.exchange import gain as gain
+from games.chess.exchange import kind_at
 from games.chess.generator import (
     BISHOP,
     CASTLING,
@@ -348,11 +353,6 @@ def cannot_mate(position):
 
 
 # What helps a search that has to stop before the end of the game
-
-
-@compiled
-def evaluate(position):
-    return tapered(position)
 
 
 @compiled

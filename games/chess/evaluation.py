@@ -1,58 +1,167 @@
 """What a position of chess is worth, in hundredths of a pawn.
 
-Every feature has two weights, one for the middle game and one for the end game, kept in one
-number: that for the end game is in its upper half.  What pieces are worth on their squares is
-a field of the position, which ``play`` keeps; all else is counted here.  How much of each
-weight counts is a matter of the pieces that are left (the *phase*).
+The sum of features times weights (``games/chess/weights.py``), for the mover less for the other
+player.  Each feature is written once, for a player who goes up, and counted on the board and
+on the board turned.  Every weight is one for the middle game and one for the end game, and
+how much of each counts is a matter of the pieces that are left (the *phase*).  What pieces
+are worth on their squares is a field of the position, which ``play`` keeps.
+
+Another evaluation is a compiled function ``evaluate_...`` of a position in the game's module, and
+``Engine(evaluation=...)`` takes it.  A small network would be one, too: its weights a
+``Constant``, and the sums of its first layer fields of ``Position`` that ``play`` keeps, as
+it does ``placed``.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from engine.bits import popcount
-from engine.constants import Constant
+from engine.bits import Bits, lowest_index, popcount, without_lowest
+from engine.counting import NOWHERE
 from engine.jit import compiled
+from games.chess.boards import board_of, turned, turned_attacks
+from games.chess.kings import attack, shelter
+from games.chess.pawns import passed_pawns, structure
+from games.chess.pieces import activity, threats
+from games.chess.squares import DARK
+from games.chess.weights import SQUARES, add_count, end_of, middle_of, start_of, takes_note, weighed
 
-__all__ = ["SQUARES", "tapered"]
+__all__ = [
+    "FULL_SCALE",
+    "PHASES",
+    "SQUARES",
+    "VALUES",
+    "evaluate",
+    "evaluate_material",
+    "evaluate_squares",
+    "phase_of",
+    "scale_of",
+    "standing",
+    "worth_of",
+]
 
 VALUES = (100, 320, 330, 500, 950, 0)
-"""Of a pawn, a knight, a bishop, a rook and a queen."""
+"""Of a pawn, a knight, a bishop, a rook and a queen, where only material counts."""
 
 PHASES = 24
 """The phase with all pieces: one for each knight and bishop, two for a rook, four for a queen."""
 
+FULL_SCALE = 64
+"""What an advantage is multiplied by, in 64ths, where nothing makes it less."""
 
-def packed(middle: int, end: int) -> int:
-    return middle + (end << 32)
+TEMPO = start_of("tempo")
 
 
-def usual_squares() -> np.ndarray:
-    """For each kind of piece and each square of the mover what it is worth there."""
-    worth = np.zeros(6 * 64, np.int64)
-    for square in range(64):
-        file, row = square % 8, square // 8
-        centre = min(file, 7 - file) + min(row, 7 - row)
-        middle = (2 * centre + 3 * row, 6 * centre, 4 * centre, centre, centre, -8 * centre)
-        end = (10 * row, 6 * centre, 4 * centre, centre, 4 * centre, 10 * centre)
-        for kind, value in enumerate(VALUES):
-            worth[64 * kind + square] = packed(value + middle[kind], value + end[kind])
+@compiled(inline=False)
+def evaluate(position):
+    board = board_of(position)
+    return tapered(board, worth_of(position, NOWHERE, NOWHERE))
+
+
+@compiled
+def evaluate_squares(position):
+    """Only what pieces are worth on their squares."""
+    return tapered(board_of(position), position.placed)
+
+
+@compiled
+def evaluate_material(position):
+    """Only what pieces are worth."""
+    mine, theirs = position.mine, position.theirs
+    pieces = (position.pawns, position.knights, position.bishops, position.rooks, position.queens)
+    worth = 0
+    for kind in range(5):
+        worth += VALUES[kind] * (popcount(pieces[kind] & mine) - popcount(pieces[kind] & theirs))
     return worth
 
 
-SQUARES = Constant("chess.squares", usual_squares())
+@compiled
+def worth_of(position, trace, other):
+    """The sum of features times weights, of middle game and end game in one number.
+
+    The mover's features are noted in *trace* and the other player's in *other*.
+    """
+    board = board_of(position)
+    opposite = turned(board)
+    worth = position.placed + weighed(trace, TEMPO, 1)
+    if takes_note(trace):
+        standing(board, trace)
+        standing(opposite, other)
+    mine, danger, attacks = alone(board, trace)
+    theirs, their_danger, their_attacks = alone(opposite, other)
+    worth += mine - theirs
+    worth += together(board, attacks, turned_attacks(their_attacks), danger, trace)
+    return worth - together(opposite, their_attacks, turned_attacks(attacks), their_danger, other)
+
+
+@compiled(inline=False)
+def alone(board, trace):
+    """What a player has whatever the other attacks; his attacks, and the danger they mean."""
+    worth, danger, attacks = activity(board, trace)
+    return worth + structure(board, trace) + shelter(board, trace), danger, attacks
+
+
+@compiled(inline=False)
+def together(board, attacks, other, danger, trace):
+    """What depends on the attacks of both players."""
+    worth = threats(board, attacks, other, trace) + passed_pawns(board, attacks, other, trace)
+    return worth + attack(board, attacks, other, danger, trace)
 
 
 @compiled
-def tapered(position):
-    phase = popcount(position.knights | position.bishops) + 2 * popcount(position.rooks)
-    phase = min(phase + 4 * popcount(position.queens), PHASES)
-    middle = middle_of(position.placed)
-    end = (position.placed - middle) >> 32
-    return (phase * middle + (PHASES - phase) * end) // PHASES + 10
+def standing(board, trace):
+    """What a player's pieces are worth on their squares: his part of ``Position.placed``."""
+    worth = 0
+    kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
+    for kind in range(6):
+        some = kinds[kind] & board.mine
+        while some:
+            square = lowest_index(some)
+            some = without_lowest(some)
+            file = square & 7
+            add_count(trace, 32 * kind + 4 * (square >> 3) + min(file, 7 - file), 1)
+            worth += SQUARES[64 * kind + square]
+    return worth
+
+
+# From features to one number
 
 
 @compiled
-def middle_of(worth):
-    """The weight for the middle game: the lower half, with its sign."""
-    return ((worth + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
+def tapered(board, worth):
+    """Between middle game and end game, and less where it is hard to win."""
+    phase = phase_of(board)
+    score = phase * middle_of(worth) + (PHASES - phase) * end_of(worth)
+    return score * scale_of(board, score > 0) // (PHASES * FULL_SCALE)
+
+
+@compiled
+def phase_of(board):
+    phase = popcount(board.knights | board.bishops) + 2 * popcount(board.rooks)
+    return min(phase + 4 * popcount(board.queens), PHASES)
+
+
+@compiled
+def pieces_of(board, side):
+    """What the pieces of a side are worth, but for pawns, in pawns."""
+    minors = popcount((board.knights | board.bishops) & side)
+    return 3 * minors + 5 * popcount(board.rooks & side) + 9 * popcount(board.queens & side)
+
+
+@compiled
+def scale_of(board, mine):
+    """How much of an advantage counts, in 64ths: of one of the mover, or of the other player.
+
+    Few pawns are easily lost.  Without any, a win takes a rook more than the other has; with
+    bishops on squares of different colours, blocked pawns stay so.
+    """
+    strong, weak = (board.mine, board.theirs) if mine else (board.theirs, board.mine)
+    pawns = popcount(board.pawns & strong)
+    if pawns == 0 and pieces_of(board, strong) - pieces_of(board, weak) <= 3:
+        return 0 if pieces_of(board, strong) <= 3 else 10
+    scale = min(FULL_SCALE, 40 + 6 * pawns) if pawns else FULL_SCALE
+    bishops = board.bishops
+    own, other = bishops & board.mine, bishops & board.theirs
+    if own and other and without_lowest(own) == Bits(0) and without_lowest(other) == Bits(0):
+        if (own & DARK == Bits(0)) != (other & DARK == Bits(0)):
+            alone = board.knights | board.rooks | board.queens
+            return min(scale, 20 + 4 * pawns) if alone == Bits(0) else min(scale, 48)
+    return scale

@@ -1,0 +1,531 @@
+"""Tuning of the evaluation of chess: games of the program against itself, and a fit to them.
+
+::
+
+    python -m games.chess.tuning first
+    python -m games.chess.tuning play FOLDER --games 5000
+    python -m games.chess.tuning fit FOLDER
+    python -m games.chess.tuning play FOLDER --games 5000 --seed 1
+    python -m games.chess.tuning fit FOLDER
+
+``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
+each hundred games, so it can be interrupted at any time; ``fit`` finds weights for all
+positions of a folder and writes them, with a report as header; ``report`` says how well
+weights foretell positions.
+
+A game begins with some random moves, after which neither side is far ahead.  Then both sides
+play the best move of a search of so many nodes, until the game is over or surely won.
+Positions are kept in which nothing hangs: not in check, the best move is not noisy, and noisy
+moves win nothing (quiescence).  Each has a label, the score that the search had for it and the
+game's result, mixed.
+
+The fit is logistic regression (P. Österlund's method for Texel, 2014): weights that make the
+expected score, a logistic function of the evaluation, most likely.  What is counted in a
+position is told by the evaluation itself, which takes note of its features.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import time
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import click
+import numpy as np
+from numba import njit
+
+from engine import CutnodeError, Engine, legal_moves
+from engine.bits import Bits
+from engine.counting import NOWHERE
+from engine.files import write_whole
+from games.chess import (
+    MAX_MOVES,
+    REPETITIONS,
+    Position,
+    check,
+    drawn,
+    noisy,
+    outcome,
+    play,
+    recurrence,
+    start,
+)
+from games.chess.boards import Board, board_of, turned
+from games.chess.evaluation import (
+    FULL_SCALE,
+    PHASES,
+    evaluate,
+    phase_of,
+    scale_of,
+    standing,
+    worth_of,
+)
+from games.chess.weights_by_hand import first_weights
+from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
+from games.chess.weights import (
+    LINEAR,
+    SIZE,
+    WEIGHTS,
+    WEIGHTS_FILE,
+    read_weights,
+    weights_text,
+)
+
+BOARD = ("mine", "theirs", "pawns", "knights", "bishops", "rooks", "queens", "kings")
+
+LABELLED = np.dtype(
+    [*((name, "<u8") for name in BOARD), ("score", "<i2"), ("result", "i1"), ("game", "<i4")]
+)
+"""A position, the score of the search, and the result of the game, 2 for a win of the mover
+and 1 for a draw."""
+
+CHUNK = 100
+"""Games of one file."""
+
+HELD_OUT = 10
+"""One game in so many is for validation."""
+
+PLAYED = "played.txt"
+"""A line for each file: how its games were played."""
+
+EVEN = 250
+"""A game begins where neither side is further ahead."""
+
+WON, SURELY = 1000, 6
+"""A game is over when so much was won in so many plies in a row."""
+
+LONGEST = 300
+"""Plies of a game that then is drawn."""
+
+
+# Play
+
+
+def opening(engine: Engine, random: Random, nodes: int) -> Any:
+    """A position after 6 to 11 random plies, about even."""
+    while True:
+        position = start()
+        for _ in range(random.randint(6, 11)):
+            choices = legal_moves(position)
+            if not choices:
+                break
+            position = play(position, random.choice(choices))
+        if legal_moves(position):
+            if abs(engine.search(position, nodes=nodes).value) <= EVEN:
+                return position
+
+
+def play_game(engine: Engine, random: Random, nodes: int) -> list[tuple[Any, ...]]:
+    """A game's labelled positions, as rows of ``LABELLED`` but for its number."""
+    engine.clear()
+    position = opening(engine, random, nodes)
+    found: list[tuple[Any, int, int]] = []
+    seen: dict[int, int] = {}
+    ahead = 0
+    result = 1
+    buffer = [0] * MAX_MOVES
+    for ply in range(LONGEST):
+        over, value = outcome(position)
+        seen[recurrence(position)] = seen.get(recurrence(position), 0) + 1
+        if over or drawn(position) or seen[recurrence(position)] == REPETITIONS:
+            result = 1 + value
+            break
+        best = engine.search(position, nodes=nodes)
+        score = int(best.value)
+        ahead = ahead + 1 if abs(score) >= WON else 0
+        if ahead == SURELY:
+            result = 2 if score > 0 else 0
+            break
+        if not check(position) and best.best_move not in buffer[: noisy(position, buffer, 0)]:
+            found.append((position, score, ply))
+        position = play(position, best.best_move)
+    last = ply
+    return [
+        (*board_of(at), score, result if (last - ply) % 2 == 0 else 2 - result)
+        for at, score, ply in found
+        if abs(score) < 2 * WON
+    ]
+
+
+def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
+    """Play games to files of *folder* that are not there yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    engine = Engine(Position, table=1)
+    how = f"{nodes} nodes a move, weights {crc32(WEIGHTS.array):08x}"
+    began = time.monotonic()
+    for number, first in enumerate(range(0, games, CHUNK)):
+        path = folder / f"games-{seed}-{number:05}.npy"
+        if path.exists():
+            continue
+        rows = []
+        for game in range(first, min(first + CHUNK, games)):
+            random = Random(f"{seed} {game} chess")
+            rows += [(*row, game) for row in play_game(engine, random, nodes)]
+        file = io.BytesIO()
+        np.save(file, np.array(rows, LABELLED))
+        write_whole(str(path), file.getvalue())
+        with open(folder / PLAYED, "a", encoding="utf-8") as file_of_all:
+            file_of_all.write(f"games-{seed}: {how}\n")
+        print(f"{path.name}: {len(rows)} positions, {time.monotonic() - began:.0f} s", flush=True)
+
+
+# Features
+
+
+@njit(nogil=True, error_model="numpy")
+def position_of(row):
+    """The position of a row; castling and the past are unknown."""
+    board = Board(
+        Bits(row["mine"]),
+        Bits(row["theirs"]),
+        Bits(row["pawns"]),
+        Bits(row["knights"]),
+        Bits(row["bishops"]),
+        Bits(row["rooks"]),
+        Bits(row["queens"]),
+        Bits(row["kings"]),
+    )
+    placed = standing(board, NOWHERE) - standing(turned(board), NOWHERE)
+    return Position(
+        board.mine,
+        board.theirs,
+        board.pawns,
+        board.knights,
+        board.bishops,
+        board.rooks,
+        board.queens,
+        board.kings,
+        Bits(0),
+        Bits(0),
+        0,
+        0,
+        placed,
+        Bits(0),
+    )
+
+
+@njit(nogil=True, error_model="numpy")
+def quiescence(position, alpha, beta, buffer, top):
+    """The value within a window when only noisy moves are played, and either player may stop."""
+    best = evaluate(position)
+    if best >= beta:
+        return best
+    end = noisy(position, buffer, top)
+    for at in range(top, end):
+        child = play(position, buffer[at])
+        value = -quiescence(child, -beta, -max(alpha, best), buffer, end)
+        best = max(best, value)
+        if best >= beta:
+            break
+    return best
+
+
+@njit(nogil=True, error_model="numpy")
+def quiet(rows):
+    """For each row whether noisy moves win nothing."""
+    found = np.zeros(len(rows), np.bool_)
+    buffer = np.zeros(64 * MAX_MOVES, np.int64)
+    for n in range(len(rows)):
+        position = position_of(rows[n])
+        static = evaluate(position)
+        found[n] = quiescence(position, static, static + 1, buffer, 0) <= static
+    return found
+
+
+class Features(NamedTuple):
+    """What is counted in positions: how often each weight counts, and how sums are tapered.
+
+    The weights that count in position *n* are ``index[ends[n] : ends[n + 1]]``, each
+    ``count`` times: below ``LINEAR`` the mover's less the other's, then the danger to the other
+    player's king, and ``SIZE - LINEAR`` further that to the mover's.
+    """
+
+    ends: np.ndarray
+    index: np.ndarray
+    count: np.ndarray
+    phase: np.ndarray
+    """The share of the middle game."""
+    scales: np.ndarray
+    """The share of an advantage that counts, of one of the other player and of the mover."""
+
+
+@njit(nogil=True, error_model="numpy")
+def counted(rows, ends, index, count, phase, scales):
+    """Write the features of positions; the arrays have room."""
+    mine, theirs = np.zeros(SIZE, np.int64), np.zeros(SIZE, np.int64)
+    at = 0
+    for n in range(len(rows)):
+        position = position_of(rows[n])
+        board = board_of(position)
+        mine[:] = 0
+        theirs[:] = 0
+        worth_of(position, mine, theirs)
+        phase[n] = phase_of(board) / PHASES
+        scales[n, 0] = scale_of(board, False) / FULL_SCALE
+        scales[n, 1] = scale_of(board, True) / FULL_SCALE
+        for place in range(2 * SIZE - LINEAR):
+            if place < LINEAR:
+                times = mine[place] - theirs[place]
+            else:
+                times = mine[place] if place < SIZE else theirs[place - SIZE + LINEAR]
+            if times:
+                index[at] = place
+                count[at] = times
+                at += 1
+        ends[n + 1] = at
+    return at
+
+
+MOST_FEATURES = 120
+"""More than count in a position, on average."""
+
+
+def features_of(rows: np.ndarray) -> Features:
+    """The features of labelled positions."""
+    number = len(rows)
+    room = MOST_FEATURES * number + 2 * SIZE
+    features = Features(
+        np.zeros(number + 1, np.int64),
+        np.zeros(room, np.int16),
+        np.zeros(room, np.int8),
+        np.zeros(number),
+        np.zeros((number, 2)),
+    )
+    used = counted(rows, *features)
+    return features._replace(index=features.index[:used].copy(), count=features.count[:used].copy())
+
+
+# Fit
+
+
+@njit(nogil=True, error_model="numpy")
+def scored(features, weights, slope, targets, scores, gradient):
+    """Write the scores of positions, and the gradient of their error by weights.
+
+    Returns the mean cross entropy of the expected scores and their *targets*.
+    """
+    ends, index, count, phase, scales = features
+    number = len(ends) - 1
+    dangers = SIZE - LINEAR
+    gradient[:] = 0
+    total = 0.0
+    for n in range(number):
+        middle, end, danger, other = 0.0, 0.0, 0.0, 0.0
+        for at in range(ends[n], ends[n + 1]):
+            place, times = index[at], count[at]
+            if place < LINEAR:
+                middle += times * weights[place, 0]
+                end += times * weights[place, 1]
+            elif place < SIZE:
+                danger += times * weights[place, 0]
+            else:
+                other += times * weights[place - dangers, 0]
+        within, other_within = 0 < danger < MOST_DANGER, 0 < other < MOST_DANGER
+        danger = min(max(danger, 0.0), float(MOST_DANGER))
+        other = min(max(other, 0.0), float(MOST_DANGER))
+        middle += (danger * danger - other * other) / DANGER_UNIT
+        end += (danger - other) / DANGER_END
+        score = phase[n] * middle + (1 - phase[n]) * end
+        scale = scales[n, 1 if score > 0 else 0]
+        score *= scale
+        scores[n] = score
+        expected = 1 / (1 + math.exp(-slope * score))
+        target = targets[n]
+        total -= target * math.log(expected + 1e-12)
+        total -= (1 - target) * math.log(1 - expected + 1e-12)
+        by_score = slope * (expected - target) * scale / number
+        by_middle, by_end = by_score * phase[n], by_score * (1 - phase[n])
+        by_danger = within * (by_middle * 2 * danger / DANGER_UNIT + by_end / DANGER_END)
+        by_other = other_within * (by_middle * 2 * other / DANGER_UNIT + by_end / DANGER_END)
+        for at in range(ends[n], ends[n + 1]):
+            place, times = index[at], count[at]
+            if place < LINEAR:
+                gradient[place, 0] += times * by_middle
+                gradient[place, 1] += times * by_end
+            elif place < SIZE:
+                gradient[place, 0] += times * by_danger
+            else:
+                gradient[place - dangers, 0] -= times * by_other
+    return total / number
+
+
+def error_of(features: Features, weights: np.ndarray, slope: float, targets: np.ndarray) -> float:
+    """The mean cross entropy of what weights foretell."""
+    scores, gradient = np.zeros(len(targets)), np.zeros((SIZE, 2))
+    return float(scored(features, weights, slope, targets, scores, gradient))
+
+
+def best_slope(scores: np.ndarray, results: np.ndarray) -> float:
+    """How steeply the expected result rises with the score: the likeliest (Newton's method)."""
+    slope = 0.004
+    for _ in range(20):
+        expected = 1 / (1 + np.exp(-slope * scores))
+        curve = (expected * (1 - expected) * scores**2).sum()
+        slope += ((results - expected) * scores).sum() / curve
+    return float(slope)
+
+
+def fit_weights(
+    features: Features,
+    targets: np.ndarray,
+    prior: np.ndarray,
+    slope: float,
+    steps: int,
+    penalty: float,
+    rate: float = 3.0,
+) -> np.ndarray:
+    """The likeliest weights, from *prior* on, and a *penalty* for leaving it.
+
+    Gradient descent with a rate for each weight (Adam: D. Kingma and J. Ba, 2015) that falls
+    to 0 by and by.
+    """
+    weights = prior.astype(float)
+    scores, gradient = np.zeros(len(targets)), np.zeros((SIZE, 2))
+    mean, square = np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
+    for step in range(1, steps + 1):
+        scored(features, weights, slope, targets, scores, gradient)
+        gradient += penalty * (weights - prior)
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.99 * square + 0.01 * gradient**2
+        ahead = mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.99**step)) + 1e-12)
+        weights -= rate * (1 - (step - 1) / steps) * ahead
+    return weights
+
+
+def in_pawns(weights: np.ndarray, features: Features) -> np.ndarray:
+    """The weights in hundredths of a pawn of the end game, as pawns stand on average."""
+    pawns = np.zeros(32)
+    chosen = features.index < 32
+    np.add.at(pawns, features.index[chosen], np.abs(features.count[chosen].astype(float)))
+    factor = 100 * pawns.sum() / (pawns @ weights[:32, 1])
+    found = weights * factor
+    found[LINEAR:] = weights[LINEAR:] * math.sqrt(factor)
+    return found
+
+
+# Files
+
+
+def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Quiet positions to learn from, and those of other games to validate with."""
+    paths = sorted(folder.glob("games-*.npy"))
+    if not paths:
+        raise click.ClickException(f"{folder} has no files of games; play some first")
+    rows = np.concatenate([read_chunk(path) for path in paths])
+    rows = rows[quiet(rows)]
+    held = rows["game"] % HELD_OUT == 0
+    return rows[~held], rows[held]
+
+
+def read_chunk(path: Path) -> np.ndarray:
+    try:
+        chunk = np.load(path)
+    except (ValueError, EOFError):
+        chunk = None
+    if getattr(chunk, "dtype", None) != LABELLED:
+        raise click.ClickException(f"{path} is not a file of positions")
+    return chunk
+
+
+def targets_of(rows: np.ndarray, slope: float, share: float) -> np.ndarray:
+    """What positions are expected to score: so much of the result, the rest of the search."""
+    expected = 1 / (1 + np.exp(-slope * rows["score"].astype(float)))
+    return share * rows["result"] / 2 + (1 - share) * expected
+
+
+class Commands(click.Group):
+    """Commands that say in a line what is wrong with files."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (OSError, CutnodeError) as error:
+            raise click.ClickException(str(error)) from None
+
+
+@click.group(cls=Commands)
+def main() -> None:
+    """Tune the evaluation of chess."""
+
+
+FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+WEIGHTS_OPTION = click.option(
+    "--weights",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=WEIGHTS_FILE,
+    help="The file of weights, by default the one that the game uses.",
+)
+
+
+@main.command("first")
+@WEIGHTS_OPTION
+def write_first(weights: Path) -> None:
+    """Write weights by hand."""
+    write_whole(str(weights), weights_text(first_weights(), "Weights by hand.").encode())
+
+
+@main.command("play")
+@FOLDER
+@click.option("--games", default=5000, type=click.IntRange(1))
+@click.option("--nodes", default=2000, type=click.IntRange(1), help="Of the search of a move.")
+@click.option("--seed", default=0, type=click.IntRange(0))
+def play_command(folder: Path, games: int, nodes: int, seed: int) -> None:
+    """Play games with the weights of the game, and write their positions to files in FOLDER."""
+    play_chunks(folder, games, nodes, seed)
+
+
+@main.command()
+@FOLDER
+@WEIGHTS_OPTION
+@click.option("--share", default=0.5, type=click.FloatRange(0, 1), help="Of results in labels.")
+@click.option("--penalty", default=1e-9, type=click.FloatRange(0), help="For leaving the start.")
+@click.option("--steps", default=600, type=click.IntRange(1), help="Of gradient descent.")
+def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -> None:
+    """Fit weights to the positions in FOLDER, beginning with those by hand."""
+    learnt, held = read_positions(folder)
+    prior = first_weights()
+    slope = best_slope(learnt["score"].astype(float), learnt["result"] / 2)
+    features = features_of(learnt)
+    found = fit_weights(features, targets_of(learnt, slope, share), prior, slope, steps, penalty)
+    found = in_pawns(found, features)
+    played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
+    header = [
+        f"{len(played)} files of {CHUNK} games, {len(learnt)} quiet positions; {steps} steps, a",
+        f"penalty of {penalty:g}, {share:g} of the result in labels.",
+        *("", *(f"{played.count(how)} x {how}" for how in dict.fromkeys(played)), ""),
+        *report_of(held, {"by hand": prior, "these": np.rint(found)}),
+    ]
+    write_whole(str(weights), weights_text(found, "\n".join(header)).encode())
+    print("\n".join(header))
+
+
+@main.command()
+@FOLDER
+@WEIGHTS_OPTION
+def report(folder: Path, weights: Path) -> None:
+    """Say how well weights foretell the results of games held out in FOLDER."""
+    _, held = read_positions(folder)
+    print("\n".join(report_of(held, {"by hand": first_weights(), "these": read_weights(weights)})))
+
+
+def report_of(held: np.ndarray, all_weights: dict[str, np.ndarray]) -> list[str]:
+    """Lines that say how far results are from what weights foretell."""
+    features, results = features_of(held), held["result"] / 2
+    lines = [f"Results of {len(held)} positions of games held out (cross entropy, mean square):"]
+    for name, weights in all_weights.items():
+        scores, gradient = np.zeros(len(held)), np.zeros((SIZE, 2))
+        scored(features, weights.astype(float), 0.004, results, scores, gradient)
+        slope = best_slope(scores, results)
+        expected = 1 / (1 + np.exp(-slope * scores))
+        entropy = error_of(features, weights.astype(float), slope, results)
+        square = np.mean((expected - results) ** 2)
+        lines.append(f"  weights {name}: {entropy:.4f}, {square:.4f}, a slope of {slope:.5f}")
+    return lines
+
+
+if __name__ == "__main__":
+    main()
