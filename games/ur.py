@@ -99,7 +99,7 @@ class Pieces(NamedTuple):
     """Whether the second player, dark, is to move; only texts and turns depend on it."""
 
     def __str__(self) -> str:
-        rows, light, dark = drawn(self)
+        rows, light, dark = _drawn_rows(self)
         board = "\n".join(" ".join(row).replace("-", " ") for row in rows)
         return f"{_count('light', light, self)}\n{board}\n{_count('dark', dark, self)}\n" + (
             f"{mover(self)} to roll" if self.roll < 0 else f"{mover(self)} has rolled {self.roll}"
@@ -312,7 +312,7 @@ def cells(position: Pieces, dark: bool) -> list[tuple[int, int]]:
     return [(2 - row, at) for row, at in places] if dark else places
 
 
-def drawn(position: Pieces) -> tuple[list[str], int, int]:
+def _drawn_rows(position: Pieces) -> tuple[list[str], int, int]:
     """The three rows of the board, and the words of light and dark."""
     light, dark = position[:2]
     if position.second:
@@ -332,7 +332,7 @@ def _count(name: str, word: int, position: Pieces) -> str:
 
 
 def position_text(position: Pieces) -> str:
-    (top, middle, bottom), light, dark = drawn(position)
+    (top, middle, bottom), light, dark = _drawn_rows(position)
     board = f"{light // WAITING} {top} / {middle} / {dark // WAITING} {bottom}"
     return f"{board} {mover(position)}{f' {position.roll}' if position.roll >= 0 else ''}"
 

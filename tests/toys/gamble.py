@@ -58,7 +58,7 @@ class Decisive(Gamble):
 
 
 @compiled
-def drawn(position, purpose):
+def picked(position, purpose):
     """A random word for a purpose, the same each time."""
     place = Bits(position.graph) << Bits(20) | Bits(position.place) << Bits(10)
     who = Bits(position.events) << Bits(4) | Bits(position.mover)
@@ -68,7 +68,7 @@ def drawn(position, purpose):
 @compiled
 def number(position, purpose):
     """A random value: one of the ends in two of five times."""
-    word = whole(drawn(position, purpose) % Bits(1000))
+    word = whole(picked(position, purpose) % Bits(1000))
     if word < 200:
         return -100.0
     if word < 400:
@@ -83,7 +83,7 @@ def whole(word):
 
 @compiled
 def moves(position, buffer, at):
-    for move in range(1 + whole(drawn(position, 1) % Bits(3))):
+    for move in range(1 + whole(picked(position, 1) % Bits(3))):
         buffer[at] = move
         at += 1
     return at
@@ -92,7 +92,7 @@ def moves(position, buffer, at):
 @compiled
 def step(position, purpose):
     """Where a move leads, or chance."""
-    word = drawn(position, purpose)
+    word = picked(position, purpose)
     mover = 1 - position.mover if word % Bits(4) else position.mover
     place = whole((word >> Bits(8)) % Bits(PLACES))
     if position.events > 0:
@@ -109,7 +109,7 @@ def play(position, move):
 
 @compiled
 def outcome(position):
-    if position.events == 0 and drawn(position, 2) % Bits(8) == Bits(0):
+    if position.events == 0 and picked(position, 2) % Bits(8) == Bits(0):
         return True, number(position, 3)
     return False, 0.0
 
@@ -140,14 +140,14 @@ def share(position, index):
     """What an outcome weighs among the others."""
     if has_many(position) and index % (MANY // 3) != 0:
         return 0
-    return 1 if index == 0 else whole(drawn(position, 20 + index) % Bits(4))
+    return 1 if index == 0 else whole(picked(position, 20 + index) % Bits(4))
 
 
 @compiled
 def chance(position):
     if position.events == 0:
         return 0
-    return MANY if has_many(position) else 1 + whole(drawn(position, 4) % Bits(4))
+    return MANY if has_many(position) else 1 + whole(picked(position, 4) % Bits(4))
 
 
 @compiled
