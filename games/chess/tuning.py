@@ -64,7 +64,6 @@ from games.chess.evaluation import (
     standing,
     worth_of,
 )
-from games.chess.weights_by_hand import first_weights
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
 from games.chess.weights import (
     LINEAR,
@@ -74,6 +73,7 @@ from games.chess.weights import (
     read_weights,
     weights_text,
 )
+from games.chess.weights_by_hand import first_weights
 
 BOARD = ("mine", "theirs", "pawns", "knights", "bishops", "rooks", "queens", "kings")
 
