@@ -52,6 +52,9 @@ WITHOUT_CHANCE = ("all_moves", "weak", "nodes", "threads", "table_mb", "cold")
 WITH_CHANCE = ("positions", "tolerance")
 """Options of how a game without chance is solved, and one with chance."""
 
+COMMANDS = "cutnode.commands"
+"""Entry points of this group, ``name = "module:command"``, are commands of click."""
+
 EPILOG = """\
 \b
 GAME      the name of a game (`cutnode games` lists them), a module such as
@@ -68,7 +71,17 @@ interrupted (what was found until then is printed).
 
 
 class Commands(click.Group):
-    """A group whose commands fail with one line and a documented exit code."""
+    """A group whose commands fail with one line and a documented exit code.
+
+    Games add commands of their own by entry points of the group ``COMMANDS``.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self.commands, *commands_of_games()})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        added = commands_of_games().get(name) if name not in self.commands else None
+        return super().get_command(ctx, name) if added is None else loaded_command(added)
 
     def invoke(self, ctx: click.Context) -> Any:
         with forgiving() as failures:
@@ -88,6 +101,34 @@ class Commands(click.Group):
             finally:
                 if failures and not isinstance(sys.exc_info()[1], Exception):
                     fail(failures[0])
+
+
+@functools.cache
+def commands_of_games() -> dict[str, metadata.EntryPoint]:
+    """The commands that installed games add, by name."""
+    return {entry.name: entry for entry in metadata.entry_points(group=COMMANDS)}
+
+
+def loaded_command(entry: metadata.EntryPoint) -> click.Command:
+    """The command that an entry point means, or one that says why it cannot be had."""
+    try:
+        command = entry.load()
+        if not isinstance(command, click.Command):
+            raise TypeError(f"it is {command!r}, no command of click")
+        return command
+    except Exception as error:
+        owner = "" if entry.dist is None else f" of {entry.dist.name}"
+        reason = f"{type(error).__name__}: {error}"
+        broken = CutnodeError(f"{entry.name}{owner} ({entry.value}) cannot be loaded: {reason}")
+
+        def refuse(args: tuple[str, ...]) -> NoReturn:
+            fail(broken)
+
+        rest = click.Argument(["args"], nargs=-1, type=click.UNPROCESSED)
+        settings = {"ignore_unknown_options": True}
+        return click.Command(
+            entry.name, settings, refuse, [rest], short_help=f"Cannot be loaded: {reason}"
+        )
 
 
 def fail(error: CutnodeError) -> NoReturn:

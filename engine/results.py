@@ -167,6 +167,10 @@ class Iteration:
     lines: tuple[Line, ...]
     nodes: int
     seconds: float
+    deepest: int = 0
+    """Plies of the longest line that was looked at."""
+    bound: int = 0
+    """1 if the depth is not done and *value* is a lower bound, -1 if it is an upper one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +191,8 @@ class SearchResult:
     decisive: bool
     lines: tuple[Line, ...]
     """The best moves, as many as were asked for; none if the game is over or chance decides.
-    If not even a depth of one ply was completed (depth 0), just a legal move."""
+    First comes what the depth that was not completed found to be better, if it did.  If not
+    even a depth of one ply was completed (depth 0), just a legal move."""
     depth: int
     """Plies, of the last depth that was completed."""
     iterations: tuple[Iteration, ...]

@@ -189,7 +189,9 @@ def run(
         for solver in solvers:
             solver.end()
 
-    patience = min(solver.clock.patience() for solver in solvers)
+    def patience() -> float:
+        return min(solver.clock.patience() for solver in solvers)
+
     tasks = [functools.partial(work, solver) for solver in solvers]
     return _in_threads(tasks, look, end, patience, ended)
 
@@ -201,7 +203,7 @@ def watch(task: Callable[[], Any], memory: Memory) -> Any:
     def end() -> None:
         memory.words["stop"][0] = CALLED
 
-    _in_threads([lambda: answers.append(task())], lambda: "", end, 0.02)
+    _in_threads([lambda: answers.append(task())], lambda: "", end, Clock(None).patience)
     return answers[0]
 
 
@@ -221,17 +223,17 @@ def run_watched(
     def end() -> None:
         memory.words["stop"][0] = CALLED
 
-    return _in_threads([task], look, end, clock.patience())
+    return _in_threads([task], look, end, clock.patience)
 
 
 def _in_threads(
     tasks: Sequence[Callable[[], None]],
     look: Callable[[], str],
     end: Callable[[], None],
-    patience: float,
+    patience: Callable[[], float],
     reason: str = "",
 ) -> str:
-    """Run tasks to their end, looking after them every so many seconds of *patience*.
+    """Run tasks to their end, looking after them after so many seconds of *patience*.
 
     *look* may give a *reason* to end them early, and so does Ctrl-C; *end* does it.
     Returns the reason, or "".
@@ -254,7 +256,7 @@ def _in_threads(
     for done in finished:
         while not done.is_set():
             try:
-                done.wait(patience)
+                done.wait(patience())
                 reason = reason or look()
             except KeyboardInterrupt:
                 reason = "interrupted"

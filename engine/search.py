@@ -7,7 +7,8 @@
 What they promise, for a window ``alpha < beta``: the score that they return is fail-soft.
 If ``v <= alpha`` the true score is at most *v*; if ``v >= beta`` it is at least *v*; in
 between it is exact.  With exact techniques only, the true score is that of plain minimax
-at the same depth.  After a stop, returned scores mean nothing and nothing is stored.
+at the same depth.  After a stop nothing is stored, and scores mean nothing but that of the root:
+it is the score of the best move so far, if the root has a line.
 
 Whether a score depends on estimates is known by a counter: every estimate, cutoff by an
 entry with estimates, and unsound pruning raises ``search.estimates``; a node whose score
@@ -796,7 +797,7 @@ def search_node(
                     move, search, table,
                 )  # fmt: skip
             if search.stop != RUNNING:
-                return alpha
+                return floor
             if less > 0 and value > floor:
                 search.reduction_researches += 1
                 less = np.int64(0)

@@ -11,6 +11,7 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from random import Random
 from typing import Any
@@ -36,10 +37,10 @@ from engine.contract import (
     reversible,
     value_limit,
 )
-from engine.errors import ContractError, CutnodeError, GameError, whole
+from engine.errors import ContractError, CutnodeError, GameError, PositionError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
-from engine.limits import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE, counts_turns
+from engine.limits import CALLED, MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE, counts_turns
 from engine.memory import Memory
 from engine.optionality import Optionality
 from engine.parameters import (
@@ -179,8 +180,9 @@ class Engine:
         self._unlearn()
 
     def stop(self) -> None:
-        """End the search that runs now, from any thread; it returns its best so far."""
+        """End the search that runs now, from any thread; it returns its best so far at once."""
         self._stop.set()
+        self.memory["stop"] = CALLED
 
     def _remember(self, history: Sequence[Any], position: Any) -> None:
         """Write down which positions of the game so far would be a draw if they occurred again."""
@@ -211,18 +213,23 @@ class Engine:
         stop: threading.Event | None = None,
         lines: int = 1,
         seed: int | None = None,
+        moves: Iterable[int] | None = None,
         history: Sequence[Any] = (),
         progress: Callable[[Iteration], None] | None = None,
+        bounds: Callable[[Iteration], None] | None = None,
     ) -> SearchResult:
         """The best move and its score, as deep as limits allow.
 
         *depth* is in plies, to 63; *seconds* ends a search in its middle, *soft_seconds*
         only between depths; *stop* is an event that ends it.  The result is that of the
-        last depth that was completed, with the reason why none followed.  *lines* asks
-        for the best so many moves.  *seed* picks one among moves of equal score, at the
-        price of looking at all of them, unless a limit ends the search; without it the first
-        found is taken.  *history* are the positions of the game before this one, the first
-        first: what may repeat.  *progress* is called after each depth.
+        last depth that was completed, with the reason why none followed; if the next was
+        ended after it had found another move to be better, that comes first.  *lines* asks
+        for the best so many moves, and *moves* are the only ones to choose from.  *seed* picks
+        one among moves of equal score, at the price of looking at all of them, unless a limit
+        ends the search; without it the first found is taken.  *history* are the positions of
+        the game before this one, the first first: what may repeat.  *progress* is called after
+        each depth, and *bounds* where a score turns out to be beyond what was expected, with
+        the bound that is known by then.
         """
         if type(position) is not self.cls:
             given = type(position).__name__
@@ -242,13 +249,14 @@ class Engine:
         if depth is None and nodes is None and seconds is None and soft_seconds is None:
             if stop is None:
                 raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+        allowed = None if moves is None else _allowed(position, moves)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this engine is searching already: use an engine for each thread")
         self._stop.clear()
         try:
-            task = _Task(self, coerce(position), limits, soft_seconds, depth, lines)
+            task = _Task(self, coerce(position), limits, soft_seconds, depth, lines, allowed)
             self._remember(history, position)
-            return task.run(seed, progress)
+            return task.run(seed, progress, bounds)
         finally:
             self._busy.release()
 
@@ -264,9 +272,11 @@ class _Task:
         soft_seconds: float | None,
         depth: int | None,
         lines: int,
+        allowed: Sequence[int] | None,
     ):
         self.engine = engine
         self.position = position
+        self.allowed = allowed
         self.limits = limits
         self.soft_seconds = soft_seconds
         self.depth = depth
@@ -278,13 +288,24 @@ class _Task:
         self.researches = 0
         self.proven = False
         self.iterations: list[Iteration] = []
+        self.interim: Line | None = None
+        """The best move so far of a depth that is not done, if one was found to be good."""
+        self.reached: float = 0
+        """What the last call of the search returned, and where it was stopped."""
+        self.bounds: Callable[[Iteration], None] | None = None
         self.words = engine.words
         engine.table.lay_out(chance_table.ENTRY_WORDS if engine.has_chance else ENTRY_WORDS)
         engine.memory.clear(COUNTERS)
         for name in ("stop", "excluded", "foretelling"):
             self.words[name][0] = 0
 
-    def run(self, seed: int | None, progress: Callable[[Iteration], None] | None) -> SearchResult:
+    def run(
+        self,
+        seed: int | None,
+        progress: Callable[[Iteration], None] | None,
+        bounds: Callable[[Iteration], None] | None,
+    ) -> SearchResult:
+        self.bounds = bounds
         try:
             for depth in self._depths():
                 if not self._iterate(depth):
@@ -327,9 +348,12 @@ class _Task:
         words = self.words
         found: list[Line] = []
         proven = True
-        words["excluded"][0] = 0
-        choices = len(legal_moves(self.position)) if self.lines > 1 else 1
+        barred = self._barred()
+        words["excluded_moves"][: len(barred)] = barred
+        words["excluded"][0] = len(barred)
+        choices = len(self.moves()) if self.lines > 1 else 1
         best: float | None = None
+        self.interim = None
         for number in range(min(self.lines, choices) or 1):
             value = self._score(depth, number)
             if value is None:
@@ -341,16 +365,35 @@ class _Task:
             if not line:
                 break  # chance decides
             found.append(Line(line[0], value, line))
-            words["excluded_moves"][number] = line[0]
+            words["excluded_moves"][len(barred) + number] = line[0]
             words["excluded"][0] += 1
         words["excluded"][0] = 0
         found.sort(key=lambda line: -line.value)
         spent = self.clock.elapsed()
         assert best is not None
         self.iterations.append(
-            Iteration(depth, best, proven, tuple(found), int(words["nodes"][0]), spent)
+            Iteration(
+                depth,
+                best,
+                proven,
+                tuple(found),
+                int(words["nodes"][0]),
+                spent,
+                deepest=int(words["deepest"][0]),
+            )
         )
+        self.interim = None
         return True
+
+    def moves(self) -> Sequence[int]:
+        """The moves to choose from."""
+        return legal_moves(self.position) if self.allowed is None else self.allowed
+
+    def _barred(self) -> list[int]:
+        """The moves that are not to choose from."""
+        if self.allowed is None:
+            return []
+        return [move for move in legal_moves(self.position) if move not in self.allowed]
 
     def _score(self, depth: int, number: int) -> float | None:
         """The score of the best move that is not excluded; None after a stop."""
@@ -366,6 +409,8 @@ class _Task:
         while True:
             low, high = max(low, -INFINITE), min(high, INFINITE)
             value = self._call(low, high, depth)
+            if number == 0:
+                self._note(low)
             if value is None:
                 return None
             if not abs(value) < INFINITE:
@@ -373,12 +418,31 @@ class _Task:
             if low < value < high:
                 self.proven = not words["estimates"][0]
                 return value
+            if number == 0 and self.bounds is not None:
+                self.bounds(self._bound(depth, value, 1 if value >= high else -1))
             window *= 4
             self.researches += 1
             if value <= low:
                 low = value - window if window < MAX_VALUE else -INFINITE
             else:
                 high = value + window if window < MAX_VALUE else INFINITE
+
+    def _note(self, low: float) -> None:
+        """Keep the move that this depth has found to score more than *low*, if it has."""
+        length = int(self.words["length"][0])
+        if length and self.reached > low and not self.engine.has_chance:
+            line = tuple(int(move) for move in self.words["line"][:length])
+            self.interim = Line(line[0], self.reached, line)
+
+    def _bound(self, depth: int, value: float, bound: int) -> Iteration:
+        """What is known of a depth when its score is a bound: the line that shows it, if any."""
+        line = self.interim if bound > 0 else None
+        if line is None and self.iterations:
+            line = self.iterations[-1].lines[0]
+        lines = () if line is None else (Line(line.move, value, line.pv),)
+        nodes, deepest = int(self.words["nodes"][0]), int(self.words["deepest"][0])
+        spent = self.clock.elapsed()
+        return Iteration(depth, value, False, lines, nodes, spent, deepest=deepest, bound=bound)
 
     def _score_by_null_windows(self, depth: int, number: int) -> float | None:
         lower: float = -MAX_VALUE
@@ -436,14 +500,15 @@ class _Task:
         limit = min(self.limits.nodes or UNLIMITED, UNLIMITED)
         spent = int(words["nodes"][0])
         task = functools.partial(self._search, low, high, depth)
+        self.reached = -INFINITE
         if any(stop.is_set() for stop in self.stops):
             self.reason = "stopped"
             return None
         if self._is_short(depth):
             words["node_limit"][0] = min(limit - 1, spent + INLINE_NODES)
-            value = task()
+            self.reached = task()
             if words["stop"][0] == RUNNING:
-                return value
+                return self.reached
             words["stop"][0] = RUNNING
         if int(words["nodes"][0]) < limit or limit <= spent:
             words["node_limit"][0] = limit - 1
@@ -451,8 +516,9 @@ class _Task:
             self.reason = run_watched(
                 lambda: answers.append(task()), self.engine.memory, self.clock, self.stops
             )
+            self.reached = answers[0]
             if words["stop"][0] == RUNNING:
-                return answers[0]
+                return self.reached
         else:
             words["stop"][0] = NODES
         if words["stop"][0] == NODES:
@@ -460,6 +526,8 @@ class _Task:
         elif words["stop"][0] in (PLIES, PROBABILITIES, VALUE, MOVES):
             culprit = self.engine.memory.position("culprit", self.position)
             raise accusation(culprit, int(words["stop"][0]), self.engine.evaluation)
+        elif not self.reason:
+            self.reason = "stopped"
         words["stop"][0] = RUNNING
         return None
 
@@ -486,7 +554,7 @@ class _Task:
         least = last.value - SAME_SCORE if self.engine.has_chance else last.value
         ties = [last.lines[0]]
         moves = legal_moves(self.position)
-        for move in moves:
+        for move in self.moves():
             if move == ties[0].move:
                 continue
             others = [other for other in moves if other != move]
@@ -504,8 +572,8 @@ class _Task:
         rest = [line for line in last.lines if line.move != chosen.move]
         lines = (chosen, *rest)[: len(last.lines)]
         spent = self.clock.elapsed()
-        self.iterations[-1] = Iteration(
-            last.depth, last.value, last.proven, lines, int(words["nodes"][0]), spent
+        self.iterations[-1] = replace(
+            last, lines=lines, nodes=int(words["nodes"][0]), seconds=spent
         )
 
     def _result(self) -> SearchResult:
@@ -517,13 +585,17 @@ class _Task:
         if self.iterations:
             last = self.iterations[-1]
             depth, value, proven = last.depth, last.value, last.proven
-            lines = tuple(self._complete(line, depth) for line in last.lines)
+            lines = last.lines
         else:
             value = limited(engine.evaluation(self.position), engine.win)
             if over:
                 value = final_score(final, 0, engine.win, engine.step)
             value = float(value) if engine.has_chance else int(value)
-            lines = tuple(Line(move, value, (move,)) for move in legal_moves(self.position)[:1])
+            lines = tuple(Line(move, value, (move,)) for move in self.moves()[:1])
+        if self.interim is not None and self.interim.move != lines[0].move:
+            rest = [line for line in lines if depth and line.move != self.interim.move]
+            lines, value = (self.interim, *rest)[: len(lines)], self.interim.value
+        lines = tuple(self._complete(line, depth) for line in lines)
         counts = engine.memory.numbers(COUNTERS)
         return SearchResult(
             position=self.position,
@@ -581,6 +653,16 @@ class _Task:
         return Line(line.move, line.value, tuple(moves))
 
 
+def _allowed(position: Any, moves: Iterable[int]) -> list[int]:
+    """The legal moves that are among *moves*; :class:`PositionError` if one is not legal."""
+    legal = legal_moves(position)
+    chosen = {whole(move, "a move") for move in moves}
+    if not chosen or chosen - set(legal):
+        wrong = ", ".join(map(str, sorted(chosen - set(legal)))) or "none"
+        raise PositionError(f"the moves to choose from are legal ones, not {wrong}")
+    return [move for move in legal if move in chosen]
+
+
 def search(
     position: Any,
     *,
@@ -594,7 +676,7 @@ def search(
 
     *options* are those of :class:`Engine` and of its ``search``.
     """
-    limits = ("soft_seconds", "stop", "lines", "seed", "progress")
+    limits = ("soft_seconds", "stop", "lines", "seed", "moves", "history", "progress", "bounds")
     more = {name: options.pop(name) for name in limits if name in options}
     engine = Engine(position, table=table, **options)
     return engine.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)

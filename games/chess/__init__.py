@@ -41,7 +41,9 @@ from games.chess.evaluation import SQUARES
 from games.chess.evaluation import evaluate as evaluate
 from games.chess.evaluation import evaluate_material as evaluate_material
 from games.chess.evaluation import evaluate_squares as evaluate_squares
-from games.chess.exchange import exchange, gain, kind_at
+from games.chess.exchange import exchange as exchange
+from games.chess.exchange import gain as gain
+from games.chess.exchange import kind_at
 from games.chess.generator import (
     BISHOP,
     CASTLING,

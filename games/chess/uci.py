@@ -1,0 +1,664 @@
+"""Chess by the Universal Chess Interface (UCI), for graphical interfaces and tournament managers.
+
+``cutnode uci``, or ``python -m games.chess.uci``, reads commands from standard input and answers
+on standard output, a line each.  The protocol is that of S. Meyer-Kahlen (2004), with what
+Stockfish and the tournament managers have added to it (``UCI_Chess960``, ``go perft``).
+
+Three threads share the work.  One reads, and obeys at once what needs no thought, so ``stop``
+and ``isready`` are never late.  The main thread thinks, about one ``go`` after another.  The
+third gets the compiled search ready, from the start on: ``uci`` is answered before that, and
+``isready`` after it.  What cannot be understood is answered by an ``info string``, and changes
+nothing: a position with one illegal move is refused whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import metadata
+from random import Random
+from typing import Any
+
+import click
+
+from engine import (
+    CutnodeError,
+    Engine,
+    Iteration,
+    Line,
+    PositionError,
+    SearchResult,
+    Table,
+    legal_moves,
+    perft,
+    quoted,
+)
+from engine.clock import Allowance, Clock, allot, settle
+from engine.contract import check, play
+from engine.parameters import MOST_DEPTH
+from engine.scores import WIN, win_distance
+from games.chess import MAX_MOVES, UNIT, Position, parse_position, start
+from games.chess.notation import parse_move, uci
+
+__all__ = ["OPTIONS", "Option", "Session", "main", "nodes_at"]
+
+LEAST_ELO, MOST_ELO = 1000, 2400
+FEWEST_NODES = 60
+ELO_OF_DOUBLING = 100
+MOST_DOUBT = 0.8
+DOUBTFUL_LINES = 4
+"""``UCI_Elo``: the nodes of a move double with each so many points, and a normal error in pawns
+that shrinks to 0 at the most decides among so many lines."""
+
+BOUNDS_AFTER = 0.5
+"""Seconds of a search before its bounds are said: most are exact scores a moment later."""
+
+NEWS_AFTER = 5.0
+"""Seconds of compiling after which it is said (again) that it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A setting, as UCI declares it."""
+
+    kind: str
+    """check, spin or button."""
+    default: Any = None
+    least: int = 0
+    most: int = 0
+
+    def declaration(self, name: str) -> str:
+        said = f"option name {name} type {self.kind}"
+        if self.kind == "check":
+            return f"{said} default {str(self.default).lower()}"
+        if self.kind == "spin":
+            return f"{said} default {self.default} min {self.least} max {self.most}"
+        return said
+
+    def read(self, text: str) -> Any:
+        """The value that a text means; :class:`CutnodeError` if none."""
+        if self.kind == "check":
+            if text.lower() not in ("true", "false"):
+                raise CutnodeError(f"it is true or false, not {quoted(text)}")
+            return text.lower() == "true"
+        value = number(text)
+        if not self.least <= value <= self.most:
+            raise CutnodeError(f"it is {self.least}..{self.most}, not {quoted(text)}")
+        return value
+
+
+OPTIONS = {
+    "Hash": Option("spin", 64, 1, 1 << 20),
+    "Clear Hash": Option("button"),
+    "Threads": Option("spin", 1, 1, 256),
+    "MultiPV": Option("spin", 1, 1, MAX_MOVES),
+    "Ponder": Option("check", False),
+    "Move Overhead": Option("spin", 10, 0, 5000),
+    "UCI_Chess960": Option("check", False),
+    "UCI_AnalyseMode": Option("check", False),
+    "UCI_LimitStrength": Option("check", False),
+    "UCI_Elo": Option("spin", MOST_ELO, LEAST_ELO, MOST_ELO),
+}
+"""All settings.  Ponder and UCI_AnalyseMode change nothing: the other program says when."""
+
+NUMBERS = (
+    *("wtime", "btime", "winc", "binc", "movestogo", "movetime"),
+    *("depth", "nodes", "mate", "perft"),
+)
+"""What a ``go`` says by a number; times are milliseconds."""
+
+GO_WORDS = {*NUMBERS, "searchmoves", "infinite", "ponder"}
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """What a ``go`` asks for, and what has been heard about it since."""
+
+    game: list[Any]
+    """The position to think about, after those of the game that came before it."""
+    settings: dict[str, Any]
+    numbers: dict[str, int] = field(default_factory=dict)
+    moves: list[int] | None = None
+    infinite: bool = False
+    ponder: bool = False
+    """Whether the other player is still to make the move that is expected."""
+    clock: Clock = field(default_factory=partial(Clock, None))
+    stop: threading.Event = field(default_factory=threading.Event)
+    released: threading.Event = field(default_factory=threading.Event)
+    """Whether the best move may be said when it is found."""
+    alarm: threading.Timer | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.infinite or self.ponder):
+            self.released.set()
+
+    @property
+    def position(self) -> Any:
+        return self.game[-1]
+
+    def allowance(self) -> Allowance | None:
+        """The time for the move, if it is limited."""
+        overhead = self.settings["Move Overhead"] / 1000
+        if "movetime" in self.numbers:
+            seconds = self.numbers["movetime"] / 1000
+            seconds = max(seconds - overhead, seconds / 2, 0.001)
+            return Allowance(math.inf, seconds)
+        white = not self.position.ply & 1
+        left = self.numbers.get("wtime" if white else "btime")
+        if left is None or self.infinite:
+            return None
+        return allot(
+            left / 1000,
+            self.numbers.get("winc" if white else "binc", 0) / 1000,
+            self.numbers.get("movestogo"),
+            overhead=overhead,
+            choices=len(legal_moves(self.position) if self.moves is None else self.moves),
+        )
+
+
+class Session:
+    """A conversation.  *say* gets each line of the answers, from any thread."""
+
+    def __init__(self, say: Callable[[str], None]):
+        self.say = say
+        self.settings = {name: option.default for name, option in OPTIONS.items()}
+        self.root = "startpos"
+        self.texts: list[str] = []
+        """The moves that were played from there, as they were written."""
+        self.game: list[Any] = [start()]
+        self.debug = False
+        self.greeted = False
+        self.crew: Crew | None = None
+        self.failure: BaseException | None = None
+        self.ready = threading.Event()
+        self.lock = threading.Lock()
+        self.tasks: list[Task] = []
+        """Those that have no answer yet; the first is thought about."""
+        self.waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+
+    def run(self, lines: Iterable[str]) -> None:
+        """Obey commands until there are no more, or ``quit``."""
+        threading.Thread(target=self._prepare, daemon=True).start()
+        threading.Thread(target=self._read, args=(lines,), daemon=True).start()
+        while not self.ready.wait(NEWS_AFTER):
+            if self.greeted:
+                self.say("info string compiling the search: this happens once")
+        if self.failure is not None:
+            raise self.failure
+        if self.crew is None:
+            return  # the commands ended before anything was ready
+        while (job := self.waiting.get()) is not None:
+            job()
+
+    def _prepare(self) -> None:
+        try:
+            self.crew = Crew(self.settings["Hash"])
+        except BaseException as error:
+            self.failure = error
+        finally:
+            self.ready.set()
+
+    def _read(self, lines: Iterable[str]) -> None:
+        try:
+            with contextlib.suppress(OSError):  # nobody listens, or nobody speaks
+                for line in lines:
+                    if line.split()[:1] == ["quit"]:
+                        break
+                    self.obey(line)
+        finally:
+            self.stop("")
+            self.waiting.put(None)
+            self.ready.set()  # nobody waits for compiled code any more
+
+    def obey(self, line: str) -> None:
+        """Carry out a command, or leave it to the main thread; what is wrong with it is said."""
+        name, _, text = line.strip().partition(" ")
+        if not name:
+            return
+        try:
+            command = COMMANDS.get(name)
+            if command is None:
+                raise CutnodeError("there is no such command")
+            command(self, text.strip())
+        except CutnodeError as error:
+            self.complain(name, error)
+
+    def complain(self, name: str, error: CutnodeError) -> None:
+        self.say(f"info string {quoted(name)}: {' '.join(str(error).split())}")
+
+    # Commands
+
+    def greet(self, text: str) -> None:
+        self.greeted = True
+        self.say(f"id name cutnode {installed_version()}")
+        self.say("id author the cutnode authors")
+        for name, option in OPTIONS.items():
+            self.say(option.declaration(name))
+        self.say("uciok")
+
+    def is_ready(self, text: str) -> None:
+        """Answer at once while there is thought, and else when all before it is done."""
+        if self.tasks and self.crew is not None:
+            self.say("readyok")
+        else:
+            self.waiting.put(self._be_ready)
+
+    def _be_ready(self) -> None:
+        self._equip(self.settings)
+        self.say("readyok")
+
+    def set_option(self, text: str) -> None:
+        _, _, said = f" {text} ".partition(" name ")
+        said, _, value = said.partition(" value ")
+        names = {name.lower(): name for name in OPTIONS}
+        name = names.get(" ".join(said.lower().split()))
+        if name is None:
+            raise CutnodeError(f"there is no option {quoted(said.strip())}")
+        if OPTIONS[name].kind == "button":
+            self.waiting.put(self._forget)
+            return
+        try:
+            self.settings = self.settings | {name: OPTIONS[name].read(value.strip())}
+        except CutnodeError as error:
+            raise CutnodeError(f"{name}: {error}") from None
+
+    def set_debug(self, text: str) -> None:
+        self.debug = text != "off"
+
+    def new_game(self, text: str) -> None:
+        self.waiting.put(self._forget)
+
+    def _forget(self) -> None:
+        assert self.crew is not None
+        self.crew.forget()
+
+    def set_position(self, text: str) -> None:
+        """Take a position and the moves from there; one that is wrong changes nothing."""
+        before, _, after = f"{text} ".partition(" moves ")
+        root, texts = before.strip(), after.split()
+        if root.startswith("fen "):
+            root = root.removeprefix("fen ").strip()
+        elif root != "startpos":
+            raise PositionError(f"write startpos or fen ..., not {quoted(root)}")
+        if root == self.root:  # most often the same game, some moves later
+            game = self.game[: common(texts, self.texts) + 1]
+        else:
+            game = [start() if root == "startpos" else parse_position(root)]
+        for count, move in enumerate(texts[len(game) - 1 :], len(game)):
+            try:
+                game.append(play(game[-1], parse_move(game[-1], move)))
+            except PositionError as error:
+                raise PositionError(f"move {count}: {error}") from None
+        self.root, self.texts, self.game = root, texts, game
+
+    def go(self, text: str) -> None:
+        task = Task(self._history(), self.settings, **self._read_go(text))
+        with self.lock:
+            self.tasks.append(task)
+        self.waiting.put(partial(self._think, task))
+
+    def _history(self) -> list[Any]:
+        """The positions that can occur again, with the last."""
+        return self.game[-1 - self.game[-1].clock :]
+
+    def _read_go(self, text: str) -> dict[str, Any]:
+        """What a ``go`` asks for; what is not understood is said, and left out."""
+        numbers: dict[str, int] = {}
+        moves: list[int] = []
+        flags = {"infinite": False, "ponder": False}
+        words = text.split()
+        while words:
+            word = words.pop(0)
+            try:
+                if word in flags:
+                    flags[word] = True
+                elif word in NUMBERS:
+                    numbers[word] = number(words.pop(0) if words else "")
+                elif word == "searchmoves":
+                    while words and words[0] not in GO_WORDS:
+                        moves.append(parse_move(self.game[-1], words.pop(0)))
+                else:
+                    raise CutnodeError("there is no such limit")
+            except CutnodeError as error:
+                self.complain(f"go {word}", error)
+        return {"numbers": numbers, "moves": sorted(set(moves)) or None, **flags}
+
+    def stop(self, text: str) -> None:
+        for task in list(self.tasks):
+            self._halt(task)
+
+    def _halt(self, task: Task) -> None:
+        """End the thought about a task, now or when it begins."""
+        with self.lock:
+            task.stop.set()
+            task.released.set()
+            if self.crew is not None and self.tasks[:1] == [task]:
+                self.crew.stop()
+
+    def ponder_hit(self, text: str) -> None:
+        """The expected move was made: from now on the clock runs."""
+        with self.lock:
+            pondered = [task for task in self.tasks if task.ponder and not task.infinite]
+        for task in pondered:
+            task.ponder = False
+            allowance = task.allowance()
+            if allowance is not None and task.clock.elapsed() >= allowance.soft:
+                self._halt(task)
+            elif allowance is not None:
+                task.alarm = threading.Timer(allowance.hard, self._halt, (task,))
+                task.alarm.daemon = True
+                task.alarm.start()
+            task.released.set()
+
+    # Thinking, in the main thread
+
+    def _equip(self, settings: dict[str, Any]) -> None:
+        assert self.crew is not None
+        try:
+            self.crew.equip(settings["Hash"], settings["Threads"])
+        except CutnodeError as error:
+            self.complain("setoption", error)
+
+    def _think(self, task: Task) -> None:
+        """Carry out a ``go``, to its answer."""
+        best = "bestmove (none)"
+        try:
+            self._equip(task.settings)
+            if not legal_moves(task.position):
+                lost = check(task.position)
+                self.say(f"info depth 0 score {'mate' if lost else 'cp'} 0")
+            elif "perft" in task.numbers:
+                self._count(task)
+                best = ""
+            else:
+                best = self._best(task)
+        except CutnodeError as error:
+            self.complain("go", error)
+            moves = task.moves or legal_moves(task.position)
+            best = f"bestmove {self._text(task, moves[0])}"
+        if best:
+            task.released.wait()
+            self.say(best)
+        with self.lock:
+            self.tasks.remove(task)
+            if task.alarm is not None:
+                task.alarm.cancel()
+
+    def _text(self, task: Task, move: int, plies: int = 0) -> str:
+        """A move so many plies after the position, as the other program reads it."""
+        seen = task.position._replace(ply=task.position.ply + plies)
+        return uci(seen, move, chess960=task.settings["UCI_Chess960"])
+
+    def _count(self, task: Task) -> None:
+        total, depth = 0, task.numbers["perft"]
+        for move in legal_moves(task.position) if depth > 0 else ():
+            if task.stop.is_set():
+                break
+            count = perft(play(task.position, move), depth - 1)
+            self.say(f"{self._text(task, move)}: {count}")
+            total += count
+        self.say(f"\nNodes searched: {total or 1}")
+
+    def _best(self, task: Task) -> str:
+        result, line = self._search(task)
+        words = ["bestmove", self._text(task, line.move)]
+        if len(line.pv) > 1:
+            words += ["ponder", self._text(task, line.pv[1], 1)]
+        if result.iterations and line.move != result.iterations[-1].lines[0].move:
+            if line is result.lines[0]:  # found by the depth that was not completed
+                self._report(task, unfinished(result))
+        return " ".join(words)
+
+    def _search(self, task: Task) -> tuple[SearchResult, Line]:
+        """Search within the limits of a task; what was found, and the line to play."""
+        assert self.crew is not None
+        numbers, settings = task.numbers, task.settings
+        depth, nodes, lines = numbers.get("depth"), numbers.get("nodes"), settings["MultiPV"]
+        mate = 2 * numbers["mate"] - 1 if numbers.get("mate", 0) > 0 else None
+        if mate is not None:
+            depth = min(depth or mate, mate)
+        weaker = settings["UCI_LimitStrength"]
+        if weaker:
+            nodes = min(nodes or math.inf, nodes_at(settings["UCI_Elo"]))
+            lines = max(lines, DOUBTFUL_LINES)
+            self.crew.forget()
+        pondering = task.ponder
+        allowance = task.allowance()
+        seconds = None
+        if allowance is not None and not pondering:
+            seconds = max(allowance.hard - task.clock.elapsed(), 0.001)
+        if self.debug and allowance is not None:
+            said = f"{allowance.soft:.4f} to {allowance.hard:.4f}"
+            self.say(f"info string {said} seconds for this move")
+        best: list[int] = []
+        scores: list[float] = []
+
+        def follow(iteration: Iteration) -> None:
+            self._report(task, iteration)
+            best.append(iteration.lines[0].move)
+            scores.append(iteration.value * 100 / UNIT)
+            if mate is not None and iteration.value >= WIN - mate:
+                self._halt(task)
+            if allowance is not None and not task.ponder:
+                soft = min(allowance.soft * settle(best, scores), allowance.hard)
+                if task.clock.elapsed() >= soft:
+                    self._halt(task)
+
+        def tell(iteration: Iteration) -> None:
+            if task.clock.elapsed() >= BOUNDS_AFTER:
+                self._report(task, iteration)
+
+        result = self.crew.search(
+            task.game,
+            depth=None if depth is None else min(max(depth, 1), MOST_DEPTH),
+            nodes=None if nodes is None else max(int(nodes), 1),
+            seconds=seconds,
+            stop=task.stop,
+            lines=lines,
+            moves=task.moves,
+            progress=follow,
+            bounds=tell,
+        )
+        if result.reason == "interrupted":
+            raise KeyboardInterrupt
+        line = result.lines[0]
+        if weaker:
+            line = doubtful_choice(result.lines, settings["UCI_Elo"], seed_of(task.game))
+        return result, line
+
+    def _report(self, task: Task, iteration: Iteration) -> None:
+        assert self.crew is not None
+        seconds = task.clock.elapsed()
+        nodes = iteration.nodes + self.crew.helped()
+        bound = ("", " lowerbound", " upperbound")[iteration.bound]
+        deepest = max(iteration.deepest, iteration.depth)
+        full = int(1000 * self.crew.table.fill())
+        for rank, line in enumerate(iteration.lines[: task.settings["MultiPV"]], 1):
+            moves = " ".join(self._text(task, move, n) for n, move in enumerate(line.pv))
+            self.say(
+                f"info depth {iteration.depth} seldepth {deepest} multipv {rank} "
+                f"score {score_text(line.value)}{bound} nodes {nodes} "
+                f"nps {int(nodes / max(seconds, 0.0001))} hashfull {full} "
+                f"time {int(1000 * seconds)} pv {moves}"
+            )
+
+
+COMMANDS: dict[str, Callable[[Session, str], None]] = {
+    "uci": Session.greet,
+    "isready": Session.is_ready,
+    "setoption": Session.set_option,
+    "debug": Session.set_debug,
+    "ucinewgame": Session.new_game,
+    "position": Session.set_position,
+    "go": Session.go,
+    "stop": Session.stop,
+    "ponderhit": Session.ponder_hit,
+    "register": lambda session, text: None,
+}
+
+
+class Crew:
+    """An engine, and others that help it: they search the same and share its table (Lazy SMP)."""
+
+    def __init__(self, megabytes: int):
+        self.table = Table(megabytes)
+        self.engines = [Engine(Position, table=self.table)]
+
+    def equip(self, megabytes: int, count: int) -> None:
+        """Have a table of so many MiB, and so many engines."""
+        if megabytes != self.table.megabytes:
+            self.table = Table(megabytes)
+            for engine in self.engines:
+                engine.table = self.table
+        while len(self.engines) < count:
+            self.engines.append(Engine(Position, table=self.table))
+        del self.engines[count:]
+
+    def forget(self) -> None:
+        for engine in self.engines:
+            engine.clear()
+
+    def stop(self) -> None:
+        self.engines[0].stop()
+
+    def helped(self) -> int:
+        """The nodes that the helpers have visited."""
+        return sum(int(helper.memory["nodes"]) for helper in self.engines[1:])
+
+    def search(self, game: Sequence[Any], *, nodes: int | None, **limits: Any) -> SearchResult:
+        """Search the last position of a game; a limit of nodes is shared out."""
+        if nodes is not None:
+            nodes = max(1, nodes // len(self.engines))
+        with self._helping(game, limits["moves"]):
+            return self.engines[0].search(game[-1], history=game[:-1], nodes=nodes, **limits)
+
+    @contextlib.contextmanager
+    def _helping(self, game: Sequence[Any], moves: Sequence[int] | None) -> Iterator[None]:
+        """Let the helpers search meanwhile, each in a thread of its own."""
+        done = threading.Event()
+
+        def help_with(helper: Engine) -> None:
+            with contextlib.suppress(CutnodeError):  # which the engine that is helped meets, too
+                helper.search(game[-1], history=game[:-1], moves=moves, stop=done)
+
+        threads = []
+        for helper in self.engines[1:]:
+            helper.memory["nodes"] = 0
+            threads.append(threading.Thread(target=help_with, args=(helper,), daemon=True))
+            threads[-1].start()
+        try:
+            yield
+        finally:
+            done.set()
+            for helper, thread in zip(self.engines[1:], threads, strict=True):
+                helper.stop()
+                thread.join()
+
+
+def common(first: Sequence[Any], second: Sequence[Any]) -> int:
+    """With how many equal items two sequences begin."""
+    pairs = zip(first, second, strict=False)
+    equal = min(len(first), len(second))
+    return next((n for n, (one, other) in enumerate(pairs) if one != other), equal)
+
+
+def nodes_at(elo: int) -> int:
+    """The nodes of a move of a player with a rating."""
+    return int(FEWEST_NODES * 2 ** ((elo - LEAST_ELO) / ELO_OF_DOUBLING))
+
+
+def doubtful_choice(lines: Sequence[Line], elo: int, seed: int) -> Line:
+    """The line that looks best to a player with a rating, whose judgement errs a little."""
+    doubt = MOST_DOUBT * UNIT * (MOST_ELO - elo) / (MOST_ELO - LEAST_ELO)
+    random = Random(seed)
+    return max(lines, key=lambda line: random.gauss(line.value, doubt))
+
+
+def seed_of(game: Sequence[Any]) -> int:
+    """A number that differs from move to move, and from game to game."""
+    return int(game[-1].zobrist) ^ game[-1].ply << 64
+
+
+def unfinished(result: SearchResult) -> Iteration:
+    """What the depth found that a limit ended: a line that is at least so good."""
+    counts = result.statistics
+    return Iteration(
+        result.depth + 1,
+        result.value,
+        False,
+        result.lines[:1],
+        result.nodes,
+        result.seconds,
+        deepest=counts.deepest,
+        bound=1,
+    )
+
+
+def score_text(value: float) -> str:
+    """A score as UCI writes it: in moves of the winner to mate, or in hundredths of a pawn."""
+    distance = win_distance(value)
+    if distance is None:
+        return f"cp {int(value * 100 / UNIT)}"
+    plies = int(distance)
+    return f"mate {(plies + 1) // 2 if value > 0 else -(plies // 2)}"
+
+
+def number(text: str) -> int:
+    """A whole number of any sign; :class:`CutnodeError` if it is none."""
+    try:
+        if len(text) <= 19:
+            return int(text)
+    except ValueError:
+        pass
+    raise CutnodeError(f"{quoted(text)} is not a whole number")
+
+
+def installed_version() -> str:
+    try:
+        return metadata.version("cutnode")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def lines_of_input() -> Iterator[str]:
+    """Unbuffered: a thread that waits in it does not keep Python from ending."""
+    with os.fdopen(0, "rb", buffering=0, closefd=False) as stream:
+        for line in stream:
+            yield line.decode("utf-8", "replace")
+
+
+@click.command()
+def main() -> None:
+    """Play chess by UCI: commands on standard input, answers on standard output."""
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    lock = threading.Lock()
+
+    def say(line: str) -> None:
+        with lock:
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+
+    session = Session(say)
+    code = 0
+    try:
+        session.run(lines_of_input())
+    except CutnodeError as error:
+        raise click.ClickException(str(error)) from None
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody listens
+    if session.crew is None:
+        os._exit(code)  # a thread that compiles cannot be ended otherwise
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
