@@ -16,9 +16,10 @@ weights foretell positions.
 A game begins with some random moves, after which neither side is far ahead.  Then both sides
 play the best move of a search of so many nodes, until the game is over or surely won.
 Positions are kept in which nothing hangs: not in check, the best move is not noisy, and noisy
-moves win nothing (quiescence).  Each has a label, the score that the search had for it and a little of
-the game's result: a result is what many moves came to, and with more of it weights play worse
-(a share of 0.8 lost 76 Elo points to one of 0.4, and that 36 to 0.1, at 1500 nodes a move).
+moves win nothing (quiescence).  Each has a label: the score that the search had for it, and a
+little of the game's result.  A result is what many moves came to, and with more of it weights
+play worse (a share of 0.8 lost 76 Elo points to one of 0.4, and that 36 to 0.1, at 1500 nodes
+a move).
 
 The fit is logistic regression (P. Österlund's method for Texel, 2014): weights that make the
 expected score, a logistic function of the evaluation, most likely.  What is counted in a
