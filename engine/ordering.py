@@ -13,7 +13,6 @@ import numpy as np
 from engine.contract import NO_MOVE, gain, knows_gains, pattern
 from engine.jit import compiled
 from engine.parameters import (
-    CONTINUED_BONUS,
     COUNTER_BONUS,
     HISTORY_LIMIT,
     HISTORY_SIZE,
@@ -130,14 +129,13 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
         search.killers[2 * ply] = move
     if search.use_countermoves and previous != NO_MOVE and quiet:
         search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
+    bonus = search.history_bonus * min(depth * depth, 400)
     if search.use_history:
-        bonus = min(depth * depth, 400)
         learn(search.history, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
         for earlier in range(first, at):
             tried = ranked_move(search.ranked[earlier])
             learn(search.history, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
     if search.use_continuation and quiet:
-        bonus = min(CONTINUED_BONUS * depth * depth, HISTORY_LIMIT // 8)
         learn_pattern(position, search, move, ply, bonus)
         for earlier in range(first, at):
             learn_pattern(position, search, ranked_move(search.ranked[earlier]), ply, -bonus)

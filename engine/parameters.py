@@ -73,9 +73,7 @@ HISTORY_LIMIT = 16384
 """History scores stay between plus and minus this (gravity)."""
 
 PATTERNS = 1024
-CONTINUED_BONUS = 8
-"""Patterns of moves, and what a cutoff is worth for that of its move after those before it, times
-the depth squared."""
+"""So many patterns of moves."""
 
 KILLER_BONUS = 8192
 COUNTER_BONUS = 4096
@@ -95,9 +93,11 @@ ASPIRATION_WINDOW = 16
 score, four times wider each time that the score lies outside."""
 
 PARITY = 2
-"""Scores of odd and even depths differ: depth is reduced, and deepened to a depth that is given, multiples of this: what is searched a ply less deep fails high and is repeated.  By 2 instead
-of 1: a quarter of the nodes in Connect Four at depth 12, two thirds in Breakthrough at depth 6;
-half of the nodes of single steps in deepening.  A search that is limited otherwise deepens by one."""
+"""Scores of odd and even depths differ, so depth is reduced, and deepened to a depth that is
+given, by multiples of this: what is searched a ply less deep fails high and is repeated.  By 2
+instead of 1: a quarter of the nodes in Connect Four at depth 12, two thirds in Breakthrough at
+depth 6; half of the nodes of single steps in deepening.  A search that is limited otherwise deepens
+by one."""
 
 BLUNT = {
     "parity": PARITY,
@@ -106,6 +106,10 @@ BLUNT = {
     "futility_depth": 3,
     "late_depth": 3,
     "enhanced_depth": 4,
+    "reduction_depth": 4,
+    "reduction_moves": 2,
+    "history_bonus": 1,
+    "history_share": 8192,
 }
 """Numbers of a search whose leaves are estimated as they are, or played on with moves that
 nobody weighs.
@@ -122,15 +126,16 @@ SHARP = {
     "futility_depth": 7,
     "late_depth": 7,
     "enhanced_depth": 8,
+    "reduction_depth": 3,
+    "reduction_moves": 2,
+    "history_bonus": 8,
+    "history_share": 8192,
 }
 """The same where the game says what moves win (``gain``): leaves are quiet there, and scores of odd
 and even depths alike."""
 
-REDUCTION_DEPTH = 4
-REDUCTION_MOVES = 2
 BLUNT_REDUCTION = (0.0, 0.75)
 SHARP_REDUCTION = (0.5, 2.0)
-REDUCTION_HISTORY = 8192
 """Late moves: at nodes of at least this depth, moves after so many are searched
 ``base + log(depth) * log(number) / divisor`` plies less deep.  Blunt, divisor 1: 1.5 times the
 nodes of 0.75; 0.5: 0.8 times, and fewer of the exact search's moves."""

@@ -100,9 +100,6 @@ from engine.parameters import (
     PROBCUT_DEPTH,
     PROBCUT_LEVELS,
     RAZORING_DEPTH,
-    REDUCTION_DEPTH,
-    REDUCTION_HISTORY,
-    REDUCTION_MOVES,
     SINGULAR_DEPTH,
     SINGULAR_LESS,
     TABLE_DEPTH,
@@ -765,15 +762,22 @@ def search_node(
         # 9b. Search late moves less deep, and all but the first with a null window.
         less = np.int64(0)
         like = pattern(position, move)
-        if search.use_reduction and depth >= REDUCTION_DEPTH and searched >= REDUCTION_MOVES:
+        if (
+            search.use_reduction
+            and depth >= search.reduction_depth
+            and searched >= search.reduction_moves
+        ):
             less = search.reduction[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
             if knows_gains(position):
                 less += np.int64(worsening) - np.int64(in_pv) - np.int64(checked)
                 less -= np.int64(move == search.killers[2 * ply])
                 if won > 0:
                     less //= 2
-                elif search.use_continuation:
-                    less -= continued_score(search, like, ply) // REDUCTION_HISTORY
+                else:
+                    known_good = search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
+                    if search.use_continuation:
+                        known_good += continued_score(search, like, ply)
+                    less -= known_good // search.history_share
             elif in_pv:
                 less = np.int64(0)
             less = min(less, deeper - 1) if longer == 0 else np.int64(0)
