@@ -516,9 +516,9 @@ def prove_win(
 
     "Mate in three" is ``moves=3``.  The answer is exact either way, as far as ``key`` tells
     positions apart; *proof* asks for the proof of a win as well.  *nodes*, *seconds* and *stop*
-    limit all of it.  *history* are the positions of the game before this one, the first first: what may
-    not occur again.  *progress* is called with each number of moves that is refuted, and the
-    nodes until then.  :class:`GameError` for games with chance or with extra turns.
+    limit all of it.  *history* are the positions of the game before this one, the first first:
+    what may not occur again.  *progress* is called with each number of moves that is refuted,
+    and the nodes until then.  :class:`GameError` for games with chance or with extra turns.
     """
     return Prover(position, table=table).prove(
         position,
