@@ -45,11 +45,14 @@ from engine.contract import (
     costless,
     defines,
     deviation,
+    drawn,
     endgame,
     evaluate,
+    exchange,
     features,
     forced,
     free_move,
+    gain,
     game_constant,
     is_plain,
     key,
@@ -57,11 +60,13 @@ from engine.contract import (
     module_of,
     moves,
     moves_again,
+    noisy,
     order,
     original_move,
     outcome,
     play,
     plies_left,
+    recurrence,
     reversible,
     runs_plainly,
     same_after_chance,
@@ -70,10 +75,14 @@ from engine.contract import (
     turn,
     value_limit,
 )
+from engine.contract import (
+    check as in_check,
+)
 from engine.errors import PositionError
 from engine.finding import Game
 from engine.jit import compiled
 from engine.optionality import FEATURES, Optionality
+from engine.playing.record import is_over
 from engine.positions import coerce, park, width
 from engine.scores import WIN, final_score, is_decisive, limited
 from engine.searcher import Engine
@@ -92,6 +101,9 @@ ORDER_LIMIT = 1_000_000
 
 NONSENSE = ("?", "nonsense", "-1", "0", "99999999999999999999", "²", "é", "\0", " ", "()")
 """Texts that are hardly positions or moves: reading them must not fail in a new way."""
+
+OF_LINES = ("reversible", "drawn")
+"""Verbs that make the value of a position depend on how play came there."""
 
 TOGETHER = (
     *(("chance", "chance_outcome"), ("chance_outcome", "chance")),
@@ -213,11 +225,11 @@ class Minimax:
         self,
         position: Any,
         depth: int = TO_THE_END,
-        line: tuple[Any, ...] = (),
+        line: tuple[int, ...] = (),
         ply: int = 0,
         actions: int = 0,
     ) -> float:
-        """The value for the mover; *line* is what play could still come back to."""
+        """The value for the mover; *line* is what play could still come back to: recurrences."""
         if self.known is not None and position in self.known:
             return self.known[position]
         self.nodes_left -= 1
@@ -226,7 +238,7 @@ class Minimax:
         over, value = outcome(position)
         if over:
             best = float(final_score(value, ply, self.win, 1))
-        elif position in line:
+        elif ply > 0 and (drawn(position) or (line and recurrence(position) in line)):
             best = 0.0
         elif depth == 0:
             best = float(limited(evaluate(position), self.win))
@@ -247,13 +259,13 @@ class Minimax:
         position: Any,
         move: int,
         depth: int = TO_THE_END,
-        line: tuple[Any, ...] = (),
+        line: tuple[int, ...] = (),
         ply: int = 0,
         actions: int = 0,
     ) -> float:
         """The value of a move for the player who makes it."""
         child = play(position, move)
-        line = (*line, position) if reversible(position, child) else ()
+        line = (*line, recurrence(position)) if reversible(position, child) else ()
         gratis = costless(position, move, child, actions, True)
         deeper, taken = (depth, actions + 1) if gratis else (depth - 1, 0)
         value = self.value(child, deeper, line, ply + 1, taken)
@@ -300,6 +312,7 @@ class Study:
     """The values of those near the end."""
     exact: dict[Any, float] = field(default_factory=dict)
     keys: dict[int, Any] = field(default_factory=dict)
+    recurrences: dict[int, Any] = field(default_factory=dict)
     classes: dict[int, Any] = field(default_factory=dict)
     rests: dict[int, Any] = field(default_factory=dict)
     move_texts: set[str] = field(default_factory=set)
@@ -307,8 +320,8 @@ class Study:
 
     @property
     def path_dependent(self) -> bool:
-        """Whether values depend on the line of play."""
-        return callable(getattr(self.game.module, "reversible", None))
+        """Whether values depend on the line of play, if only on where it begins."""
+        return any(callable(getattr(self.game.module, name, None)) for name in OF_LINES)
 
     def positions(self) -> list[Any]:
         return list(self.plies_seen)
@@ -389,8 +402,8 @@ class Study:
     def _extend(self, line: list[Any], reluctant: bool) -> None:
         """Play on at random until the game is over or a position repeats."""
         most = game_constant(type(line[0]), "MAX_PLIES", 512)
-        recurring: list[Any] = []
-        while not outcome(line[-1])[0] and line[-1] not in recurring:
+        recurring: list[int] = []
+        while not is_over(line[-1]) and not (recurring and recurrence(line[-1]) in recurring):
             if len(line) > most:
                 if not self.path_dependent:
                     self.find("MAX_PLIES", line[0], f"a line of play is longer than {most}")
@@ -399,7 +412,8 @@ class Study:
             child = self._step(position, reluctant)
             if type(child) is not type(position):
                 return
-            recurring = [*recurring, position] if reversible(position, child) else []
+            again = reversible(position, child)
+            recurring = [*recurring, recurrence(position)] if again else []
             line.append(child)
 
     def _step(self, position: Any, reluctant: bool) -> Any:
@@ -411,7 +425,7 @@ class Study:
         allowed = legal_moves(position)
         for move in self.random.sample(allowed, len(allowed)):
             child = play(position, move)
-            if not reluctant or not outcome(child)[0]:
+            if not reluctant or not is_over(child):
                 break
         return child
 
@@ -560,8 +574,80 @@ def keys_tell_positions_apart(position: Any, study: Study) -> Iterator[str]:
         if key(coerce(met)) != word:
             yield "an equal position has another key"
         other = study.keys.setdefault(int(word), met)
-        if other != met:
+        if other != met and not _recurs(met, other):
             yield f"{met!r} and {other!r} have the same key {word}"
+
+
+def _recurs(position: Any, other: Any) -> bool:
+    """Whether two positions with one key are the same but for what changes while they recur."""
+    if not defines(type(position), "recurrence"):
+        return False
+    seen, known = ((outcome(met), is_over(met), recurrence(met)) for met in (position, other))
+    return bool(seen == known and legal_moves(position) == legal_moves(other))
+
+
+@about("recurrence")
+def positions_recur_with_their_moves(position: Any, study: Study) -> Iterator[str]:
+    if not defines(type(position), "reversible"):
+        return
+    for met in (position, *_children(position)):
+        word = recurrence(met)
+        if not 0 <= operator.index(word) <= WORD:
+            yield f"{word} is not a word of 64 bits"
+        if recurrence(coerce(met)) != word:
+            yield "an equal position has another word"
+        other = study.recurrences.setdefault(int(word), met)
+        if outcome(other) != outcome(met) or legal_moves(other) != legal_moves(met):
+            yield f"{other!r} has the same word {word}, but other moves or another outcome"
+
+
+@about("drawn", Study.unfinished)
+def rules_draw_or_do_not(position: Any, study: Study) -> Iterator[str]:
+    yield from _no_truth(drawn(position))
+
+
+@about("check", Study.choices)
+def threats_are_there_or_not(position: Any, study: Study) -> Iterator[str]:
+    yield from _no_truth(in_check(position))
+
+
+def _no_truth(answer: Any) -> Iterator[str]:
+    """Complaints about an answer that has to be yes or no."""
+    if not isinstance(answer, bool | np.bool_):
+        yield f"is {answer!r}, not True or False"
+
+
+@about("noisy", Study.choices)
+def noisy_moves_are_moves(position: Any, study: Study) -> Iterator[str]:
+    yield from _listing(noisy, position)
+    extra = set(_noisy(position)) - set(legal_moves(position))
+    if extra:
+        yield f"{sorted(extra)} are not legal"
+
+
+def _noisy(position: Any) -> list[int]:
+    buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
+    return buffer[: noisy(position, buffer, 0)]
+
+
+@about("gain", Study.choices)
+def gains_are_limited(position: Any, study: Study) -> Iterator[str]:
+    for move in legal_moves(position):
+        won = operator.index(gain(position, move))
+        if abs(won) > ORDER_LIMIT:
+            yield f"move {move} gains {won}, further from 0 than {ORDER_LIMIT}"
+
+
+@about("exchange", Study.choices)
+def exchanges_win_no_more_than_gains(position: Any, study: Study) -> Iterator[str]:
+    """What answers leave of a gain is no more than it, and one number for all questions."""
+    for move in _noisy(position) if defines(type(position), "exchange") else ():
+        won = gain(position, move)
+        answers = [exchange(position, move, least) for least in (won - 200, won - 100, won)]
+        if exchange(position, move, won + 1):
+            yield f"move {move} wins more than it gains, {won}"
+        if sorted(answers, reverse=True) != answers:
+            yield f"move {move} wins {won}, but not less: {answers}"
 
 
 @about("position_text")
@@ -889,7 +975,16 @@ def observe(position: Any, alpha: int, beta: int, buffer: Any, words: Any) -> in
         return at
     park(words, at, Number(float(evaluate(position))))
     words[at + 1] = Bits(plies_left(position))
-    at += 2
+    words[at + 2] = Bits(in_check(position))
+    words[at + 3] = Bits(drawn(position))
+    words[at + 4] = Bits(recurrence(position))
+    at += 5
+    for number in range(noisy(position, buffer, 0)):
+        move = buffer[number]
+        words[at] = Bits(move)
+        words[at + 1] = Bits(gain(position, move))
+        words[at + 2] = Bits(exchange(position, move, 0))
+        at += 3
     for number in range(moves(position, buffer, 0)):
         move = buffer[number]
         child = play(position, move)
@@ -916,7 +1011,7 @@ def compiled_verbs_say_the_same(position: Any, study: Study) -> Iterator[str]:
     position = coerce(position)
     observe.specialise(type(position))
     room = game_constant(type(position), "MAX_MOVES", 256)
-    size = 16 + (room + chance(position)) * (len(position) + 8)
+    size = 20 + (room + chance(position)) * (len(position) + 11)
     for alpha, beta in ((-INFINITE, INFINITE), (-1, 0), (0, 1)):
         plain, words = [0] * size, np.zeros(size, np.uint64)
         count = observe.function(position, alpha, beta, [0] * room, plain)

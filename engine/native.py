@@ -1,4 +1,9 @@
-"""What compiled code and plain Python need to look alike."""
+"""What compiled code and plain Python need to look alike, and how functions are compiled.
+
+A function of compiled code becomes part of the kernels that call it.  Numba would also
+optimise each of them fully and make machine code of it, which nobody calls: a third of the
+time that a kernel needed.  :class:`_PartCompiler` stops where the kernel goes on.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,61 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numba import _dynfunc
+from numba.core import codegen, compiler
+from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
+from numba.core.typed_passes import NativeLowering
 from numba.extending import overload, register_jitable
 
 __all__ = ["for_kernel", "in_compiled_code", "is_compiled", "records", "usable_in_compiled_code"]
+
+
+class _Part(codegen.JITCodeLibrary):
+    """The code of a function that is linked into others: neither optimised nor run by itself."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PartLowering(NativeLowering):
+    """Numba's pass from typed Python to LLVM, without machine code."""
+
+    _name = "part_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        name = state.func_id.func_qualname
+        state.library = _Part(state.targetctx.codegen(), name)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        state.library.finalize()
+        lowered = state.cr
+        module = lowered.fndesc.lookup_module()
+        # Nobody calls this: it is the key by which callers find the code.
+        key = _dynfunc.make_function(module, name, "", 0, lowered.env, (state.library,))
+        state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
+        state.cr = lowered._replace(cfunc=key)
+        return True
+
+
+class _PartCompiler(compiler.CompilerBase):
+    """Numba's compiler, for functions that become part of kernels."""
+
+    def define_pipelines(self) -> list[Any]:
+        manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        manager.passes = [
+            (_PartLowering if step is NativeLowering else step, text)
+            for step, text in manager.passes
+        ]
+        manager.finalize()
+        return [manager]
+
+
+_OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": _PartCompiler}
 
 _usable: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
 
@@ -19,8 +75,7 @@ _usable: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
 def usable_in_compiled_code(function: Callable[..., Any], inline: bool) -> Any:
     """Let compiled code call a function, which stays what it is in plain Python."""
     _usable.add(function)
-    options = {"forceinline": inline, "error_model": "numpy", "no_cfunc_wrapper": True}
-    return register_jitable(**options)(function)
+    return register_jitable(forceinline=inline, **_OPTIONS)(function)
 
 
 def is_compiled(function: Any) -> bool:
@@ -35,8 +90,7 @@ def in_compiled_code(function: Callable[..., Any]) -> Any:
 
     ``numba.extending.overload``, always inlined, and with annotations allowed.
     """
-    options = {"forceinline": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    return overload(function, jit_options=options, strict=False)
+    return overload(function, jit_options={"forceinline": True, **_OPTIONS}, strict=False)
 
 
 def for_kernel(memory: np.recarray[Any, Any]) -> Any:

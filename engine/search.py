@@ -17,7 +17,9 @@ turns out not to need them sets it back.
 Sources: principal variation search, A. Reinefeld, "An improvement to the scout
 tree-search algorithm" (1983); killers, S. Akl and M. Newborn (1977); history, J. Schaeffer
 (1989); countermoves, J. Uiterwijk (1992); null move, C. Donninger (1993); ProbCut, M. Buro
-(1995, and 1997 with several depths); futility and razoring, E. Heinz (1998).
+(1995, and 1997 with several depths); futility and razoring, E. Heinz (1998); singular extensions,
+T. Anantharaman, M. Campbell and F. Hsu, "Singular extensions: adding selectivity to brute-force
+searching" (1990), here by a search without the move of the table, as open-source programs do it.
 """
 
 from __future__ import annotations
@@ -105,7 +107,7 @@ from engine.parameters import (
     SINGULAR_LESS,
     TABLE_DEPTH,
 )
-from engine.plain import accuse, is_draw
+from engine.plain import accuse, is_draw, repeats
 from engine.positions import load, park, width, words_each
 from engine.scores import MOST_ESTIMATE, final_score, from_table, limited, to_table
 from engine.table import (
@@ -480,6 +482,12 @@ def search_node(
     if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
         return leaf_score(position, evaluation, ply, steps, search)
     if depth <= 0:
+        if recurs(position) and repeats(position, ply, steps, search) and ply > 0:
+            search.nodes += 1
+            search.leaves += 1
+            search.length[ply] = 0
+            search.repetitions += 1
+            return 0
         return quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
 
     # 1. Count the node, and stop if told to.
@@ -540,19 +548,20 @@ def search_node(
     checked = check(position)
     decided = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
     doubtful = ply > 0 and not search.exact and not in_pv and not checked and not decided
-    static, worsening = -INFINITE, False
-    if search.use_improving and not checked:
-        static = limited(estimate(evaluation, position), search.win)
-        worsening = ply >= 2 and static <= search.static[ply - 2]
-    search.static[ply] = static
     near = depth <= search.reverse_depth and (search.use_razoring != 0 or search.use_reverse != 0)
     passing = search.use_null != 0 and depth >= NULL_DEPTH and previous != NO_MOVE
     passing &= barred == NO_MOVE
     foretold = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
     foretold = foretold and search.foretelling < PROBCUT_LEVELS
+    hopeless = search.use_futility != 0 and knows_gains(position) and depth <= search.futility_depth
+    static, worsening = -INFINITE, False
+    if search.use_improving and not checked:
+        static = limited(estimate(evaluation, position), search.win)
+        worsening = ply >= 2 and static <= search.static[ply - 2]
+    elif doubtful and (near or passing or foretold or hopeless):
+        static = limited(estimate(evaluation, position), search.win)
+    search.static[ply] = static
     if doubtful and (near or passing or foretold):
-        if static == -INFINITE:
-            static = limited(estimate(evaluation, position), search.win)
         if search.use_razoring and depth <= RAZORING_DEPTH:
             if static + search.razoring_margin * depth <= alpha:
                 value = quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)

@@ -12,11 +12,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numba import types
 
-from engine import NO_MOVE, Engine, PositionError, Record, legal_moves, load_game, perft
+from engine import (
+    NO_MOVE,
+    CutnodeError,
+    Engine,
+    PositionError,
+    Record,
+    legal_moves,
+    load_game,
+    perft,
+)
 from engine.cli import main
 from engine.contract import check, drawn, key, moves, noisy, outcome, play, recurrence, reversible
 from engine.jit import compiled, jit_enabled
 from engine.ordering import bring_best, ranked_move
+from engine.positions import coerce
 from engine.search import rank_moves, search_dtype
 from games import chess
 from games.chess import move_text, parse_move, parse_position, position_text, set_up, start
@@ -88,7 +98,7 @@ def test_perft_of_picked_moves():
     count_picked.specialise(chess.Position)
     for fen, counts in PERFT:
         depth, lines = deepest(counts, MOST_LINES // 20)
-        position = parse_position(fen)
+        position = coerce(parse_position(fen))
         assert count_picked(position, depth, 0, 0, engine.memory.argument) == lines
 
 
@@ -247,7 +257,7 @@ def test_a_rule_ends_a_game_as_a_draw():
     record = Record(parse_position("8/8/8/4k3/8/8/3p4/3K4 w - - 0 1"))
     record.follow(["Kxd2"])
     assert (record.ending(), record.value(), record.score(1)) == ("rules", 0, 0.5)
-    with pytest.raises(PositionError):
+    with pytest.raises(CutnodeError, match="not a legal move"):
         record.follow(["Ke4"])
 
 
@@ -270,11 +280,7 @@ def test_castling_letters():
         return position_text(parse_position(f"r3k2r/8/8/8/8/8/8/R1R1K1RR w {text} -")).split()[2]
 
     assert [letters(text) for text in ("HAha", "KQkq", "qkQK", "-")] == ["KQkq"] * 3 + ["-"]
-    assert [letters(text) for text in ("GC", "gh".upper()[:1] + "a", "CAk"[:1] + "k")] == [
-        "GC",
-        "Gq",
-        "Ck",
-    ]
+    assert [letters(text) for text in ("GC", "Ga", "Ck")] == ["GC", "Gq", "Ck"]
 
 
 def test_counters_may_be_left_out():
@@ -318,10 +324,6 @@ REFUSED = (
     ("kr6/8/8/8/8/8/8/K6P w - -", "a pawn on h1"),
     ("kr5p/8/8/8/8/8/8/K7 w - -", "a pawn on h8"),
     ("k7/8/8/8/8/8/8/R3K3 x - -", "'x' is not the player to move"),
-    (
-        "k7/8/8/8/8/8/8/R3K3 b Q -",
-        "white's king is attacked|black's move|a8",
-    ),
     ("4k3/8/8/8/8/8/8/R3K3 w KQ -", "castling 'K': white has no rook there"),
     ("4k3/8/8/8/8/8/8/R3K3 w QA -", "names a side of white twice"),
     ("4k3/8/8/8/8/8/8/R3K3 w x -", "'x' in castling"),
@@ -335,7 +337,7 @@ REFUSED = (
     ("4k3/8/8/3pP3/8/8/8/3K3r w - d6 0 1", "before those two steps"),
     ("4k3/8/8/8/8/8/8/4K2r b - -", "white's king is attacked, and it is black's move"),
     ("8/8/8/3Kk3/8/8/8/8 w - -", "black's king is attacked"),
-    ("4k3/8/2n2n2/3bq3/4K3/8/8/8 w - -", "4 pieces give check"),
+    ("4k3/8/5n2/3bq3/4K3/8/8/8 w - -", "3 pieces give check"),
     ("4k3/8/8/8/8/8/8/4K3 w - - 0", "one counter"),
     ("4k3/8/8/8/8/8/8/4K3 w - - -1 1", "'-1' is not a counter"),
     ("4k3/8/8/8/8/8/8/4K3 w - - 0 1000000", "'1000000' is not a counter"),
@@ -404,9 +406,9 @@ def test_board():
 
 
 def test_disambiguation():
-    three = parse_position("4k3/8/8/8/Q6Q/8/8/K6Q w - - 0 1")
+    three = parse_position("8/8/1k6/8/Q6Q/8/8/2K4Q w - - 0 1")
     texts = {move_text(three, move) for move in legal_moves(three)}
-    assert {"Qh4e4+", "Qae4+", "Q1e4+"} - texts == {"Qh4e4+"} - texts or "Qae4+" in texts
+    assert {"Qae4", "Qh4e4", "Q1e4"} <= texts
     for move in legal_moves(three):
         assert parse_move(three, move_text(three, move)) == move
     pinned = parse_position("4k3/4r3/8/8/8/2N5/4N3/4K3 w - - 0 1")
@@ -463,7 +465,7 @@ def test_castling_in_chess960():
     ("text", "reason"),
     [
         ("Nd2", "'Nd2' is ambiguous: Nbd2 or Nfd2"),
-        ("Ne5", "'Ne5' is not a legal move of white; white has N"),
+        ("Nd5", "'Nd5' is not a legal move of white; white has N"),
         ("e2e5", "'e2e5' is not a legal move of white$"),
         ("O-O-O", "'O-O-O' is not a legal move of white$"),
         ("x", "'x' is not a move such as Nf3"),
@@ -511,7 +513,7 @@ def test_records():
         ("bm Kd1; bm Ke2;", "the operation bm is there twice"),
         ("b?m Kd1;", "'b\\?m' is not the name of an operation"),
         ("hmvc x;", "'x' is not a counter"),
-        ("hmvc;", "hmvc"),
+        ("hmvc;", "is not a counter"),
     ],
 )
 def test_wrong_records_are_refused(operations, reason):

@@ -149,6 +149,12 @@ def test_where_it_is_hard_to_win():
     assert scale_of(board_of(start()), True) == FULL_SCALE
 
 
+def test_a_bare_king_is_driven_to_where_it_can_be_mated():
+    assert value("8/8/8/8/8/1k6/8/K5NN", "b") == 0
+    assert value("8/8/8/3k4/8/3K4/8/7R") < value("3k4/8/3K4/8/8/8/8/7R")
+    assert value("k7/8/1K6/8/8/8/8/4BN2") < value("7k/8/6K1/8/8/8/8/4BN2")
+
+
 def test_other_evaluations():
     position = parse_position("rnbqkb1r/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
     assert evaluate_material(position) == 320

@@ -26,12 +26,15 @@ VARIANTS = (
 )
 
 
+def marks_of_rules(name):
+    """Plain Python takes long in games of many moves."""
+    slow = [pytest.mark.slow] if name in ("chess", "othello") else []
+    return [*slow, pytest.mark.long] if name == "othello" else slow
+
+
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long] * (name == "othello"))
-        for name in GAMES
-    ],
+    [pytest.param(name, marks=marks_of_rules(name)) for name in GAMES],
 )
 def test_rules_of_games(name):
     assert check(load_game(name), compile=False) == []
@@ -330,3 +333,43 @@ def test_consequences_are_left_out(found, rules, verb, complaint):
     assert findings.keys() == {verb}
     assert complaint in findings[verb]
     assert "raises" not in findings[verb]
+
+
+def test_repetition(found):
+    answers = found(duel, recurrence=lambda position: 0)["recurrence"]
+    assert "has the same word 0, but other moves or another outcome" in answers
+    assert "not a word of 64 bits" in found(duel, recurrence=lambda position: -1)["recurrence"]
+
+
+def test_keys_of_positions_that_recur(found):
+    """Positions may share a key if they differ only in what changes while they recur."""
+    assert found(duel, recurrence=duel.key) == {}
+    shared = {"key": lambda position: 0, "recurrence": duel.key}
+    assert "have the same key 0" in found(duel, **shared)["key"]
+
+
+@pytest.mark.parametrize("name", ["drawn", "check"])
+def test_what_is_neither_true_nor_false(found, name):
+    assert found(duel, **{name: lambda position: 2}) == {name: "is 2, not True or False"}
+
+
+def test_rules_that_draw_end_random_games(found):
+    assert found(duel, drawn=lambda position: position.mine == 2) == {}
+
+
+def test_noisy_moves(found):
+    def write(position, buffer, at):
+        buffer[at] = 7
+        return at + 1
+
+    assert found(duel, noisy=write)["noisy"] == "[7] are not legal"
+
+
+def test_gains(found):
+    assert "further from 0" in found(duel, gain=lambda position, move: 10**7)["gain"]
+    rules = {"noisy": duel.moves, "gain": lambda position, move: 100}
+    assert found(duel, **rules) == {}
+    more = found(duel, **rules, exchange=lambda position, move, least: True)
+    assert more == {"exchange": "move 0 wins more than it gains, 100"}
+    odd = found(duel, **rules, exchange=lambda position, move, least: least == 0)
+    assert odd == {"exchange": "move 0 wins 100, but not less: [False, True, False]"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from engine import PositionError
 from games.chess import Position, parse_move, parse_position, position_text
-from games.chess.notation import operations_in
+from games.chess.notation import operations_in, parse_counter
 
 __all__ = ["Record", "parse_record"]
 
@@ -46,16 +46,10 @@ def parse_record(text: str) -> Record:
     fen = position_text(position).split()
     for field, name in ((4, "hmvc"), (5, "fmvn")):
         if name in operations:
-            fen[field] = _only(operations, name)
+            fen[field] = str(parse_counter(" ".join(operations[name])))
     position = parse_position(" ".join(fen))
     best, avoid = (_moves(position, operations, name) for name in ("bm", "am"))
     return Record(position, operations, best, avoid)
-
-
-def _only(operations: dict[str, tuple[str, ...]], name: str) -> str:
-    if len(operations[name]) != 1:
-        raise PositionError(f"the operation {name} has one number, not {len(operations[name])}")
-    return operations[name][0]
 
 
 def _moves(

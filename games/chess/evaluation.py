@@ -19,7 +19,7 @@ from engine.counting import NOWHERE
 from engine.jit import compiled
 from games.chess.boards import board_of, turned, turned_attacks
 from games.chess.kings import attack, shelter
-from games.chess.pawns import passed_pawns, structure
+from games.chess.pawns import DISTANCE, passed_pawns, structure
 from games.chess.pieces import activity, threats
 from games.chess.squares import DARK
 from games.chess.weights import SQUARES, add_count, end_of, middle_of, start_of, takes_note, weighed
@@ -53,7 +53,12 @@ TEMPO = start_of("tempo")
 @compiled(inline=False)
 def evaluate(position):
     board = board_of(position)
-    return tapered(board, worth_of(position, NOWHERE, NOWHERE))
+    score = tapered(board, worth_of(position, NOWHERE, NOWHERE))
+    if board.theirs & ~board.kings == Bits(0):
+        return score + driven(board, board.mine)
+    if board.mine & ~board.kings == Bits(0):
+        return score - driven(board, board.theirs)
+    return score
 
 
 @compiled
@@ -155,8 +160,12 @@ def scale_of(board, mine):
     """
     strong, weak = (board.mine, board.theirs) if mine else (board.theirs, board.mine)
     pawns = popcount(board.pawns & strong)
-    if pawns == 0 and pieces_of(board, strong) - pieces_of(board, weak) <= 3:
-        return 0 if pieces_of(board, strong) <= 3 else 10
+    if pawns == 0:
+        more = pieces_of(board, strong) - pieces_of(board, weak)
+        if more <= 3:
+            return 0 if pieces_of(board, strong) <= 3 else 10
+        if more == 6 and board.knights & strong == strong & ~board.kings:
+            return 0
     scale = min(FULL_SCALE, 40 + 6 * pawns) if pawns else FULL_SCALE
     bishops = board.bishops
     own, other = bishops & board.mine, bishops & board.theirs
@@ -165,3 +174,22 @@ def scale_of(board, mine):
             alone = board.knights | board.rooks | board.queens
             return min(scale, 20 + 4 * pawns) if alone == Bits(0) else min(scale, 48)
     return scale
+
+
+@compiled(inline=False)
+def driven(board, strong):
+    """How far a bare king is driven to where the *strong* player's pieces can mate it.
+
+    That is an edge; with bishop and knight a corner of the bishop's colour.
+    """
+    if scale_of(board, strong == board.mine) == 0:
+        return 0
+    king, other = lowest_index(board.kings & strong), lowest_index(board.kings & ~strong)
+    file, row = other & 7, other >> 3
+    near = 7 - DISTANCE[64 * king + other]
+    pieces = strong & ~board.kings
+    if pieces == (board.bishops | board.knights) & strong and board.knights & strong:
+        corner = abs(7 - file - row) if board.bishops & strong & DARK else abs(file - row)
+        return 40 * corner + 10 * near
+    edge = max(3 - file, file - 4) + max(3 - row, row - 4)
+    return 20 * edge + 10 * near

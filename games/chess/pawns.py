@@ -12,7 +12,7 @@ from games.chess.boards import fill_down, fill_up, pawn_attacks_down, sides
 from games.chess.squares import ALL, FIRST_ROW
 from games.chess.weights import start_of, weighed
 
-__all__ = ["passed_pawns", "structure"]
+__all__ = ["DISTANCE", "passed_pawns", "structure"]
 
 ISOLATED = start_of("isolated pawn")
 DOUBLED = start_of("doubled pawn")
