@@ -17,6 +17,7 @@ from engine import (
     Engine,
     Evaluation,
     GameError,
+    PositionError,
     Table,
     legal_moves,
     load_game,
@@ -222,6 +223,82 @@ def test_ties_are_broken_by_a_seed():
     engine.clear()
     assert engine.search(start, depth=2, seed=7).best_move == chosen[7]
     assert engine.search(start, depth=2).value == wanted
+
+
+# Moves to choose from, bounds, and depths that are not completed
+
+
+def test_moves_to_choose_from(exact):
+    exact.clear()
+    position = SMALL.start()
+    result = exact.search(position, depth=9, moves=[7, 1], lines=3)
+    assert sorted(line.move for line in result.lines) == [1, 7]
+    result = exact.search(position, depth=9, moves=(move for move in (7, 7)))
+    assert result.best_move == 7
+    wins = SMALL.parse("1425")  # 3 wins; here it is not to choose
+    result = exact.search(wins, depth=5, moves=[5, 8])
+    assert result.best_move in (5, 8) and result.value < WIN - 1
+    assert exact.search(wins, depth=5).best_move == 2
+
+
+def test_ties_are_among_the_moves_to_choose_from(exact):
+    exact.clear()
+    chosen = {
+        exact.search(SMALL.start(), depth=2, moves=[0, 2, 8], seed=seed).best_move
+        for seed in range(20)
+    }
+    assert len(chosen) > 1 and chosen <= {0, 2, 8}
+
+
+@pytest.mark.parametrize(("moves", "named"), [([], "none"), ([3, 9, -1], "-1, 9")])
+def test_moves_that_are_not_legal(exact, moves, named):
+    with pytest.raises(PositionError, match=f"legal ones, not {named}$"):
+        exact.search(SMALL.start(), depth=2, moves=moves)
+
+
+@compiled_only
+def test_bounds_are_told(engine):
+    seen, done = [], []
+    position = EMPTY
+    for _ in range(16):
+        result = engine.search(position, depth=8, bounds=seen.append, progress=done.append)
+        position = play(position, result.best_move)
+    assert {told.bound for told in seen} <= {1, -1} and seen
+    assert {told.bound for told in done} == {0}
+    assert all(told.lines[0].value == told.value and not told.proven for told in seen)
+    assert all(told.deepest >= told.depth or told.proven for told in done)
+
+
+@compiled_only
+def test_an_interrupted_depth_may_find_a_better_move(engine):
+    """So the nodes of a depth that was not completed are not lost."""
+    position = GAME.parse("4435")
+    whole = engine.search(position, depth=12)
+    better = 0
+    for nodes in range(200, whole.nodes, whole.nodes // 60):
+        engine.clear()
+        result = engine.search(position, nodes=nodes)
+        last = result.iterations[-1]
+        if result.best_move != last.lines[0].move:
+            better += 1
+            assert result.reason == "node limit" and result.lines[0].value == result.value
+            engine.clear()
+            assert engine.search(position, nodes=nodes).lines == result.lines
+    assert better
+
+
+@compiled_only
+def test_a_stop_ends_a_search_at_once(engine):
+    began = []
+
+    def stop():
+        began.append(time.perf_counter())
+        engine.stop()
+
+    threading.Timer(0.3, stop).start()
+    result = engine.search(EMPTY, seconds=100)
+    assert result.reason == "stopped" and result.depth > 4
+    assert engine.search(EMPTY, depth=4).reason == "depth limit"
 
 
 # Errors

@@ -50,8 +50,8 @@ from games.chess.notation import parse_move, uci
 __all__ = ["OPTIONS", "Option", "Session", "main", "nodes_at"]
 
 LEAST_ELO, MOST_ELO = 1000, 2400
-FEWEST_NODES = 60
-ELO_OF_DOUBLING = 100
+FEWEST_NODES = 500
+ELO_OF_DOUBLING = 120
 MOST_DOUBT = 0.8
 DOUBTFUL_LINES = 4
 """``UCI_Elo``: the nodes of a move double with each so many points, and a normal error in pawns
@@ -60,7 +60,7 @@ that shrinks to 0 at the most decides among so many lines."""
 BOUNDS_AFTER = 0.5
 """Seconds of a search before its bounds are said: most are exact scores a moment later."""
 
-NEWS_AFTER = 5.0
+NEWS_AFTER = 8.0
 """Seconds of compiling after which it is said (again) that it goes on."""
 
 
@@ -100,7 +100,7 @@ OPTIONS = {
     "Threads": Option("spin", 1, 1, 256),
     "MultiPV": Option("spin", 1, 1, MAX_MOVES),
     "Ponder": Option("check", False),
-    "Move Overhead": Option("spin", 10, 0, 5000),
+    "Move Overhead": Option("spin", 20, 0, 5000),
     "UCI_Chess960": Option("check", False),
     "UCI_AnalyseMode": Option("check", False),
     "UCI_LimitStrength": Option("check", False),
@@ -455,7 +455,8 @@ class Session:
             if task.clock.elapsed() >= BOUNDS_AFTER:
                 self._report(task, iteration)
 
-        result = self.crew.search(
+        search = self.crew.search if mate is None else self.crew.prove
+        result = search(
             task.game,
             depth=None if depth is None else min(max(depth, 1), MOST_DEPTH),
             nodes=None if nodes is None else max(int(nodes), 1),
@@ -510,27 +511,34 @@ class Crew:
     def __init__(self, megabytes: int):
         self.table = Table(megabytes)
         self.engines = [Engine(Position, table=self.table)]
+        self.prover = Engine(Position, table=self.table, exact=True)
+        """It overlooks no mate within the depth."""
 
     def equip(self, megabytes: int, count: int) -> None:
         """Have a table of so many MiB, and so many engines."""
         if megabytes != self.table.megabytes:
             self.table = Table(megabytes)
-            for engine in self.engines:
+            for engine in (*self.engines, self.prover):
                 engine.table = self.table
         while len(self.engines) < count:
             self.engines.append(Engine(Position, table=self.table))
         del self.engines[count:]
 
     def forget(self) -> None:
-        for engine in self.engines:
+        for engine in (*self.engines, self.prover):
             engine.clear()
 
     def stop(self) -> None:
         self.engines[0].stop()
+        self.prover.stop()
 
     def helped(self) -> int:
         """The nodes that the helpers have visited."""
         return sum(int(helper.memory["nodes"]) for helper in self.engines[1:])
+
+    def prove(self, game: Sequence[Any], **limits: Any) -> SearchResult:
+        """Search the last position of a game for a mate within the depth."""
+        return self.prover.search(game[-1], history=game[:-1], **limits)
 
     def search(self, game: Sequence[Any], *, nodes: int | None, **limits: Any) -> SearchResult:
         """Search the last position of a game; a limit of nodes is shared out."""
