@@ -8,7 +8,7 @@ built afterwards, with what is then in the table: an answer to every reply.  It 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -33,7 +33,7 @@ from engine.people import accusation, move_text, position_text
 from engine.positions import coerce
 from engine.results import line_text
 from engine.runner import UNLIMITED, Limits, run_watched
-from engine.searcher import class_of, drawing_words
+from engine.searcher import chosen_moves, class_of, drawing_words
 from engine.table import ENTRY_WORDS, Table
 
 __all__ = ["ForcedWin", "Proof", "Prover", "prove_win"]
@@ -329,6 +329,7 @@ class Prover:
         moves: int,
         *,
         proof: bool = False,
+        among: Iterable[int] | None = None,
         nodes: int | None = None,
         seconds: float | None = None,
         stop: threading.Event | None = None,
@@ -343,10 +344,12 @@ class Prover:
         if not 1 <= whole(moves, "a number of moves") <= MOST_MOVES:
             raise CutnodeError(f"a win is looked for within 1..{MOST_MOVES} moves, not {moves}")
         limits = Limits(nodes, seconds, stop)
+        chosen = None if among is None else chosen_moves(position, among)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this prover is busy: use a prover for each thread")
         try:
-            task = _Task(self, coerce(position), limits, drawing_words(history, position))
+            words = drawing_words(history, position)
+            task = _Task(self, coerce(position), limits, chosen, words)
             return task.run(moves, proof, progress)
         finally:
             self._busy.release()
@@ -359,10 +362,18 @@ class _Ended(Exception):  # noqa: N818
 class _Task:
     """One question to a prover."""
 
-    def __init__(self, prover: Prover, position: Any, limits: Limits, words: list[int]):
+    def __init__(
+        self,
+        prover: Prover,
+        position: Any,
+        limits: Limits,
+        chosen: list[int] | None,
+        words: list[int],
+    ):
         self.prover = prover
         self.position = position
         self.limits = limits
+        self.chosen = chosen
         self.barred = frozenset(words) - {0}
         self.clock = Clock(limits.seconds)
         self.stops = [] if limits.stop is None else [limits.stop]
@@ -390,9 +401,9 @@ class _Task:
         spent: tuple[int, float] | None = None
         try:
             while moves is None and refuted < within:
-                if self.ask(self.position, refuted + 1, ATTACKING, 0):
-                    moves = refuted + 1
-                    pv = (int(self.memory["move"]),)
+                move = self.winning_move(refuted + 1)
+                if move != NO_MOVE:
+                    moves, pv = refuted + 1, (move,)
                 else:
                     refuted += 1
                     if progress is not None:
@@ -420,6 +431,16 @@ class _Task:
             seconds=seconds,
             reason=reason or "proven",
         )
+
+    def winning_move(self, left: int) -> int:
+        """A move that wins within *left* moves, or ``NO_MOVE``."""
+        if self.chosen is None:
+            won = self.ask(self.position, left, ATTACKING, 0)
+            return int(self.memory["move"]) if won else NO_MOVE
+        for move in self.chosen:
+            if self.ask(play(self.position, move), left - 1, REPLYING, 1):
+                return move
+        return NO_MOVE
 
     def ask(self, position: Any, left: int, attacking: bool, ply: int) -> bool:
         """One call of the compiled search."""
@@ -505,6 +526,7 @@ def prove_win(
     moves: int,
     *,
     proof: bool = False,
+    among: Iterable[int] | None = None,
     nodes: int | None = None,
     seconds: float | None = None,
     stop: threading.Event | None = None,
@@ -515,15 +537,17 @@ def prove_win(
     """Whether the player to move wins by force within *moves* of his own moves, and how quickly.
 
     "Mate in three" is ``moves=3``.  The answer is exact either way, as far as ``key`` tells
-    positions apart; *proof* asks for the proof of a win as well.  *nodes*, *seconds* and *stop*
-    limit all of it.  *history* are the positions of the game before this one, the first first:
-    what may not occur again.  *progress* is called with each number of moves that is refuted,
-    and the nodes until then.  :class:`GameError` for games with chance or with extra turns.
+    positions apart; *proof* asks for the proof of a win as well.  *among* are the only first
+    moves to choose from.  *nodes*, *seconds* and *stop* limit all of it.  *history* are the
+    positions of the game before this one, the first first: what may not occur again.
+    *progress* is called with each number of moves that is refuted, and the nodes until then.
+    :class:`GameError` for games with chance or with extra turns.
     """
     return Prover(position, table=table).prove(
         position,
         moves,
         proof=proof,
+        among=among,
         nodes=nodes,
         seconds=seconds,
         stop=stop,

@@ -68,7 +68,7 @@ from engine.statistics import Statistics
 from engine.table import ENTRY_WORDS, Table, move_of, probe
 from engine.techniques import choose
 
-__all__ = ["DRIVERS", "Engine", "class_of", "drawing_words", "search"]
+__all__ = ["DRIVERS", "Engine", "chosen_moves", "class_of", "drawing_words", "search"]
 
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
@@ -243,7 +243,7 @@ class Engine:
         if depth is None and nodes is None and seconds is None and soft_seconds is None:
             if stop is None:
                 raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
-        allowed = None if moves is None else _allowed(position, moves)
+        allowed = None if moves is None else chosen_moves(position, moves)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this engine is searching already: use an engine for each thread")
         self._stop.clear()
@@ -661,7 +661,7 @@ def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
     return [w if words[: at + 1].count(w) >= often else 0 for at, w in enumerate(words)]
 
 
-def _allowed(position: Any, moves: Iterable[int]) -> list[int]:
+def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:
     """The legal moves that are among *moves*; :class:`PositionError` if one is not legal."""
     legal = legal_moves(position)
     chosen = {whole(move, "a move") for move in moves}
