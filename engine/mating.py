@@ -114,33 +114,29 @@ def is_barred(position, ply, memory):
 
 
 @compiled
-def finishing_move(position, top, end, memory):
-    """The first move on the stack that wins at once, or ``NO_MOVE``."""
-    for at in range(top, end):
-        over, value = outcome(play(position, memory.moves[at]))
-        if not visit(memory):
-            return NO_MOVE
-        if over and value < 0:
-            return np.int64(memory.moves[at])
-    return NO_MOVE
+def survey(position, known, left, top, end, memory):
+    """Look at the attacker's moves: return one that wins at once, if there is, and rank them.
 
-
-@compiled
-def rank_attacks(position, known, top, end, memory):
-    """Rank the attacker's moves: known to be good, winning at once, checks, fewest replies."""
+    First the one that is *known* to be good, then checks, and what leaves the fewest replies.
+    The last move is not ranked: it has to win at once.
+    """
     for at in range(top, end):
-        move = memory.moves[at]
+        move = np.int64(memory.moves[at])
         child = play(position, move)
         over, value = outcome(child)
-        if move == known or (over and value < 0):
-            score = FIRST
-        elif over:
-            score = -FIRST
-        else:
-            score = end - listed(child, memory.moves, end)
-            if check(child):
+        if over and value < 0:
+            return move
+        if left == 1:
+            if visit(memory):
+                continue
+            break
+        score = -FIRST
+        if not over:
+            score = FIRST if move == known else end - listed(child, memory.moves, end)
+            if check(child) and move != known:
                 score += CHECK_BONUS
         memory.ranked[at] = rank(score, move, False, at - top)
+    return np.int64(NO_MOVE)
 
 
 @compiled
@@ -175,20 +171,15 @@ def remember_refutation(move, ply, memory):
 def mating_node(position, left, attacking, ply, top, memory, table):
     """Whether the attacker wins within *left* more moves of his; he moves if *attacking*.
 
-    The stack of moves is free from *top* on; at the root (*top* 0) the move that decides is left
-    in ``memory.move``.  After a stop the answer means nothing, and nothing is stored.
+    The game is not over, and *left* is 1 or more.  The stack of moves is free from *top* on; at the
+    root (*top* 0) the move that decides is left in ``memory.move``.  After a stop the answer
+    means nothing, and nothing is stored.
     """
-    if not visit(memory):
+    if not visit(memory) or is_barred(position, ply, memory):
         return False
-    over, value = outcome(position)
-    if over:
-        return value > 0 if attacking else value < 0
-    if left == 0 or is_barred(position, ply, memory):
-        return False
-
     word = address_for(key(position), memory.purpose, np.int64(attacking))
     data = probe(table, word)
-    known = NO_MOVE
+    known = np.int64(NO_MOVE)
     if data != Bits(0):
         known = move_of(data)
         if top > 0:
@@ -202,24 +193,24 @@ def mating_node(position, left, attacking, ply, top, memory, table):
     if not 0 < end - top <= most_moves(position):
         accuse(position, MOVES, memory)
         return False
-    decisive = NO_MOVE
-    if attacking and left == 1:
-        decisive = finishing_move(position, top, end, memory)
+    decisive = np.int64(NO_MOVE)
+    if attacking:
+        decisive = survey(position, known, left, top, end, memory)
     else:
-        if attacking:
-            rank_attacks(position, known, top, end, memory)
+        rank_replies(position, known, ply, top, end, memory)
+    at = end if attacking and left == 1 else top
+    while at < end and decisive == NO_MOVE and memory.stop == RUNNING:
+        move = ranked_move(bring_best(memory.ranked, at, end))
+        child = play(position, move)
+        over, value = outcome(child)
+        if over:
+            won = value < 0 if attacking else value > 0
         else:
-            rank_replies(position, known, ply, top, end, memory)
-        for at in range(top, end):
-            move = ranked_move(bring_best(memory.ranked, at, end))
-            child = play(position, move)
             fewer = left - 1 if attacking else left
             won = mating_node(child, fewer, not attacking, ply + 1, end, memory, table)
-            if memory.stop != RUNNING:
-                return False
-            if won == attacking:
-                decisive = move
-                break
+        if won == attacking:
+            decisive = move
+        at += 1
     if memory.stop != RUNNING:
         return False
     if top == 0:
@@ -227,15 +218,20 @@ def mating_node(position, left, attacking, ply, top, memory, table):
     if not attacking and decisive != NO_MOVE:
         remember_refutation(decisive, ply, memory)
     won = attacking == (decisive != NO_MOVE)
-    work, spent = 0, memory.nodes - start
-    while spent > 0:
-        work += 1
-        spent >>= 1
-    if won:
-        store(table, word, -INFINITE, left, decisive, work)
-    else:
-        store(table, word, left + 1, INFINITE, decisive, work)
+    lower = -INFINITE if won else left + 1
+    upper = left if won else INFINITE
+    store(table, word, lower, upper, decisive, magnitude(memory.nodes - start))
     return won
+
+
+@compiled
+def magnitude(nodes):
+    """The binary logarithm, rounded up."""
+    count = 0
+    while nodes > 0:
+        count += 1
+        nodes >>= 1
+    return count
 
 
 @compiled(

@@ -438,12 +438,14 @@ class _Task:
             won = self.ask(self.position, left, ATTACKING, 0)
             return int(self.memory["move"]) if won else NO_MOVE
         for move in self.chosen:
-            if self.ask(play(self.position, move), left - 1, REPLYING, 1):
+            child = play(self.position, move)
+            over, value = outcome(child)
+            if value < 0 if over else left > 1 and self.ask(child, left - 1, REPLYING, 1):
                 return move
         return NO_MOVE
 
     def ask(self, position: Any, left: int, attacking: bool, ply: int) -> bool:
-        """One call of the compiled search."""
+        """One call of the compiled search, for a position in which the game goes on."""
         memory = self.memory
         limit = min(self.limits.nodes or UNLIMITED, UNLIMITED)
         answers: list[bool] = []
