@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
 import threading
+from functools import cache
 from itertools import chain
 from random import Random
 
@@ -32,7 +34,7 @@ from engine.jit import jit_enabled
 from engine.proofs import Answer
 from games import chess
 from games.chess import parse_move, parse_position
-from games.chess.generator import PROMOTION, ROOK, kind_of
+from games.chess.generator import PASSANT, PROMOTION, ROOK, kind_of
 from games.chess.notation import operations_in
 
 MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"
@@ -141,7 +143,7 @@ def test_repetition_on_the_line_needs_no_look():
 
 
 def test_finished_positions():
-    tictactoe, misere = load_game("tictactoe"), nim.parse_position("0 misere")
+    tictactoe, misere = load_game("tictactoe", plain=True), nim.parse_position("0 misere")
     lost = prove_win(tictactoe.parse("14253"), 2, proof=True)
     assert (lost.moves, lost.proven, lost.pv, lost.proof) == (None, True, (), None)
     won = prove_win(plain_copy(nim).parse_position("0 misere"), 2, proof=True)
@@ -167,6 +169,7 @@ def beside(square):
     return list(chain.from_iterable(steps(square, QUEEN_STEPS, 1)))
 
 
+@cache
 def retrograde(directions):
     """The moves to mate with a king and a piece against a king, the piece's side to move.
 
@@ -293,6 +296,20 @@ def test_promotion_to_less(prover):
     assert result.line_text() == ["d8=R", "Kc7", "Rc8#"]
     result.proof.verify()
     assert kind_of(result.pv[0]) == PROMOTION + ROOK - 1
+
+
+def test_capture_in_passing(prover):
+    """After Nd4 e5 nothing else mates than the capture of a pawn that has made two steps."""
+    position = parse_position("1R6/3kp3/8/2PN1P2/8/1N6/8/5K2 w - - 0 1")
+    result = prover.prove(position, 2, proof=True)
+    assert result.moves == fewest(position, 2) == 2
+    result.proof.verify()
+    for move in ("Nd4", "e5"):
+        position = play(position, parse_move(position, move))
+    answer = result.proof.answers[position].move
+    assert kind_of(answer) == PASSANT
+    others = [move for move in legal_moves(position) if move != answer]
+    assert prover.prove(position, 1, among=others).moves is None
 
 
 @pytest.mark.parametrize(("clock", "moves"), [(0, 2), (97, 2), (98, None), (99, None), (120, None)])
@@ -428,6 +445,15 @@ def test_stopped_from_outside(prover):
     assert [moves for moves, _ in told] == list(range(1, result.refuted + 1))
 
 
+def test_ctrl_c(prover):
+    timer = threading.Timer(
+        0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
+    )
+    timer.start()
+    result = prover.prove(chess.start(), 32)
+    assert result.reason == "interrupted" and not result.proven
+
+
 def test_the_same_each_time_and_with_a_table_that_was_used(prover):
     position = parse_position(MATE_IN_2)
     table = Table(1)
@@ -437,7 +463,7 @@ def test_the_same_each_time_and_with_a_table_that_was_used(prover):
 
 
 def test_what_is_refused(prover):
-    tictactoe = load_game("tictactoe")
+    tictactoe = load_game("tictactoe", plain=True)
     for moves in (0, 33, -1):
         with pytest.raises(CutnodeError, match=r"within 1\.\.32 moves"):
             prove_win(tictactoe.start(), moves)
