@@ -436,11 +436,11 @@ class Session:
         if mate < 1 or task.settings["UCI_LimitStrength"]:
             return None
 
-        def tell(moves: int, nodes: int, score: str = "") -> None:
-            seconds = task.clock.elapsed()
+        def tell(moves: int, nodes: int, score: str = "", line: str = "") -> None:
+            seconds, depth = task.clock.elapsed(), 2 * moves - 1
             self.say(
-                f"info depth {2 * moves - 1} {score}nodes {nodes} "
-                f"nps {int(nodes / max(seconds, 0.0001))} time {int(1000 * seconds)}"
+                f"info depth {depth} seldepth {depth}{score} nodes {nodes} "
+                f"nps {int(nodes / max(seconds, 0.0001))} time {int(1000 * seconds)}{line}"
             )
 
         seconds = None
@@ -461,7 +461,8 @@ class Session:
             raise KeyboardInterrupt
         if result.moves:
             moves = " ".join(self._text(task, move, n) for n, move in enumerate(result.pv))
-            tell(result.moves, result.nodes, f"multipv 1 score mate {result.moves} pv {moves} ")
+            score = f" multipv 1 score mate {result.moves}"
+            tell(result.moves, result.nodes, score, f" pv {moves}")
         return result
 
     def _search(self, task: Task) -> tuple[SearchResult, Line]:
