@@ -93,6 +93,7 @@ def count_picked(position, depth, ply, top, search):
     return lines
 
 
+@pytest.mark.slow
 def test_perft_of_picked_moves():
     engine = Engine(start())
     count_picked.specialise(chess.Position)

@@ -122,7 +122,7 @@ def test_pieces_on_squares_are_kept():
 def test_estimates_are_within_bounds():
     for position in POSITIONS:
         assert abs(evaluate(position)) < MOST_ESTIMATE
-    queens = parse_position("QQQQQQQQ/QQQQQQQQ/8/8/8/8/4K3/7k w - - 0 1")
+    queens = parse_position("QQQQQQQ1/QQ6/8/8/8/6p1/4K1pp/7k w - - 0 1")
     assert 5000 < evaluate(queens) < MOST_ESTIMATE
 
 

@@ -56,7 +56,9 @@ def test_games(name):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if name.startswith("connect4") else [])
+        pytest.param(
+            name, marks=pytest.mark.slow if name.startswith(("connect4", "othello")) else []
+        )
         for name in VARIANTS
     ],
 )

@@ -6,6 +6,10 @@ slider, so it differs from ``o`` in just the squares that are seen; upside down 
 true of those below.  Rows, which stay as they are when a board is turned upside down, are
 looked up.
 
+Tables of 840 KB instead, found by magic multiplication or by ``pext``, count lines in bulk 1.25 and
+1.4 to 1.5 times as fast; where every move is made, the first gain nothing, and the second a
+twentieth, on processors that have it.
+
 Source: hyperbola quintessence, G. Lozano and A. Matthies (2007).
 """
 

@@ -6,6 +6,10 @@ on the board turned.  Every weight is one for the middle game and one for the en
 how much of each counts is a matter of the pieces that are left (the *phase*).  What pieces
 are worth on their squares is a field of the position, which ``play`` keeps.
 
+The features are the field's: those of Fruit (F. Letouzey, 2005), where weights for two phases
+come from, too, and of Stockfish before its networks (to version 11).  The weights are our own, from
+``games/chess/tuning.py``.
+
 Another evaluation is a compiled function ``evaluate_...`` of a position in the game's module, and
 ``Engine(evaluation=...)`` takes it.  A small network would be one, too: its weights a
 ``Constant``, and the sums of its first layer fields of ``Position`` that ``play`` keeps, as
@@ -22,7 +26,16 @@ from games.chess.kings import attack, shelter
 from games.chess.pawns import DISTANCE, passed_pawns, structure
 from games.chess.pieces import activity, threats
 from games.chess.squares import DARK
-from games.chess.weights import SQUARES, add_count, end_of, middle_of, start_of, takes_note, weighed
+from games.chess.weights import (
+    SQUARES,
+    add_count,
+    end_of,
+    half_of,
+    middle_of,
+    start_of,
+    takes_note,
+    weighed,
+)
 
 __all__ = [
     "FULL_SCALE",
@@ -52,6 +65,7 @@ TEMPO = start_of("tempo")
 
 @compiled(inline=False)
 def evaluate(position):
+    """An estimate for the mover, who is in no check."""
     board = board_of(position)
     score = tapered(board, worth_of(position, NOWHERE, NOWHERE))
     if board.theirs & ~board.kings == Bits(0):
@@ -121,8 +135,7 @@ def standing(board, trace):
         while some:
             square = lowest_index(some)
             some = without_lowest(some)
-            file = square & 7
-            add_count(trace, 32 * kind + 4 * (square >> 3) + min(file, 7 - file), 1)
+            add_count(trace, 32 * kind + half_of(square), 1)
             worth += SQUARES[64 * kind + square]
     return worth
 

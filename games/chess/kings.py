@@ -1,7 +1,7 @@
 """The safety of kings: pawns before them, and the danger that they are in.
 
 Danger is a sum over what attacks a king.  It grows more than in proportion: what it costs in
-the middle game is its square, in units of 1 / ``DANGER_UNIT``.
+the middle game is its square, divided by ``DANGER_UNIT`` (as in Stockfish to version 11).
 """
 
 from __future__ import annotations
@@ -29,10 +29,13 @@ OPEN_FILES = start_of("danger of open files")
 DEFENDERS = start_of("danger less for defenders")
 
 DANGER_UNIT = 1024
+"""A danger of so much is worth as much in hundredths of a pawn."""
+
 DANGER_END = 8
 """What danger costs in the end game is a part of it, one in so many."""
 
 MOST_DANGER = 1500
+"""More is not worse."""
 
 
 @compiled
@@ -109,5 +112,6 @@ def attack(board, attacks, other, attackers, trace):
 
 @compiled
 def danger_worth(danger):
+    """What danger to the other's king is worth, of middle game and end game in one number."""
     danger = min(max(danger, 0), MOST_DANGER)
     return danger * danger // DANGER_UNIT + (danger // DANGER_END << 32)

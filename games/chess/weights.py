@@ -35,6 +35,7 @@ __all__ = [
     "WEIGHTS_FILE",
     "add_count",
     "end_of",
+    "half_of",
     "middle_of",
     "packed",
     "read_weights",
@@ -136,6 +137,12 @@ def end_of(worth):
     return (worth - middle_of(worth)) >> 32
 
 
+@compiled
+def half_of(square):
+    """The square of a half board: left and right are alike."""
+    return 4 * (square >> 3) + min(square & 7, 7 - (square & 7))
+
+
 # The file
 
 
@@ -209,9 +216,8 @@ def packed_weights(weights: np.ndarray) -> np.ndarray:
 
 def of_squares(weights: np.ndarray) -> np.ndarray:
     """For each kind of piece and each square of the mover what the piece is worth there."""
-    square = np.arange(64)
-    half = 4 * (square // 8) + np.minimum(square % 8, 7 - square % 8)
-    return packed_weights(weights)[32 * np.arange(6)[:, None] + half].reshape(-1)
+    half = np.array([half_of(square) for square in range(64)])
+    return packed_weights(weights)[32 * np.arange(len(KINDS))[:, None] + half].reshape(-1)
 
 
 _weights = read_weights()
