@@ -22,7 +22,8 @@ from engine.playing.matches import MatchResult, Sprt, match, play_game
 from engine.playing.players import LEVELS, Choice, Player, make_player
 from engine.playing.record import Record
 from engine.positions import rebuild
-from engine.proofs import ForcedWin, Proof, Prover, prove_win
+from engine.proofs import ForcedWin, Proof
+from engine.prover import Prover, prove_win
 from engine.results import (
     Batch,
     Iterated,

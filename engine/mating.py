@@ -12,9 +12,11 @@ the win falls with every move.  So what repeats on the line needs no look, and a
 answer does not depend on how it was reached.  Only positions of the game before the root are
 compared, those that would be a draw if they occurred again.
 
-Order.  Nothing is refuted before all of the attacker's moves are, so they are tried as they
-leave the fewest replies (as in proof-number search, L. V. Allis 1994), those with ``check``
-first.  A reply that refuted a move is tried first against the next (killers).
+Order.  The attacker's moves are tried as they leave the fewest replies (the idea of
+proof-number search, L. V. Allis 1994); in chess checks so come early.  To try all checks first
+takes as many nodes.  A reply that refuted a move is tried first against the next (killers).
+Proof-number search itself (df-pn, A. Nagai 2002), with the same limits of moves, visits five
+times the nodes on 14 mates in three: fifteen times to refute, three and a half to prove.
 """
 
 from __future__ import annotations
@@ -31,7 +33,6 @@ from engine.contract import (
     INFINITE,
     MOVES_ROOM,
     NO_MOVE,
-    check,
     drawn,
     gain,
     game_constant,
@@ -59,9 +60,8 @@ MOST_MOVES = (MOST_DEPTH + 1) // 2
 
 PLIES = 2 * MOST_MOVES
 
-CHECK_BONUS = 1 << 16
 KILLER_BONUS = 1 << 20
-"""How far before all others a check comes, and a reply that has refuted."""
+"""How far before all others a reply comes that has refuted."""
 
 
 @functools.cache
@@ -117,7 +117,7 @@ def is_barred(position, ply, memory):
 def survey(position, known, left, top, end, memory):
     """Look at the attacker's moves: return one that wins at once, if there is, and rank them.
 
-    First the one that is *known* to be good, then checks, and what leaves the fewest replies.
+    First the one that is *known* to be good, then what leaves the fewest replies.
     The last move is not ranked: it has to win at once.
     """
     for at in range(top, end):
@@ -133,8 +133,6 @@ def survey(position, known, left, top, end, memory):
         score = -FIRST
         if not over:
             score = FIRST if move == known else end - listed(child, memory.moves, end)
-            if check(child) and move != known:
-                score += CHECK_BONUS
         memory.ranked[at] = rank(score, move, False, at - top)
     return np.int64(NO_MOVE)
 
