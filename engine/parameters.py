@@ -95,10 +95,9 @@ ASPIRATION_WINDOW = 16
 score, four times wider each time that the score lies outside."""
 
 PARITY = 2
-"""Scores of odd and even depths differ, so depth is reduced, and deepened to a depth that is given,
-by multiples of this: what is searched a ply less deep fails high and is repeated.  By 2 instead of
-1: a quarter of the nodes in Connect Four at depth 12, two thirds in Breakthrough at depth 6; half of
-the nodes of single steps in deepening.  A search that is limited otherwise deepens by one."""
+"""Scores of odd and even depths differ: depth is reduced, and deepened to a depth that is given, multiples of this: what is searched a ply less deep fails high and is repeated.  By 2 instead
+of 1: a quarter of the nodes in Connect Four at depth 12, two thirds in Breakthrough at depth 6;
+half of the nodes of single steps in deepening.  A search that is limited otherwise deepens by one."""
 
 BLUNT = {
     "parity": PARITY,
@@ -167,15 +166,15 @@ MARGINS = {
     "quiet": 0.6,
     "singular": 0.02,
 }
-"""In ``UNIT`` of the game.  The first three for each ply of depth.  ``delta``: quiescence skips moves
-that gain so much too little.  ``noisy`` and ``quiet``: moves that lose more by exchanges, for each
-ply of depth, are skipped."""
+"""In ``UNIT`` of the game.  The first three for each ply of depth.  ``delta``: quiescence skips
+moves that gain so much too little.  ``noisy`` and ``quiet``: moves that lose more by exchanges, for
+each ply of depth, are skipped."""
 
 SINGULAR_DEPTH = 7
 SINGULAR_LESS = 3
-"""A known move is tested for being the only good one at nodes of at least this depth, if it was found
-by a search at most so many plies less deep.  It is if all others are worse, half as deep, by the
-margin for each ply of depth."""
+"""A known move is tested for being the only good one at nodes of at least this depth, if it was
+found by a search at most so many plies less deep.  It is if all others are worse, half as deep, by
+the margin for each ply of depth."""
 
 EXCHANGE_DEPTH = 6
 """The depth up to which they are."""

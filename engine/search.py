@@ -396,14 +396,13 @@ def quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
     if end == top:
         search.leaves += 1
         return best
-    floor = max(alpha, best)
+    floor, best_move = max(alpha, best), NO_MOVE
     for at in range(top, end):
         move = search.moves[at]
         score = GAIN_WEIGHT * gain(position, move)
-        score += (
-            ORDER_WEIGHT * order(position, move, play(position, move)) if search.use_order else 0
-        )
-        search.ranked[at] = rank(score, move, False, at - top)
+        if search.use_order:
+            score += ORDER_WEIGHT * order(position, move, play(position, move))
+        search.ranked[at] = rank(FIRST if move == known else score, move, False, at - top)
     for at in range(top, end):
         move = ranked_move(bring_best(search.ranked, at, end))
         if knows_gains(position) and not checked:

@@ -21,7 +21,6 @@ from games.chess.evaluation import (
     standing,
     worth_of,
 )
-from games.chess.weights_by_hand import first_weights
 from games.chess.kings import danger_worth
 from games.chess.weights import (
     LINEAR,
@@ -35,6 +34,7 @@ from games.chess.weights import (
     start_of,
     weights_text,
 )
+from games.chess.weights_by_hand import first_weights
 
 
 def played(seed, plies):

@@ -425,6 +425,8 @@ def test_perft(talk):
     answer = talk.until("\nNodes searched")
     assert answer[-1] == "\nNodes searched: 8902" and "e2e4: 600" in answer
     assert len(answer) == 21
+    talk.send("go perft 99", "stop")
+    assert talk.ask() == []
 
 
 def test_debugging_says_the_time(talk):

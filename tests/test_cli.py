@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from pathlib import Path
 
 import click
@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import engine
-from engine.cli import main
+from engine.cli import COMMANDS, commands_of_games, main
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()
@@ -828,3 +828,49 @@ def test_terminal_shows_progress_and_a_summary(positions):
     shown = at_terminal("solve", "connect4", "--file", positions)
     assert "0/3" in shown
     assert "3 of 3 positions solved, " in shown
+
+
+# Commands of games
+
+
+@click.command()
+def hello():
+    """Say hello."""
+    click.echo("hello")
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """Installed commands: one that works, and some that do not."""
+    values = {
+        "hello": f"{__name__}:hello",
+        "lost": "no_such_module:main",
+        "odd": f"{__name__}:ROOT",
+        "solve": f"{__name__}:hello",
+    }
+    points = [EntryPoint(name, value, COMMANDS) for name, value in values.items()]
+    monkeypatch.setattr("engine.cli.metadata.entry_points", lambda group: points)
+    commands_of_games.cache_clear()
+    yield
+    commands_of_games.cache_clear()
+
+
+def test_games_add_commands(commands):
+    result = cutnode("hello")
+    assert (result.exit_code, result.output) == (0, "hello\n")
+    listed = cutnode("--help").output
+    assert "Say hello." in listed and "lost" in listed and "Cannot be loaded" in listed
+    assert "Prove the value" in cutnode("solve", "--help").output  # its own come first
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("lost", "lost (no_such_module:main) cannot be loaded: ModuleNotFoundError"),
+        ("odd", "cannot be loaded: TypeError: it is "),
+    ],
+)
+def test_commands_that_cannot_be_loaded(commands, name, words):
+    result = cutnode(name, "--depth", "3")
+    assert result.exit_code == 2
+    assert words in result.output and len(result.output.splitlines()) == 1

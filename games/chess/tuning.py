@@ -64,7 +64,6 @@ from games.chess.evaluation import (
     standing,
     worth_of,
 )
-from games.chess.weights_by_hand import first_weights
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
 from games.chess.weights import (
     LINEAR,
@@ -74,6 +73,7 @@ from games.chess.weights import (
     read_weights,
     weights_text,
 )
+from games.chess.weights_by_hand import first_weights
 
 BOARD = ("mine", "theirs", "pawns", "knights", "bishops", "rooks", "queens", "kings")
 
@@ -376,7 +376,7 @@ def fit_weights(
     slope: float,
     steps: int,
     penalty: float,
-    rate: float = 3.0,
+    rate: float = 2.0,
 ) -> np.ndarray:
     """The likeliest weights, from *prior* on, and a *penalty* for leaving it.
 
@@ -481,9 +481,9 @@ def play_command(folder: Path, games: int, nodes: int, seed: int) -> None:
 @main.command()
 @FOLDER
 @WEIGHTS_OPTION
-@click.option("--share", default=0.5, type=click.FloatRange(0, 1), help="Of results in labels.")
-@click.option("--penalty", default=1e-9, type=click.FloatRange(0), help="For leaving the start.")
-@click.option("--steps", default=600, type=click.IntRange(1), help="Of gradient descent.")
+@click.option("--share", default=0.4, type=click.FloatRange(0, 1), help="Of results in labels.")
+@click.option("--penalty", default=3e-9, type=click.FloatRange(0), help="For leaving the start.")
+@click.option("--steps", default=400, type=click.IntRange(1), help="Of gradient descent.")
 def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -> None:
     """Fit weights to the positions in FOLDER, beginning with those by hand."""
     learnt, held = read_positions(folder)

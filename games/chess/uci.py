@@ -63,6 +63,9 @@ that shrinks to 0 at the most decides among so many lines."""
 BOUNDS_AFTER = 0.5
 """Seconds of a search before its bounds are said: most are exact scores a moment later."""
 
+PORTION = 5
+"""The plies that perft counts between two looks at whether it is to stop."""
+
 NEWS_AFTER = 8.0
 """Seconds of compiling after which it is said (again) that it goes on."""
 
@@ -355,7 +358,8 @@ class Session:
             if allowance is not None and task.clock.elapsed() >= allowance.soft:
                 self._halt(task)
             elif allowance is not None:
-                task.alarm = threading.Timer(allowance.hard, self._halt, (task,))
+                seconds = min(allowance.hard, threading.TIMEOUT_MAX)
+                task.alarm = threading.Timer(seconds, self._halt, (task,))
                 task.alarm.daemon = True
                 task.alarm.start()
             task.released.set()
@@ -400,11 +404,12 @@ class Session:
         return uci(seen, move, chess960=task.settings["UCI_Chess960"])
 
     def _count(self, task: Task) -> None:
-        total, depth = 0, task.numbers["perft"]
+        """Perft, divided among the moves."""
+        total, depth = 0, min(task.numbers["perft"], MOST_DEPTH)
         for move in legal_moves(task.position) if depth > 0 else ():
+            count = lines_of_play(play(task.position, move), depth - 1, task.stop)
             if task.stop.is_set():
-                break
-            count = perft(play(task.position, move), depth - 1)
+                return
             self.say(f"{self._text(task, move)}: {count}")
             total += count
         self.say(f"\nNodes searched: {total or 1}")
@@ -619,6 +624,16 @@ class Crew:
                 thread.join()
 
 
+def lines_of_play(position: Any, depth: int, stop: threading.Event) -> int:
+    """Perft in portions of a moment each, so that it can be stopped."""
+    if depth <= PORTION:
+        return perft(position, depth)
+    moves = legal_moves(position)
+    return sum(
+        lines_of_play(play(position, move), depth - 1, stop) for move in moves if not stop.is_set()
+    )
+
+
 def common(first: Sequence[Any], second: Sequence[Any]) -> int:
     """With how many equal items two sequences begin."""
     pairs = zip(first, second, strict=False)
@@ -694,13 +709,13 @@ def lines_of_input() -> Iterator[str]:
 @click.command()
 def main() -> None:
     """Play chess by UCI: commands on standard input, answers on standard output."""
-    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     lock = threading.Lock()
 
     def say(line: str) -> None:
+        data = f"{line}\n".encode("utf-8", "backslashreplace")
         with lock:
-            sys.stdout.write(f"{line}\n")
-            sys.stdout.flush()
+            while data:  # unbuffered: nothing is left to fail when Python ends
+                data = data[os.write(1, data) :]
 
     session = Session(say)
     code = 0
@@ -711,7 +726,7 @@ def main() -> None:
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody listens
+        pass  # nobody listens
     if session.crew is None:
         os._exit(code)  # a thread that compiles cannot be ended otherwise
     sys.exit(code)
