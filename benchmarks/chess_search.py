@@ -1,4 +1,4 @@
-"""Chess: counting, the search from the start, and tactics.
+"""Chess: counting, the search from the start, tactics, and mates with proof.
 
     python benchmarks/chess_search.py                           # all of it
     python benchmarks/chess_search.py --parts tactics --nodes 1000000 --suites bratko_kopec
@@ -6,8 +6,9 @@
 
 Everything is on one core and from an empty table, and times are of the CPU.  A position of a
 suite is solved if its best move is found when the limit is reached; a mate, if its distance is
-found.  A peer is the command of a program that speaks UCI (and counts with ``go perft``, as
-Stockfish does); it is asked the same, by its own clock.
+found.  A mate is proven by ``prove_win``, beside an exact search as deep; the proof is verified by
+the rules alone.  A peer is the command of a program that speaks UCI (and counts with ``go
+perft``, as Stockfish does); it is asked the same, by its own clock.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine import Engine, Iteration, load_game, perft
+from engine import Engine, Iteration, Prover, load_game, perft
 from engine.scores import win_distance
 from games.chess.notation import operations_in
 
 GAME = load_game("chess")
 DATA = Path(__file__).parent / "data"
 SUITES = ("bratko_kopec", "silent_but_deadly", "mates")
-PARTS = ("perft", "search", "tactics")
+PARTS = ("perft", "search", "tactics", "proofs")
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -191,6 +192,41 @@ def suite(name: str) -> Iterator[tuple[str, Any, list[int], int]]:
             yield facts["id"][0], position, best, int(facts.get("dm", ("0",))[0])
 
 
+def proofs(hash_size: int) -> None:
+    """Every mate of the suite with its proof, and by an exact search as deep."""
+    prover = Prover(GAME, table=hash_size)
+    engine = Engine(GAME, table=hash_size, exact=True)
+    engine.search(GAME.start(), depth=1)
+    kinds: dict[str, list[tuple[Any, int]]] = {}
+    for label, position, _, distance in suite("mates"):
+        kinds.setdefault(label.partition(".")[0], []).append((position, distance))
+    print("mates, each from an empty table")
+    for kind, mates in kinds.items():
+        proven = found = answers = nodes = beside = 0
+        proving = building = verifying = searching = 0.0
+        for position, distance in mates:
+            plies = 2 * distance - 1
+            prover.table.forget()
+            result, spent = timed(lambda: prover.prove(position, distance), 1)  # noqa: B023
+            nodes, proving = nodes + result.nodes, proving + spent
+            result, spent = timed(lambda: prover.prove(position, distance, proof=True), 1)  # noqa: B023
+            building += spent
+            if result.proof is not None:
+                verifying += timed(result.proof.verify, 1)[1]
+                answers += len(result.proof)
+                proven += result.moves == distance
+            engine.clear()
+            searched, spent = timed(lambda: engine.search(position, depth=plies), 1)  # noqa: B023
+            beside, searching = beside + searched.nodes, searching + spent
+            found += searched.value > 0 and win_distance(searched.value) == plies
+        told(f"{kind}: {proven:3} of {len(mates):3} proven", nodes, proving)
+        told(f"       {found:3} by exact search", beside, searching)
+        print(
+            f"    the proofs: {answers:,} answers, found in {building:.2f} s, "
+            f"verified in {verifying:.2f} s"
+        )
+
+
 # A peer
 
 
@@ -270,6 +306,8 @@ def main() -> None:
         from_the_start(options.depth, options.hash, options.rounds, peer)
     if "tactics" in options.parts:
         tactics(options.suites, limits, options.hash)
+    if "proofs" in options.parts:
+        proofs(options.hash)
     if peer is not None:
         peer.stop()
 

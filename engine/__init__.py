@@ -1,9 +1,9 @@
 """cutnode: a compiled game-tree search engine.
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
-:func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, and :class:`Table`; for
-playing :func:`make_player`, :func:`play_game` and :func:`match`; for seeing what is searched
-:func:`record_tree` and :func:`to_svg`.
+:func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, :func:`prove_win`, and
+:class:`Table`; for playing :func:`make_player`, :func:`play_game` and :func:`match`; for seeing
+what is searched :func:`record_tree` and :func:`to_svg`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
 """
@@ -22,6 +22,8 @@ from engine.playing.matches import MatchResult, Sprt, match, play_game
 from engine.playing.players import LEVELS, Choice, Player, make_player
 from engine.playing.record import Record
 from engine.positions import rebuild
+from engine.proofs import ForcedWin, Proof
+from engine.prover import Prover, prove_win
 from engine.results import (
     Batch,
     Iterated,
@@ -49,6 +51,7 @@ __all__ = [
     "CutnodeError",
     "Engine",
     "Evaluation",
+    "ForcedWin",
     "Game",
     "GameError",
     "Iterated",
@@ -60,6 +63,8 @@ __all__ = [
     "PlainResult",
     "Player",
     "PositionError",
+    "Proof",
+    "Prover",
     "Record",
     "Result",
     "SearchResult",
@@ -90,6 +95,7 @@ __all__ = [
     "play_game",
     "play_texts",
     "popcount",
+    "prove_win",
     "quoted",
     "rebuild",
     "record_tree",

@@ -27,6 +27,7 @@ from engine.contract import defines, outcome, play
 from engine.errors import ContractError, CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
+from engine.mating import MOST_MOVES
 from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
 from engine.people import board, explained, forgiving, move_text, position_text
 from engine.playing.cli import match
@@ -469,6 +470,71 @@ def chosen_techniques(
 
 def names_in(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+@main.command(epilog=EPILOG)
+@positions_of_game
+@click.option(
+    "--moves",
+    type=click.IntRange(1, MOST_MOVES),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Look for a win within N moves of the player to move.",
+)
+@click.option("--proof", is_flag=True, help="Print the answers to all replies, once verified.")
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="At most N nodes.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0, min_open=True), metavar="S", help="At most S seconds."
+)
+@table_mb(64)
+def mate(
+    game: str,
+    position: str | None,
+    file: str | None,
+    as_json: bool,
+    moves: int,
+    proof: bool,
+    nodes: int | None,
+    seconds: float | None,
+    table_mb: int,
+) -> None:
+    """Prove whether the player to move wins by force within N moves, and how.
+
+    The win is the quickest one, and the line that of the longest defence. A proof is a tree: a
+    reply and the answer to it, and indented what follows. What is reached in several ways is
+    shown once and referred to by a number.
+
+    With --file each line is: position, moves to win (- for no win, ? for not decided), best
+    move, nodes, seconds. Each position starts from an empty table.
+    """
+    _, entries = read_positions(game, position, file)
+    prover = engine.Prover(entries[0][1], table=table_mb)
+    width = max(len(text) for text, _ in entries)
+    done = True
+    for text, start in entries:
+        prover.table.forget()
+        result = prover.prove(start, moves, proof=proof, nodes=nodes, seconds=seconds)
+        if result.proof is not None:
+            result.proof.verify()
+        if as_json:
+            click.echo(json.dumps(result.to_dict() | {"position": text}))
+        elif file is None:
+            click.echo(f"{board(start)}\n\n{result}")
+        else:
+            found = result.moves if result.moves is not None else "-" if result.proven else "?"
+            best = result.line_text()[0] if result.pv else "-"
+            spent = f"{result.nodes:>12}  {result.seconds:>10.6f}"
+            click.echo(f"{text:{width}}  {found:>2}  {best:>5}  {spent}")
+        if result.proof is not None and not as_json:
+            click.echo(f"proof  {len(result.proof):,} positions, verified\n")
+            for line in result.proof.lines():
+                click.echo(f"  {line}")
+        if result.reason == "interrupted":
+            sys.exit(INTERRUPTED)
+        done = done and result.reason == "proven"
+    if not done:
+        sys.exit(NOT_PROVEN)
 
 
 @main.command(epilog=EPILOG)

@@ -25,6 +25,7 @@ __all__ = [
     "Result",
     "SearchResult",
     "TableUse",
+    "line_text",
 ]
 
 
@@ -91,7 +92,7 @@ class Result:
 
     def line_text(self) -> list[str]:
         """The best line in the game's own notation."""
-        return _line_text(self.position, self.pv)
+        return line_text(self.position, self.pv)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with positions and moves in the game's own notation."""
@@ -132,7 +133,8 @@ class Result:
         return "\n".join(lines)
 
 
-def _line_text(position: Any, line: tuple[int, ...]) -> list[str]:
+def line_text(position: Any, line: Sequence[int]) -> list[str]:
+    """The moves of a line of play in the game's own notation."""
     texts = []
     for move in line:
         texts.append(move_text(position, move))
@@ -257,13 +259,13 @@ class SearchResult:
         return move_text(self.position, lines[0].move) if lines else None
 
     def _line(self, line: Line) -> dict[str, Any]:
-        texts = _line_text(self.position, line.pv)
+        texts = line_text(self.position, line.pv)
         return {"move": texts[0], "value": line.value, "pv": texts}
 
     def __str__(self) -> str:
         lines = [f"value  {score_text(self.value)}  ({self.meaning()})"]
         for line in self.lines:
-            texts = _line_text(self.position, line.pv)
+            texts = line_text(self.position, line.pv)
             label = "best   " if line is self.lines[0] else "then   "
             score = "" if len(self.lines) == 1 else f"{score_text(line.value):>6}  "
             lines.append(f"{label}{score}{' '.join(texts)}")

@@ -68,7 +68,7 @@ from engine.statistics import Statistics
 from engine.table import ENTRY_WORDS, Table, move_of, probe
 from engine.techniques import choose
 
-__all__ = ["DRIVERS", "Engine", "class_of", "search"]
+__all__ = ["DRIVERS", "Engine", "chosen_moves", "class_of", "drawing_words", "search"]
 
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
@@ -186,14 +186,8 @@ class Engine:
 
     def _remember(self, history: Sequence[Any], position: Any) -> None:
         """Write down which positions of the game so far would be a draw if they occurred again."""
-        line = [coerce(earlier) for earlier in (*history, position)] if history else []
-        start = len(line) - 1
-        while start > max(0, len(line) - MOST_BEFORE) and reversible(line[start - 1], line[start]):
-            start -= 1
-        words = [recurrence(earlier) for earlier in line[start:-1]]
-        often = game_constant(self.cls, "REPETITIONS", 2) - 1
-        for at, word in enumerate(words):
-            self.words["path"][at] = word if words[: at + 1].count(word) >= often else 0
+        words = drawing_words(history, position)
+        self.words["path"][: len(words)] = words
         self.words["before"][0] = len(words)
 
     def _unlearn(self) -> None:
@@ -249,7 +243,7 @@ class Engine:
         if depth is None and nodes is None and seconds is None and soft_seconds is None:
             if stop is None:
                 raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
-        allowed = None if moves is None else _allowed(position, moves)
+        allowed = None if moves is None else chosen_moves(position, moves)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this engine is searching already: use an engine for each thread")
         self._stop.clear()
@@ -653,7 +647,21 @@ class _Task:
         return Line(line.move, line.value, tuple(moves))
 
 
-def _allowed(position: Any, moves: Iterable[int]) -> list[int]:
+def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
+    """The words (``recurrence``) of positions of a game before *position* that may come back.
+
+    0 in place of those that have to occur more than once again before that is a draw.
+    """
+    line = [coerce(earlier) for earlier in (*history, position)] if history else []
+    start = len(line) - 1
+    while start > max(0, len(line) - MOST_BEFORE) and reversible(line[start - 1], line[start]):
+        start -= 1
+    words = [recurrence(earlier) for earlier in line[start:-1]]
+    often = game_constant(type(position), "REPETITIONS", 2) - 1
+    return [w if words[: at + 1].count(w) >= often else 0 for at, w in enumerate(words)]
+
+
+def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:
     """The legal moves that are among *moves*; :class:`PositionError` if one is not legal."""
     legal = legal_moves(position)
     chosen = {whole(move, "a move") for move in moves}

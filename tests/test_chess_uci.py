@@ -318,7 +318,10 @@ def test_mates_are_found(talk):
     talk.send(f"position fen {MATE_IN_2}")
     answer = talk.go("go mate 2")
     assert moves_in(answer)[0] == "a1a6" and fields(answer[-2])["mate"] == "2"
+    assert fields(answer[-2])["pv"][0] == "a1a6" and len(fields(answer[-2])["pv"]) == 3
     assert fields(talk.go("go mate 1")[-2]).get("mate") is None
+    answer = talk.go("go mate 2 searchmoves b6a7 a1a2")
+    assert moves_in(answer)[0] in ("b6a7", "a1a2") and "mate" not in fields(answer[-2])
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,11 @@ import click
 from engine import (
     CutnodeError,
     Engine,
+    ForcedWin,
     Iteration,
     Line,
     PositionError,
+    Prover,
     SearchResult,
     Table,
     legal_moves,
@@ -42,6 +44,7 @@ from engine import (
 )
 from engine.clock import Allowance, Clock, allot, settle
 from engine.contract import check, play
+from engine.mating import MOST_MOVES
 from engine.parameters import MOST_DEPTH
 from engine.scores import WIN, win_distance
 from games.chess import MAX_MOVES, UNIT, Position, parse_position, start
@@ -412,14 +415,60 @@ class Session:
         self.say(f"\nNodes searched: {total or 1}")
 
     def _best(self, task: Task) -> str:
+        forced = self._prove(task)
+        if forced is not None and forced.pv:
+            return self._answer(task, forced.pv)
         result, line = self._search(task)
-        words = ["bestmove", self._text(task, line.move)]
-        if len(line.pv) > 1:
-            words += ["ponder", self._text(task, line.pv[1], 1)]
         if result.iterations and line.move != result.iterations[-1].lines[0].move:
             if line is result.lines[0]:  # found by the depth that was not completed
                 self._report(task, unfinished(result))
+        return self._answer(task, line.pv)
+
+    def _answer(self, task: Task, line: Sequence[int]) -> str:
+        """The best move, and the reply to think about meanwhile if the line has one."""
+        words = ["bestmove", self._text(task, line[0])]
+        if len(line) > 1:
+            words += ["ponder", self._text(task, line[1], 1)]
         return " ".join(words)
+
+    def _prove(self, task: Task) -> ForcedWin | None:
+        """Look for the mate that a task asks for, if it asks for one at full strength.
+
+        What is not found within the limits is left to the usual search.
+        """
+        assert self.crew is not None
+        mate, allowance = task.numbers.get("mate", 0), task.allowance()
+        if mate < 1 or task.settings["UCI_LimitStrength"]:
+            return None
+
+        def tell(moves: int, nodes: int, score: str = "", line: str = "") -> None:
+            seconds, depth = task.clock.elapsed(), 2 * moves - 1
+            self.say(
+                f"info depth {depth} seldepth {depth}{score} nodes {nodes} "
+                f"nps {int(nodes / max(seconds, 0.0001))} time {int(1000 * seconds)}{line}"
+            )
+
+        seconds = None
+        if allowance is not None and not task.ponder:
+            seconds = max(allowance.hard - task.clock.elapsed(), 0.001)
+        nodes = task.numbers.get("nodes")
+        result = self.crew.prover().prove(
+            task.position,
+            min(mate, MOST_MOVES),
+            among=task.moves,
+            nodes=None if nodes is None else max(nodes, 1),
+            seconds=seconds,
+            stop=task.stop,
+            history=task.game[:-1],
+            progress=tell,
+        )
+        if result.reason == "interrupted":
+            raise KeyboardInterrupt
+        if result.moves:
+            moves = " ".join(self._text(task, move, n) for n, move in enumerate(result.pv))
+            score = f" multipv 1 score mate {result.moves}"
+            tell(result.moves, result.nodes, score, f" pv {moves}")
+        return result
 
     def _search(self, task: Task) -> tuple[SearchResult, Line]:
         """Search within the limits of a task; what was found, and the line to play."""
@@ -460,8 +509,7 @@ class Session:
             if task.clock.elapsed() >= BOUNDS_AFTER:
                 self._report(task, iteration)
 
-        search = self.crew.search if mate is None else self.crew.prove
-        result = search(
+        result = self.crew.search(
             task.game,
             depth=None if depth is None else min(max(depth, 1), MOST_DEPTH),
             nodes=None if nodes is None else max(int(nodes), 1),
@@ -516,34 +564,35 @@ class Crew:
     def __init__(self, megabytes: int):
         self.table = Table(megabytes)
         self.engines = [Engine(Position, table=self.table)]
-        self.prover = Engine(Position, table=self.table, exact=True)
-        """It overlooks no mate within the depth."""
+        self._prover: Prover | None = None
+
+    def prover(self) -> Prover:
+        """Who proves mates; compiled when it is asked for."""
+        if self._prover is None:
+            self._prover = Prover(Position, table=self.table)
+        self._prover.table = self.table
+        return self._prover
 
     def equip(self, megabytes: int, count: int) -> None:
         """Have a table of so many MiB, and so many engines."""
         if megabytes != self.table.megabytes:
             self.table = Table(megabytes)
-            for engine in (*self.engines, self.prover):
+            for engine in self.engines:
                 engine.table = self.table
         while len(self.engines) < count:
             self.engines.append(Engine(Position, table=self.table))
         del self.engines[count:]
 
     def forget(self) -> None:
-        for engine in (*self.engines, self.prover):
+        for engine in self.engines:
             engine.clear()
 
     def stop(self) -> None:
         self.engines[0].stop()
-        self.prover.stop()
 
     def helped(self) -> int:
         """The nodes that the helpers have visited."""
         return sum(int(helper.memory["nodes"]) for helper in self.engines[1:])
-
-    def prove(self, game: Sequence[Any], **limits: Any) -> SearchResult:
-        """Search the last position of a game for a mate within the depth."""
-        return self.prover.search(game[-1], history=game[:-1], **limits)
 
     def search(self, game: Sequence[Any], *, nodes: int | None, **limits: Any) -> SearchResult:
         """Search the last position of a game; a limit of nodes is shared out."""
