@@ -110,6 +110,7 @@ BLUNT = {
     "reduction_moves": 2,
     "history_bonus": 1,
     "history_share": 8192,
+    "cut_reduction": 1,
 }
 """Numbers of a search whose leaves are estimated as they are, or played on with moves that
 nobody weighs.
@@ -130,6 +131,7 @@ SHARP = {
     "reduction_moves": 2,
     "history_bonus": 8,
     "history_share": 8192,
+    "cut_reduction": 1,
 }
 """The same where the game says what moves win (``gain``): leaves are quiet there, and scores of odd
 and even depths alike."""

@@ -178,6 +178,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
         ("before", np.int64),  # so many positions of the path come before the root
         ("static", np.int64, (plies + 1,)),
+        ("cutting", np.int64, (plies + 2,)),  # whether a cutoff is expected
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
@@ -542,6 +543,7 @@ def search_node(
 
     # 5. Far outside the window near the leaves, after a pass, or a few plies on: no need to look.
     checked = check(position)
+    cutting = search.cutting[ply]
     decided = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
     doubtful = ply > 0 and not search.exact and not in_pv and not checked and not decided
     near = depth <= search.reverse_depth and (search.use_razoring != 0 or search.use_reverse != 0)
@@ -574,6 +576,7 @@ def search_node(
             if allowed and not moves_again(position, child):
                 search.null_tries += 1
                 search.patterns[ply + 2] = 0
+                search.cutting[ply + 1] = 1 - cutting
                 surplus = min((static - beta) // search.unit, NULL_SURPLUS) if search.unit else 0
                 less = depth - 1 - search.null_reduction - depth // 4 - surplus
                 value = -search_node(
@@ -770,6 +773,7 @@ def search_node(
             less = search.reduction[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
             if knows_gains(position):
                 less += np.int64(worsening) - np.int64(in_pv) - np.int64(checked)
+                less += search.cut_reduction * cutting
                 less -= np.int64(move == search.killers[2 * ply])
                 if won > 0:
                     less //= 2
@@ -795,6 +799,7 @@ def search_node(
         value = np.int64(0)
         while True:
             plies = deeper - less
+            search.cutting[ply + 1] = np.int64(less > 0 or (narrow and not cutting))
             if plies <= 0 and not search.use_quiescence:
                 value = leaf_score(child, evaluation, ply + 1, run, search)
                 value = value if again else -value
