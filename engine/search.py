@@ -93,13 +93,11 @@ from engine.parameters import (
     MOST_PLIES,
     NOISY_BONUS,
     NULL_DEPTH,
-    NULL_SURPLUS,
     ORDER_WEIGHT,
     PATTERNS,
     PROBCUT_CONFIDENCE,
     PROBCUT_DEPTH,
     PROBCUT_LEVELS,
-    RAZORING_DEPTH,
     SINGULAR_DEPTH,
     SINGULAR_LESS,
     TABLE_DEPTH,
@@ -160,7 +158,6 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("purpose", np.uint64),  # part of all keys: what the scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
         *((name, np.int64) for name in BLUNT),
-        ("unit", np.int64),
         *((f"{name}_margin", np.int64) for name in MARGINS),
         *((name, np.int64) for name in COUNTERS),
         ("estimates", np.int64),
@@ -560,7 +557,7 @@ def search_node(
         static = limited(estimate(evaluation, position), search.win)
     search.static[ply] = static
     if doubtful and (near or passing or foretold):
-        if search.use_razoring and depth <= RAZORING_DEPTH:
+        if search.use_razoring and depth <= search.razoring_depth:
             if static + search.razoring_margin * depth <= alpha:
                 value = quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
                 if value <= alpha:
@@ -577,7 +574,7 @@ def search_node(
                 search.null_tries += 1
                 search.patterns[ply + 2] = 0
                 search.cutting[ply + 1] = 1 - cutting
-                surplus = min((static - beta) // search.unit, NULL_SURPLUS) if search.unit else 0
+                surplus = min((static - beta) // max(search.null_margin, 1), search.null_surplus)
                 less = depth - 1 - search.null_reduction - depth // 4 - surplus
                 value = -search_node(
                     child,

@@ -150,7 +150,6 @@ class Engine:
         for name in self.techniques:
             words[f"use_{name}"][0] = 1
         unit = game_constant(self.cls, "UNIT", 0)
-        words["unit"][0] = unit
         for name, margin in MARGINS.items():
             words[f"{name}_margin"][0] = int(margin * unit)
         sharp = defines(self.cls, "gain") and "quiescence" in self.techniques
