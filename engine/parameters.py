@@ -184,9 +184,10 @@ MARGINS = {
     "quiet": 0.6,
     "singular": 0.02,
 }
-"""In ``UNIT`` of the game.  The first three for each ply of depth.  ``null``: see ``null_reduction``.
-``delta``: quiescence skips moves that gain so much too little.  ``noisy`` and ``quiet``: moves that
-lose more by exchanges, for each ply of depth, are skipped.  ``singular``: see ``SINGULAR_DEPTH``."""
+"""In ``UNIT`` of the game.  The first three for each ply of depth.  ``null``: see
+``null_reduction``.  ``delta``: quiescence skips moves that gain so much too little.  ``noisy`` and
+``quiet``: moves that lose more by exchanges, for each ply of depth, are skipped.  ``singular``: see
+``SINGULAR_DEPTH``."""
 
 EXCHANGE_DEPTH = 6
 """The depth up to which they are."""
