@@ -37,6 +37,7 @@ from engine import (
 from engine.bits import bytes_reversed
 from engine.constants import Constant
 from engine.counting import NOWHERE
+from games.chess.boards import sides
 from games.chess.evaluation import SQUARES
 from games.chess.evaluation import evaluate as evaluate
 from games.chess.evaluation import evaluate_material as evaluate_material
@@ -58,7 +59,6 @@ from games.chess.generator import (
     checkers,
     kind_of,
     passant_is_safe,
-    pawns_beside,
     snipers,
     source_of,
     target_of,
@@ -235,7 +235,7 @@ def play(position, move):
 
     if castling:
         lost = castling & both
-        if kind == KING or kind == CASTLING:
+        if start & position.kings:
             lost |= castling & position.mine
         if lost:
             zobrist ^= rights_hashed(lost, 0, black)
@@ -256,7 +256,7 @@ def play(position, move):
         -placed,
         zobrist,
     )
-    if kind == PAWN and target - source == 16 and pawns_beside(end) & theirs & pawns:
+    if kind == PAWN and target - source == 16 and sides(end) & theirs & pawns:
         return passed(child, (target - 8) ^ UPSIDE_DOWN)
     return child
 
@@ -266,7 +266,7 @@ def passed(position, square):
     """The position with a square marked as passed, if a pawn can be taken there."""
     bit = Bits(1) << Bits(square)
     king = lowest_index(position.kings & position.mine)
-    pawns = pawns_beside(bit >> Bits(8)) & position.pawns & position.mine
+    pawns = sides(bit >> Bits(8)) & position.pawns & position.mine
     while pawns:
         source = lowest_index(pawns)
         pawns = without_lowest(pawns)

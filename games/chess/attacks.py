@@ -78,7 +78,7 @@ def row_attacks() -> np.ndarray:
     for file in range(8):
         for pieces in range(64):
             for step in (1, -1):
-                for to, _ in (divmod(at, 1) for at in squares_from(file, (step, 0))):
+                for to in squares_from(file, (step, 0)):
                     seen[64 * file + pieces] |= np.uint64(1 << to)
                     if (pieces << 1) >> to & 1:
                         break

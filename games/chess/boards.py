@@ -93,12 +93,12 @@ def turned_attacks(attacks):
 @compiled
 def sides(squares):
     """The squares to the left and the right of some."""
-    return (squares & NOT_A) >> Bits(1) | ((squares & NOT_H) << Bits(1) & ALL)
+    return (squares & NOT_A) >> Bits(1) | (squares & NOT_H) << Bits(1)
 
 
 @compiled
 def pawn_attacks_down(pawns):
-    """What the other player's pawns attack."""
+    """What the other player's pawns attack: from there pawns that go up attack them."""
     return (pawns & NOT_A) >> Bits(9) | (pawns & NOT_H) >> Bits(7)
 
 

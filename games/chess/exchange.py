@@ -11,6 +11,7 @@ from games.chess.attacks import (
     pawn_attacks,
     rook_attacks,
 )
+from games.chess.boards import pawn_attacks_down
 from games.chess.generator import (
     BISHOP,
     CASTLING,
@@ -25,7 +26,6 @@ from games.chess.generator import (
     source_of,
     target_of,
 )
-from games.chess.squares import NOT_A, NOT_H
 
 __all__ = ["exchange", "gain", "kind_at"]
 
@@ -37,7 +37,8 @@ WORTH = (100, 325, 325, 500, 975, 20000)
 def worth(kind):
     """The same without a look at a table."""
     value = WORTH[PAWN]
-    value = WORTH[KNIGHT] if kind == KNIGHT or kind == BISHOP else value
+    value = WORTH[KNIGHT] if kind == KNIGHT else value
+    value = WORTH[BISHOP] if kind == BISHOP else value
     value = WORTH[ROOK] if kind == ROOK else value
     value = WORTH[QUEEN] if kind == QUEEN else value
     return WORTH[KING] if kind == KING else value
@@ -99,7 +100,7 @@ def exchange(position, move, least):
     takers = knight_attacks(square) & position.knights
     takers |= king_attacks(square) & position.kings
     takers |= pawn_attacks(end) & position.pawns & position.theirs
-    takers |= attacked_by_pawns_from(end) & position.pawns & position.mine
+    takers |= pawn_attacks_down(end) & position.pawns & position.mine
     takers |= bishop_attacks(square, occupied) & diagonal
     takers |= rook_attacks(square, occupied) & straight
     takers &= occupied
@@ -125,12 +126,6 @@ def exchange(position, move, least):
                 answering = not answering  # a king cannot take what is guarded
             break
     return answering
-
-
-@compiled
-def attacked_by_pawns_from(bit):
-    """The squares from which pawns that go up attack one."""
-    return (bit & NOT_A) >> Bits(9) | (bit & NOT_H) >> Bits(7)
 
 
 @compiled

@@ -16,6 +16,7 @@ from games.chess.attacks import (
     pawn_attacks,
     rook_attacks,
 )
+from games.chess.boards import sides
 from games.chess.squares import ALL, LAST_ROW, NOT_A, NOT_H, THIRD_ROW
 
 __all__ = [
@@ -241,7 +242,7 @@ def write_targets_behind(targets, distance, buffer, at):
 def write_passant(position, king, occupied, buffer, at):
     """Captures of a pawn that has just made two steps."""
     target = lowest_index(position.passant)
-    pawns = pawns_beside(position.passant >> Bits(8)) & position.pawns & position.mine
+    pawns = sides(position.passant >> Bits(8)) & position.pawns & position.mine
     while pawns:
         source = lowest_index(pawns)
         pawns = without_lowest(pawns)
@@ -249,12 +250,6 @@ def write_passant(position, king, occupied, buffer, at):
             buffer[at] = (PASSANT << 12) | (target << 6) | source
             at += 1
     return at
-
-
-@compiled
-def pawns_beside(square):
-    """The squares to the left and the right of one."""
-    return (square & NOT_A) >> Bits(1) | (square & NOT_H) << Bits(1)
 
 
 @compiled

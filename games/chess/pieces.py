@@ -13,7 +13,7 @@ from games.chess.attacks import (
 )
 from games.chess.boards import Attacks, fill_down, fill_up, pawn_attacks_down
 from games.chess.kings import king_zone
-from games.chess.squares import ALL, DARK, FILES, LAST_ROW
+from games.chess.squares import ALL, DARK, FILES, LAST_ROW, THIRD_ROW
 from games.chess.weights import start_of, weighed
 
 __all__ = ["activity", "threats"]
@@ -179,7 +179,7 @@ def threats(board, attacks, other, trace):
     empty = ~(board.mine | board.theirs) & ALL
     own = board.pawns & board.mine
     step = own << Bits(8) & empty
-    step |= (step & Bits(0xFF << 16)) << Bits(8) & empty
+    step |= (step & THIRD_ROW) << Bits(8) & empty
     step &= ~other.pawns & (attacks.any | ~other.any)
     pushed = pawn_attacks(step) & pieces & ~attacks.pawns
     return worth + weighed(trace, PUSH_THREAT, popcount(pushed))

@@ -15,12 +15,9 @@ __all__ = [
     "DARK",
     "FILES",
     "FIRST_ROW",
-    "FOURTH_ROW",
     "LAST_ROW",
     "NOT_A",
     "NOT_H",
-    "SECOND_ROW",
-    "SIXTH_ROW",
     "THIRD_ROW",
     "UPSIDE_DOWN",
 ]
@@ -32,10 +29,7 @@ NOT_A = Bits(ALL ^ FILES[0])
 NOT_H = Bits(ALL ^ FILES[7])
 
 FIRST_ROW = Bits(0xFF)
-SECOND_ROW = Bits(0xFF << 8)
 THIRD_ROW = Bits(0xFF << 16)
-FOURTH_ROW = Bits(0xFF << 24)
-SIXTH_ROW = Bits(0xFF << 40)
 LAST_ROW = Bits(0xFF << 56)
 
 DARK = Bits(0xAA55AA55AA55AA55)

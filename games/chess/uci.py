@@ -405,14 +405,15 @@ class Session:
 
     def _count(self, task: Task) -> None:
         """Perft, divided among the moves."""
-        total, depth = 0, min(task.numbers["perft"], MOST_DEPTH)
+        depth = min(task.numbers["perft"], MOST_DEPTH)
+        total = 1 if depth < 1 else 0
         for move in legal_moves(task.position) if depth > 0 else ():
             count = lines_of_play(play(task.position, move), depth - 1, task.stop)
             if task.stop.is_set():
                 return
             self.say(f"{self._text(task, move)}: {count}")
             total += count
-        self.say(f"\nNodes searched: {total or 1}")
+        self.say(f"\nNodes searched: {total}")
 
     def _best(self, task: Task) -> str:
         forced = self._prove(task)
