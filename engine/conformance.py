@@ -64,6 +64,7 @@ from engine.contract import (
     order,
     original_move,
     outcome,
+    pattern,
     play,
     plies_left,
     recurrence,
@@ -82,6 +83,7 @@ from engine.errors import PositionError
 from engine.finding import Game
 from engine.jit import compiled
 from engine.optionality import FEATURES, Optionality
+from engine.parameters import PATTERNS
 from engine.playing.record import is_over
 from engine.positions import coerce, park, width
 from engine.scores import WIN, final_score, is_decisive, limited
@@ -636,6 +638,14 @@ def gains_are_limited(position: Any, study: Study) -> Iterator[str]:
         won = operator.index(gain(position, move))
         if abs(won) > ORDER_LIMIT:
             yield f"move {move} gains {won}, further from 0 than {ORDER_LIMIT}"
+
+
+@about("pattern", Study.choices)
+def patterns_are_few(position: Any, study: Study) -> Iterator[str]:
+    for move in legal_moves(position):
+        like = operator.index(pattern(position, move))
+        if not 0 <= like < PATTERNS:
+            yield f"of move {move} is {like}; patterns are 0 to {PATTERNS - 1}"
 
 
 @about("exchange", Study.choices)

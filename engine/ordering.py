@@ -24,6 +24,7 @@ __all__ = [
     "FIRST",
     "bring_best",
     "learned_score",
+    "likeness",
     "rank",
     "ranked_again",
     "ranked_move",
@@ -112,6 +113,12 @@ def learned_score(search, move, like, previous, mover, ply):
 
 
 @compiled
+def likeness(position, move):
+    """The pattern of a move: an index, whatever the game says."""
+    return np.int64(pattern(position, move)) & (PATTERNS - 1)
+
+
+@compiled
 def continued_score(search, like, ply):
     """What the search says for a pattern after the last move, and after the one before that."""
     return np.int64(search.continued[PATTERNS * search.patterns[ply + 1] + like]) + np.int64(
@@ -144,7 +151,7 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
 @compiled
 def learn_pattern(position, search, move, ply, bonus):
     """The same after the last move, and after the one before that."""
-    like = pattern(position, move)
+    like = likeness(position, move)
     learn(search.continued, PATTERNS * search.patterns[ply + 1] + like, bonus)
     learn(search.continued, PATTERNS * search.patterns[ply] + like, bonus)
 

@@ -153,9 +153,9 @@ margin for ``null_surplus`` half as wide, by 0.21 % more.  Errors of these diffe
 
 BLUNT_REDUCTION = (0.0, 0.75)
 SHARP_REDUCTION = (0.5, 2.0)
-"""Late moves: at nodes of at least this depth, moves after so many are searched
-``base + log(depth) * log(number) / divisor`` plies less deep.  Blunt, divisor 1: 1.5 times the
-nodes of 0.75; 0.5: 0.8 times, and fewer of the exact search's moves."""
+"""Base and divisor: late moves are searched ``base + log(depth) * log(number) / divisor`` plies
+less deep.  Blunt, divisor 1: 1.5 times the nodes of 0.75; 0.5: 0.8 times, and fewer of the exact
+search's moves."""
 
 INTERNAL_DEPTH = 6
 """A node of at least this depth without a known move is searched less deep by a step.  4
@@ -194,9 +194,11 @@ EXCHANGE_DEPTH = 6
 
 SINGULAR_DEPTH = 7
 SINGULAR_LESS = 3
+SINGULAR_LEVELS = 4
 """A known move is tested for being the only good one at nodes of at least this depth, if it was
 found by a search at most so many plies less deep.  It is if all others are worse, half as deep, by
-the margin for each ply of depth."""
+the margin for each ply of depth.  A test halves the depth, so at most the last number of them are
+one inside the other."""
 
 LATE_MOVES = 4
 """Moves after ``moves + depth * depth`` are skipped, half as many where estimates fall."""

@@ -58,7 +58,6 @@ from engine.contract import (
     order,
     original_move,
     outcome,
-    pattern,
     play,
     recurs,
     reversible,
@@ -73,6 +72,7 @@ from engine.ordering import (
     bring_best,
     continued_score,
     learned_score,
+    likeness,
     rank,
     ranked_again,
     ranked_move,
@@ -100,6 +100,7 @@ from engine.parameters import (
     PROBCUT_LEVELS,
     SINGULAR_DEPTH,
     SINGULAR_LESS,
+    SINGULAR_LEVELS,
     TABLE_DEPTH,
 )
 from engine.plain import accuse, is_draw, repeats
@@ -146,6 +147,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
     """The memory of a search: control, techniques, counters, what it learns, and stacks."""
     plies = min(game_constant(cls, "MAX_PLIES", 512), MOST_PLIES) + 2
     moves = game_constant(cls, "MAX_MOVES", 256)
+    room = (plies + SINGULAR_LEVELS) * moves  # such a test takes as much as another ply
     fields: list[Any] = [
         ("stop", np.int64),
         ("node_limit", np.int64),
@@ -179,9 +181,9 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
-        ("moves", np.int64, ((plies + 1) * moves + MOVES_ROOM,)),
-        ("ranked", np.int64, ((plies + 1) * moves,)),
-        ("children", np.uint64, ((plies + 1) * moves * (words_each(cls) + 1),)),
+        ("moves", np.int64, (room + MOVES_ROOM,)),
+        ("ranked", np.int64, (room,)),
+        ("children", np.uint64, (room * (words_each(cls) + 1),)),
     ]
     if defines(cls, "chance"):
         fields += [
@@ -273,7 +275,7 @@ def rank_moves(position, known, previous, mover, ply, top, end, parked, search):
     stride = width(position) + 1
     for at in range(top, end):
         move = search.moves[at]
-        score = learned_score(search, move, pattern(position, move), previous, mover, ply)
+        score = learned_score(search, move, likeness(position, move), previous, mover, ply)
         if knows_gains(position):
             won = gain(position, move)
             if won > 0:
@@ -727,7 +729,7 @@ def search_node(
         search.extended += longer > 0
         gratis = costless(position, move, child, actions, search.turns)
         taken = np.int64(actions + 1 if gratis else 0)
-        deeper = longer + (depth if gratis else depth - 1)
+        deeper = min(longer + (depth if gratis else depth - 1), MOST_DEPTH)
 
         # 9a. Skip late and futile moves near the leaves.
         won = np.int64(gain(position, move))
@@ -761,7 +763,7 @@ def search_node(
 
         # 9b. Search late moves less deep, and all but the first with a null window.
         less = np.int64(0)
-        like = pattern(position, move)
+        like = likeness(position, move)
         if (
             search.use_reduction
             and depth >= search.reduction_depth

@@ -192,7 +192,7 @@ class Engine:
     def _unlearn(self) -> None:
         for name in ("history", "continued"):
             self.memory.fill(name, 0)
-        for name in ("killers", "counters", "barred"):
+        for name in ("killers", "counters"):
             self.memory.fill(name, NO_MOVE)
 
     def search(
@@ -289,6 +289,7 @@ class _Task:
         self.words = engine.words
         engine.table.lay_out(chance_table.ENTRY_WORDS if engine.has_chance else ENTRY_WORDS)
         engine.memory.clear(COUNTERS)
+        engine.memory.fill("barred", NO_MOVE)
         for name in ("stop", "excluded", "foretelling"):
             self.words[name][0] = 0
 
