@@ -518,7 +518,7 @@ def search_node(
     estimates, repetitions = search.estimates, search.repetitions
     remember = search.use_table != 0 and depth >= TABLE_DEPTH
     remember = remember and not (recurs(position) and search.exact and steps > 0)
-    known, alone = NO_MOVE, False
+    known, alone, known_score = NO_MOVE, False, -INFINITE
     barred = search.barred[ply]
     if remember:
         search.probes += 1
@@ -534,11 +534,10 @@ def search_node(
                     return lower if lower >= beta or lower == upper else upper
             known = known_move(position, data, search)
             if search.use_singular and depth >= SINGULAR_DEPTH and ply > 0 and known != NO_MOVE:
-                lower = from_table(lower_of(data), ply, search.win, search.step)
-                alone = depth_of(data) >= depth - SINGULAR_LESS and abs(lower) <= MOST_ESTIMATE
-                bound = lower - search.singular_margin * depth
+                known_score = from_table(lower_of(data), ply, search.win, search.step)
+                alone = depth_of(data) >= depth - SINGULAR_LESS
+                alone &= barred == NO_MOVE and abs(known_score) <= MOST_ESTIMATE
     remember &= barred == NO_MOVE
-    alone &= barred == NO_MOVE
 
     # 5. Far outside the window near the leaves, after a pass, or a few plies on: no need to look.
     checked = check(position)
@@ -550,7 +549,8 @@ def search_node(
     passing &= barred == NO_MOVE
     foretold = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
     foretold = foretold and search.foretelling < PROBCUT_LEVELS
-    hopeless = search.use_futility != 0 and knows_gains(position) and depth <= search.futility_depth
+    hopeless = search.use_futility != 0 and knows_gains(position)
+    hopeless &= depth <= search.futility_depth + search.parity  # step 6 may take that off
     static, worsening = -INFINITE, False
     if search.use_improving and not checked:
         static = limited(estimate(evaluation, position), search.win)
@@ -664,10 +664,11 @@ def search_node(
             ranked = search.ranked[at]
             slot = (top + ranked_number(ranked)) * stride
             child = load(search.children, slot, position)
-            gratis = costless(position, ranked_move(ranked), child, actions, search.turns)
+            move = ranked_move(ranked)
+            gratis = costless(position, move, child, actions, search.turns)
             child_word = address(child, np.int64(actions + 1 if gratis else 0), search)
             search.children[slot + stride - 1] = child_word
-            if ply == 0 or (search.exact and reversible(position, child)):
+            if ply == 0 or move == barred or (search.exact and reversible(position, child)):
                 continue
             data = probe(table, child_word)
             if data != Bits(0) and suits(data, depth if gratis else depth - 1, search.exact):
@@ -708,6 +709,7 @@ def search_node(
             longer = np.int64(extension(position, move, child))
         if alone and move == known:
             # Is it the only good move?  Then the others fail low by a margin.
+            bound = known_score - search.singular_margin * depth
             search.barred[ply] = known
             value = search_node(
                 position, evaluation, word, bound - 1, bound, depth // 2, ply, steps, actions, end,
@@ -723,7 +725,7 @@ def search_node(
                 search.singular_cutoffs += 1
                 search.estimates += 1
                 return bound
-            elif lower >= beta:
+            elif known_score >= beta:
                 longer = np.int64(-1)
             search.estimates = estimates  # the test does not count
         search.extended += longer > 0
