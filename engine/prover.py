@@ -103,7 +103,7 @@ class _Task:
         self.position = position
         self.limits = limits
         self.chosen = chosen
-        self.barred = frozenset(words) - {0}
+        self.barred = frozenset(words)
         self.clock = Clock(limits.seconds)
         self.stops = [] if limits.stop is None else [limits.stop]
         self.first = True

@@ -648,9 +648,9 @@ class _Task:
 
 
 def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
-    """The words (``recurrence``) of positions of a game before *position* that may come back.
+    """The words (``recurrence``) of positions of a game before *position* that must not come back.
 
-    0 in place of those that have to occur more than once again before that is a draw.
+    Those that have to occur more than once again before that is a draw are not among them.
     """
     line = [coerce(earlier) for earlier in (*history, position)] if history else []
     start = len(line) - 1
@@ -658,7 +658,7 @@ def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
         start -= 1
     words = [recurrence(earlier) for earlier in line[start:-1]]
     often = game_constant(type(position), "REPETITIONS", 2) - 1
-    return [w if words[: at + 1].count(w) >= often else 0 for at, w in enumerate(words)]
+    return [word for at, word in enumerate(words) if words[: at + 1].count(word) >= often]
 
 
 def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:

@@ -53,7 +53,7 @@ from engine import (
     rebuild,
     without_lowest,
 )
-from engine.bits import mix
+from engine.bits import bytes_reversed, mix
 
 DECISIVE = True
 UNIT = 100
@@ -92,13 +92,8 @@ def diagonal_down(position, stones):
 
 @compiled
 def flip(position, stones):
-    """The stones as the other player sees them, rows from the other end: a byte swap."""
-    odd = Bits(0x00FF00FF00FF00FF)
-    stones = ((stones >> Bits(8)) & odd) | ((stones & odd) << Bits(8))
-    odd = Bits(0x0000FFFF0000FFFF)
-    stones = ((stones >> Bits(16)) & odd) | ((stones & odd) << Bits(16))
-    stones = (stones >> Bits(32)) | ((stones & Bits(0xFFFFFFFF)) << Bits(32))
-    return stones >> position.UNUSED
+    """The stones as the other player sees them, rows from the other end."""
+    return bytes_reversed(stones) >> position.UNUSED
 
 
 @compiled

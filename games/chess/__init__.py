@@ -97,7 +97,7 @@ USUAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 DRAWN_CLOCK = 100
 LATE_CLOCK = 36
-"""No search is deeper than ``DRAWN_CLOCK`` less this."""
+"""No search is asked to go deeper than ``DRAWN_CLOCK`` less this."""
 
 
 class Position(NamedTuple):
@@ -178,9 +178,7 @@ def play(position, move):
     pawns, knights, bishops = position.pawns, position.knights, position.bishops
     rooks, queens, kings = position.rooks, position.queens, position.kings
     castling = position.castling
-    clock, placed, zobrist = position.clock + 1, position.placed, position.zobrist ^ BLACK
-    if position.passant:
-        zobrist ^= rights_hashed(position.passant, 1, black)
+    clock, placed, zobrist = position.clock + 1, position.placed, position.zobrist
 
     if theirs & end and kind != CASTLING:
         taken = kind_at(position, end)
@@ -240,25 +238,38 @@ def play(position, move):
         if lost:
             zobrist ^= rights_hashed(lost, 0, black)
             castling ^= lost
-    child = Position(
-        bytes_reversed(theirs),
-        bytes_reversed(mine),
-        bytes_reversed(pawns),
-        bytes_reversed(knights),
-        bytes_reversed(bishops),
-        bytes_reversed(rooks),
-        bytes_reversed(queens),
-        bytes_reversed(kings),
-        bytes_reversed(castling),
-        Bits(0),
-        clock,
-        position.ply + 1,
-        -placed,
-        zobrist,
-    )
+    moved = Position(
+        mine, theirs, pawns, knights, bishops, rooks, queens, kings, castling,
+        position.passant, clock, position.ply, placed, zobrist,
+    )  # fmt: skip
+    child = handed_over(moved, clock)
     if kind == PAWN and target - source == 16 and sides(end) & theirs & pawns:
         return passed(child, (target - 8) ^ UPSIDE_DOWN)
     return child
+
+
+@compiled
+def handed_over(position, clock):
+    """The position as the other player sees it, who is to move, with a clock that says so much."""
+    zobrist = position.zobrist ^ BLACK
+    if position.passant:
+        zobrist ^= rights_hashed(position.passant, 1, position.ply & 1)
+    return Position(
+        bytes_reversed(position.theirs),
+        bytes_reversed(position.mine),
+        bytes_reversed(position.pawns),
+        bytes_reversed(position.knights),
+        bytes_reversed(position.bishops),
+        bytes_reversed(position.rooks),
+        bytes_reversed(position.queens),
+        bytes_reversed(position.kings),
+        bytes_reversed(position.castling),
+        Bits(0),
+        clock,
+        position.ply + 1,
+        -position.placed,
+        zobrist,
+    )
 
 
 @compiled(inline=False)
@@ -376,27 +387,8 @@ def extension(position, move, child):
 def skip(position):
     """Not in check, nor with pawns only: there it can be bad to have to move."""
     pieces = position.mine & ~(position.pawns | position.kings)
-    allowed = pieces != Bits(0) and checkers(position) == Bits(0)
-    zobrist = position.zobrist ^ BLACK
-    if position.passant:
-        zobrist ^= rights_hashed(position.passant, 1, position.ply & 1)
-    child = Position(
-        bytes_reversed(position.theirs),
-        bytes_reversed(position.mine),
-        bytes_reversed(position.pawns),
-        bytes_reversed(position.knights),
-        bytes_reversed(position.bishops),
-        bytes_reversed(position.rooks),
-        bytes_reversed(position.queens),
-        bytes_reversed(position.kings),
-        bytes_reversed(position.castling),
-        Bits(0),
-        position.clock + 1,
-        position.ply + 1,
-        -position.placed,
-        zobrist,
-    )
-    return allowed, child
+    allowed = pieces != Bits(0) and not check(position)
+    return allowed, handed_over(position, position.clock + 1)
 
 
 # Text

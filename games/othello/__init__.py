@@ -43,6 +43,7 @@ from engine import (
     quoted,
     rebuild,
 )
+from engine.bits import bytes_reversed
 from games.othello.discs import PASS, empties, final_value, flipped, mobility, write
 from games.othello.endings import bounds, candidates, endgame, forced, order, scout  # noqa: F401
 from games.othello.midgame import deviation  # noqa: F401
@@ -166,7 +167,7 @@ def image(position, discs, symmetry):
     if symmetry & 1:
         discs = mirror(discs) >> Bits(8 - position.SIZE)
     if symmetry & 2:
-        discs = turn_over(discs) >> Bits(8 * (8 - position.SIZE))
+        discs = bytes_reversed(discs) >> Bits(8 * (8 - position.SIZE))
     if symmetry & 4:
         discs = transpose(discs)
     return discs
@@ -178,14 +179,6 @@ def mirror(discs):
     discs = swapped(discs, Bits(1), Bits(0x5555555555555555))
     discs = swapped(discs, Bits(2), Bits(0x3333333333333333))
     return swapped(discs, Bits(4), Bits(0x0F0F0F0F0F0F0F0F))
-
-
-@compiled
-def turn_over(discs):
-    """Top and bottom of the frame exchanged: the rows reversed."""
-    discs = swapped(discs, Bits(8), Bits(0x00FF00FF00FF00FF))
-    discs = swapped(discs, Bits(16), Bits(0x0000FFFF0000FFFF))
-    return swapped(discs, Bits(32), Bits(0x00000000FFFFFFFF))
 
 
 @compiled
