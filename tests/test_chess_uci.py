@@ -365,9 +365,10 @@ def test_it_thinks_until_it_is_told_to_stop(talk):
     assert talk.go("stop")[-1].startswith("bestmove a1a8")
 
 
-def test_a_stop_before_the_first_depth_gives_a_move(talk):
+def test_a_stop_before_the_first_depth_gives_a_move_all_the_same(talk):
+    talk.send(f"position fen {MATE_IN_1}")
     for _ in range(20):
-        assert moves_in(talk.go("go infinite", "stop"))[0]
+        assert moves_in(talk.go("go infinite", "stop"))[0] == "a1a8"
 
 
 def test_searches_that_were_not_waited_for(talk):

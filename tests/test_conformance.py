@@ -367,6 +367,11 @@ def test_noisy_moves(found):
     assert found(duel, noisy=write)["noisy"] == "[7] are not legal"
 
 
+def test_patterns(found):
+    answer = found(duel, pattern=lambda position, move: 1024)["pattern"]
+    assert answer.endswith("is 1024; patterns are 0 to 1023")
+
+
 def test_gains(found):
     assert "further from 0" in found(duel, gain=lambda position, move: 10**7)["gain"]
     rules = {"noisy": duel.moves, "gain": lambda position, move: 100}

@@ -523,6 +523,10 @@ class Session:
         )
         if result.reason == "interrupted":
             raise KeyboardInterrupt
+        if result.depth == 0:  # stopped before it began: a ply takes no time
+            result = self.crew.search(
+                task.game, nodes=None, depth=1, lines=lines, moves=task.moves, progress=follow
+            )
         line = result.lines[0]
         if weaker:
             line = doubtful_choice(result.lines, settings["UCI_Elo"], seed_of(task.game))
