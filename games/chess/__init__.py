@@ -178,7 +178,7 @@ def play(position, move):
     pawns, knights, bishops = position.pawns, position.knights, position.bishops
     rooks, queens, kings = position.rooks, position.queens, position.kings
     castling = position.castling
-    clock, placed, zobrist = position.clock + 1, position.placed, position.zobrist
+    clock, placed, zobrist = position.clock + 1, position.placed, hash_after(position)
 
     if theirs & end and kind != CASTLING:
         taken = kind_at(position, end)
@@ -240,20 +240,26 @@ def play(position, move):
             castling ^= lost
     moved = Position(
         mine, theirs, pawns, knights, bishops, rooks, queens, kings, castling,
-        position.passant, clock, position.ply, placed, zobrist,
+        Bits(0), clock, position.ply, placed, zobrist,
     )  # fmt: skip
-    child = handed_over(moved, clock)
+    child = handed_over(moved, clock, zobrist)
     if kind == PAWN and target - source == 16 and sides(end) & theirs & pawns:
         return passed(child, (target - 8) ^ UPSIDE_DOWN)
     return child
 
 
 @compiled
-def handed_over(position, clock):
-    """The position as the other player sees it, who is to move, with a clock that says so much."""
+def hash_after(position):
+    """The hash once the other player is to move; what has been passed cannot be taken then."""
     zobrist = position.zobrist ^ BLACK
     if position.passant:
         zobrist ^= rights_hashed(position.passant, 1, position.ply & 1)
+    return zobrist
+
+
+@compiled
+def handed_over(position, clock, zobrist):
+    """The position as the other player sees it, who is to move, with another clock and hash."""
     return Position(
         bytes_reversed(position.theirs),
         bytes_reversed(position.mine),
@@ -388,7 +394,7 @@ def skip(position):
     """Not in check, nor with pawns only: there it can be bad to have to move."""
     pieces = position.mine & ~(position.pawns | position.kings)
     allowed = pieces != Bits(0) and not check(position)
-    return allowed, handed_over(position, position.clock + 1)
+    return allowed, handed_over(position, position.clock + 1, hash_after(position))
 
 
 # Text
