@@ -62,20 +62,26 @@ class _Simplifier(ast.NodeTransformer):
         if _is_constant(function):
             value = function(*[None] * function.__code__.co_argcount)
             return ast.copy_location(ast.Constant(value), node)
-        if all(map(_is_simple, node.args)) and self._means_the_same_here(function):
+        if all(map(_is_simple, node.args)):
             expression = _expression(function)
-            if expression is not None:
-                names = function.__code__.co_varnames
-                meanings = dict(zip(names, node.args, strict=True))
+            names = function.__code__.co_varnames
+            meanings = dict(zip(names, node.args, strict=False))
+            if expression is not None and self._means_the_same_here(expression, function, meanings):
                 return _substituted(expression, meanings)
         return node
 
-    def _means_the_same_here(self, function: FunctionType) -> bool:
-        """Whether what a function names is the same object in this module."""
+    def _means_the_same_here(
+        self, expression: ast.expr, function: FunctionType, known: Mapping[str, ast.expr]
+    ) -> bool:
+        """Whether what an expression of a function names is the same object in this module.
+
+        The expression is as it was written, so its names are not those of the function's code.
+        """
         there = function.__globals__
+        names = {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
         return all(
             there[name] is self.names.get(name) if name in there else hasattr(builtins, name)
-            for name in function.__code__.co_names
+            for name in names - known.keys()
         )
 
 
@@ -184,9 +190,12 @@ def _definition(function: Any) -> ast.FunctionDef:
 
 
 def _expression(function: FunctionType) -> ast.expr | None:
-    """What a function returns, if that is all it does."""
+    """What a function returns, if that is all it does, and its source can be read."""
     if function.__closure__ or function.__name__ == "<lambda>":
         return None
-    *before, last = _definition(function).body
+    try:
+        *before, last = _definition(function).body
+    except OSError:
+        return None
     documented = all(isinstance(step, ast.Expr) for step in before)
     return last.value if isinstance(last, ast.Return) and documented else None

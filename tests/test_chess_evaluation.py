@@ -267,6 +267,7 @@ def test_positions_where_something_hangs_are_not_quiet():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_games_are_played_and_weights_fitted(tmp_path):
     folder, weights = tmp_path / "games", tmp_path / "weights.txt"
 

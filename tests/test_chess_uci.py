@@ -564,6 +564,7 @@ def test_python_chess_plays_a_whole_game(program):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_game_with_a_short_clock(program):
     """Python-chess measures the time; a busy machine may take what it takes."""
     import chess
