@@ -41,15 +41,15 @@ class _PartLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         name = state.func_id.func_qualname
-        state.library = _Part(state.targetctx.codegen(), name)
+        part = state["library"] = _Part(state.targetctx.codegen(), name)
         state.flags.no_compile = True
         super().run_pass(state)
-        state.library.finalize()
+        part.finalize()
         lowered = state.cr
         module = lowered.fndesc.lookup_module()
         # Nobody calls this: it is the key by which callers find the code.
-        key = _dynfunc.make_function(module, name, "", 0, lowered.env, (state.library,))
-        state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
+        key = _dynfunc.make_function(module, name, "", 0, lowered.env, (part,))
+        state.targetctx.insert_user_function(key, lowered.fndesc, [part])
         state.cr = lowered._replace(cfunc=key)
         return True
 
