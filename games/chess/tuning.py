@@ -28,7 +28,6 @@ position is told by the evaluation itself, which takes note of its features.
 
 from __future__ import annotations
 
-import io
 import math
 import time
 from pathlib import Path
@@ -40,10 +39,11 @@ import click
 import numpy as np
 from numba import njit
 
-from engine import CutnodeError, Engine, legal_moves
+from engine import Engine, legal_moves
 from engine.bits import Bits
 from engine.counting import NOWHERE
 from engine.files import write_whole
+from engine.training import FOLDER, FileCommands, read_rows, weights_option, write_rows
 from games.chess import (
     MAX_MOVES,
     REPETITIONS,
@@ -167,11 +167,9 @@ def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
         for game in range(first, min(first + CHUNK, games)):
             random = Random(f"{seed} {game} chess")
             rows += [(*row, game) for row in play_game(engine, random, nodes)]
-        file = io.BytesIO()
-        np.save(file, np.array(rows, LABELLED))
-        write_whole(str(path), file.getvalue())
-        with open(folder / PLAYED, "a", encoding="utf-8") as file_of_all:
-            file_of_all.write(f"games-{seed}: {how}\n")
+        write_rows(path, np.array(rows, LABELLED))
+        with open(folder / PLAYED, "a", encoding="utf-8") as file:
+            file.write(f"games-{seed}: {how}\n")
         print(f"{path.name}: {len(rows)} positions, {time.monotonic() - began:.0f} s", flush=True)
 
 
@@ -417,20 +415,10 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     paths = sorted(folder.glob("games-*.npy"))
     if not paths:
         raise click.ClickException(f"{folder} has no files of games; play some first")
-    rows = np.concatenate([read_chunk(path) for path in paths])
+    rows = np.concatenate([read_rows(path, LABELLED) for path in paths])
     rows = rows[quiet(rows)]
     held = rows["game"] % HELD_OUT == 0
     return rows[~held], rows[held]
-
-
-def read_chunk(path: Path) -> np.ndarray:
-    try:
-        chunk = np.load(path)
-    except (ValueError, EOFError):
-        chunk = None
-    if getattr(chunk, "dtype", None) != LABELLED:
-        raise click.ClickException(f"{path} is not a file of positions")
-    return chunk
 
 
 def targets_of(rows: np.ndarray, slope: float, share: float) -> np.ndarray:
@@ -439,28 +427,12 @@ def targets_of(rows: np.ndarray, slope: float, share: float) -> np.ndarray:
     return share * rows["result"] / 2 + (1 - share) * expected
 
 
-class Commands(click.Group):
-    """Commands that say in a line what is wrong with files."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (OSError, CutnodeError) as error:
-            raise click.ClickException(str(error)) from None
-
-
-@click.group(cls=Commands)
+@click.group(cls=FileCommands)
 def main() -> None:
     """Tune the evaluation of chess."""
 
 
-FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-WEIGHTS_OPTION = click.option(
-    "--weights",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=WEIGHTS_FILE,
-    help="The file of weights, by default the one that the game uses.",
-)
+WEIGHTS_OPTION = weights_option(WEIGHTS_FILE)
 
 
 @main.command("first")

@@ -24,20 +24,19 @@ the weights of the next, and those that are rare everywhere hardly any.
 
 from __future__ import annotations
 
-import io
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import click
 import numpy as np
 from numba import njit
 
-from engine import Bits, CutnodeError, lowest_index, popcount, without_lowest
+from engine import Bits, lowest_index, popcount, without_lowest
 from engine.files import write_whole
+from engine.training import FOLDER, FileCommands, read_rows, weights_option, write_rows
 from games.othello import Position
 from games.othello.discs import difference, flipped, reach
 from games.othello.endings import (
@@ -338,17 +337,10 @@ def play_chunks(
         if not path.exists():
             size = min(CHUNK, games - first)
             count = play_games(flat, size, depth, solved, 100_000 * seed + number, room)
-            write_whole(str(path), saved(room[:count]))
+            write_rows(path, room[:count])
             with open(folder / PLAYED, "a") as file:
                 file.write(f"games-{seed}: {how}\n")
             print(f"{path.name}: {count} positions, {time.monotonic() - began:.0f} s", flush=True)
-
-
-def saved(array: np.ndarray) -> bytes:
-    """An array as a file of numpy has it."""
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
 
 
 # Fit
@@ -481,22 +473,12 @@ def position_keys(positions: np.ndarray) -> np.ndarray:
     return (words ^ words >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9) + positions["theirs"]
 
 
-def read_chunk(path: Path) -> np.ndarray:
-    try:
-        chunk = np.load(path)
-    except (ValueError, EOFError):
-        chunk = None
-    if getattr(chunk, "dtype", None) != LABELLED:
-        raise click.ClickException(f"{path} is not a file of positions")
-    return chunk
-
-
 def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray, int]:
     """Positions to learn from, others to validate with, and the number of files."""
     paths = sorted(folder.glob("games-*.npy"))
     if len(paths) < 2:
         raise click.ClickException(f"{folder} has less than two files of games; play some first")
-    chunks = [read_chunk(path) for path in paths]
+    chunks = [read_rows(path, LABELLED) for path in paths]
     held = distinct([chunk for n, chunk in enumerate(chunks) if n % HELD_OUT == 0])
     learnt = distinct([chunk for n, chunk in enumerate(chunks) if n % HELD_OUT])
     return learnt, held[~np.isin(position_keys(held), position_keys(learnt))], len(paths)
@@ -517,28 +499,12 @@ def report(weights: np.ndarray, held: np.ndarray) -> list[str]:
     return lines
 
 
-class Commands(click.Group):
-    """Commands that say in a line what is wrong with files."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (OSError, CutnodeError) as error:
-            raise click.ClickException(str(error)) from None
-
-
-@click.group(cls=Commands)
+@click.group(cls=FileCommands)
 def main() -> None:
     """Train the pattern evaluation of Othello."""
 
 
-FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-WEIGHTS = click.option(
-    "--weights",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=WEIGHTS_FILE,
-    help="The file of weights, by default the one that the game uses.",
-)
+WEIGHTS = weights_option(WEIGHTS_FILE)
 
 
 @main.command()
