@@ -576,7 +576,7 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
             begin(table, cold)
         search.current = number
         search.shared = sharing == SHARED
-        if search.stop != RUNNING and search.stop_at >= 0:
+        if search.stop != RUNNING and search.stop_at >= 0 and search.stop_at != number:
             search.stop = RUNNING
         search.nodes = search.probes = search.hits = search.cutoffs = 0
         search.stores = search.overwrites = 0
