@@ -142,7 +142,7 @@ class Solvers:
         return proof_result(weak, ended, position, row, seconds)
 
     def _run(self, limits: Limits, ended: str) -> str:
-        """Run the solvers, which are to end at once if it has *ended*; return why they did early."""
+        """Run the solvers, to end at once if it has *ended*; return why they ended early."""
         if len(self.running) > 1:
             try:
                 self.running[0].open_table()
