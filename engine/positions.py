@@ -187,7 +187,7 @@ class Packed(Sequence[Any]):
             return self.words[index]
         return load(self.words, index * words_each(type(self.like)), self.like)
 
-    def chosen(self, numbers: Sequence[int]) -> Packed:
+    def chosen(self, numbers: Any) -> Packed:
         """The positions of these numbers."""
         if isinstance(self.words, list):
             return Packed([self.words[number] for number in numbers], self.like)
