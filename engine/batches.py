@@ -32,7 +32,6 @@ from engine.batch_search import BatchSearcher, BatchWorker, check_depth
 from engine.contract import (
     NO_MOVE,
     canonical_move,
-    game_name,
     is_plain,
     most_value,
     original_move,
@@ -42,7 +41,7 @@ from engine.journal import Journal
 from engine.limits import CALLED, PLIES
 from engine.memory import Memory
 from engine.people import position_text
-from engine.positions import Packed, as_words, class_of_all, coerce
+from engine.positions import Packed, class_of_all, coerce
 from engine.runner import Limits, Scouting, Solver, in_threads
 from engine.saving import identity
 from engine.scouting import scouting
@@ -382,7 +381,7 @@ def run_batch(
     journal: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     table: int = 256,
-    cold: bool | None = None,
+    cold: bool = True,
     unique: bool = False,
     stop: threading.Event | None = None,
     progress: Callable[[BatchProgress], None] | None = None,
@@ -398,8 +397,7 @@ def run_batch(
 
     *journal* is a file: if it exists and is of the same batch, what was done is taken from it.
     *threads* are as many as there are processors unless told otherwise, and share *table* MiB.
-    *cold*: each position starts from nothing, so that no figure but the time depends on anything
-    else; searches do unless told otherwise.  *unique*: of positions with the same canonical key
+    *cold*: each position starts from nothing (see the module's text).  *unique*: of positions with the same canonical key
     one is done, and the others have its row (positions that share a hashed key by accident, odds
     of the square of their number to 2 ** 65, would, too).  *stop* is an event that ends the batch,
     as Ctrl-C does; what is done by then is returned.  *progress* is called now and then.
@@ -412,7 +410,6 @@ def run_batch(
     if threads is None:
         threads = 1 if is_plain(cls) else os.cpu_count() or 1
     threads = min(_threads(threads, cls), len(given))
-    cold = task == "search" if cold is None else bool(cold)
     alike = _Alike(given) if unique else None
     packed = given if alike is None else given.chosen(alike.firsts)
     kept = _Kept(len(packed), ROWS[task])
