@@ -135,12 +135,17 @@ class BatchResult:
         weak = {"weak": self.weak} if self.task == "solve" else {}
         return {"game": game_name(type(self.positions.like)), "task": self.task, **weak}
 
+    def json_lines(self) -> Iterator[str]:
+        """A JSON object for each position, as a line of text."""
+        about = self._about()
+        for record in self.records():
+            yield json.dumps(about | record)
+
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON object for each position, each in a line."""
-        about = self._about()
         with writing(path) as file:
-            for record in self.records():
-                file.write(json.dumps(about | record).encode() + b"\n")
+            for line in self.json_lines():
+                file.write(line.encode() + b"\n")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file; the game and the task are in its metadata under ``cutnode``."""

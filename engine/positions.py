@@ -191,7 +191,7 @@ class Packed(Sequence[Any]):
         """The positions of these numbers."""
         if isinstance(self.words, list):
             return Packed([self.words[number] for number in numbers], self.like)
-        rows = self.words.reshape(len(self), -1)
+        rows = self.words.reshape(len(self), words_each(type(self.like)))
         return Packed(rows[np.asarray(numbers, np.int64)].reshape(-1), self.like)
 
 
