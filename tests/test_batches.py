@@ -205,7 +205,7 @@ def test_limits_are_for_each_position():
     assert by_nodes.proven.tolist() == [False, False, True, True, True, True]
     assert by_nodes.done.all()
     by_time = run_batch(positions, seconds=0.03, threads=1, table=8, moves=False)
-    assert [record["reason"] for record in by_time.records()][0] == "time limit"
+    assert next(record["reason"] for record in by_time.records()) == "time limit"
     assert by_time.proven.tolist()[2:] == [True] * 4
 
 
