@@ -189,7 +189,6 @@ def run(
     limits: Limits,
     *,
     first_wins: bool = False,
-    progress: Callable[[int], None] | None = None,
     ended: str = "",
     workers: Workers = SHARED,
 ) -> str:
@@ -209,8 +208,6 @@ def run(
     def look() -> str:
         for solver in solvers:
             solver.check_time()
-        if progress is not None:
-            progress(sum(int(solver.search["current"][0]) for solver in solvers))
         return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
 
     def end() -> None:

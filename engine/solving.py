@@ -31,7 +31,14 @@ from engine.table import Table
 from engine.threads import SHARED as SHARED_WORKERS
 from engine.threads import Workers
 
-__all__ = ["Solvers", "fresh_table", "proof_result", "require_solvable", "thread_count"]
+__all__ = [
+    "Solvers",
+    "fresh_table",
+    "lines_too_long",
+    "proof_result",
+    "require_solvable",
+    "thread_count",
+]
 
 SHORT_NODES = 1_000
 """What is proven in so many nodes is proven in the caller's thread: see ``INLINE_NODES``."""
@@ -185,11 +192,7 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
     lower, upper = int(row["lower"]), int(row["upper"])
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
-        plies = game_constant(type(position), "MAX_PLIES", 512)
-        raise ContractError(
-            f"{game_name(type(position))} has lines of play longer than its MAX_PLIES = {plies}: "
-            f"raise it, or, if play can go on forever, this game cannot be solved"
-        )
+        raise lines_too_long(type(position))
     limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
     line = tuple(int(move) for move in row["line"][: row["length"]])
     return Result(
@@ -205,6 +208,15 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
         seconds=seconds,
         table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
         reason="proven" if proven else limit,
+    )
+
+
+def lines_too_long(cls: Any) -> ContractError:
+    """What to tell when lines of play are longer than a game said."""
+    plies = game_constant(cls, "MAX_PLIES", 512)
+    return ContractError(
+        f"{game_name(cls)} has lines of play longer than its MAX_PLIES = {plies}: "
+        f"raise it, or, if play can go on forever, this game cannot be solved"
     )
 
 
