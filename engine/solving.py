@@ -117,33 +117,29 @@ class Solvers:
             if limits.nodes is not None:
                 left = max(1, (limits.nodes - spent) // self.threads)
                 limits = replace(limits, nodes=left)
-            sharing = ALONE if self.threads == 1 else SHARED
+            threads = 1 if ended else self.threads
             self.running = [
                 Solver(
                     [position],
                     self.table,
                     limits,
-                    sharing=sharing,
+                    sharing=ALONE if threads == 1 else SHARED,
                     known=known,
                     memory=memory,
                     **settings,
                 )
-                for memory in self.memories
+                for memory in self.memories[:threads]
             ]
             solvers = [*self.running, first]
             try:
-                if self.threads > 1:
-                    solvers[0].open_table()
-                ended = run(
-                    self.running, limits, first_wins=True, ended=ended, workers=self.workers
-                )
+                ended = self._run(limits, ended)
             finally:
                 self.running = []
         rows = np.concatenate([solver.rows.view(np.ndarray) for solver in solvers])
         best = int(np.argmin(rows["upper"] - rows["lower"]))
         row = rows[best]
         row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
-        row["reason"] = rows["reason"][: self.threads].max()
+        row["reason"] = rows["reason"][: max(len(solvers) - 1, 1)].max()
         for name in ("nodes", *TableUse.__slots__):
             row[name] = rows[name].sum()
         seconds = float(solvers[best].seconds[0]) + (float(first.seconds[0]) if best else 0.0)
@@ -151,6 +147,15 @@ class Solvers:
             row["nodes"] += scouted.nodes[0]
             seconds += scouted.seconds[0]
         return proof_result(weak, ended, position, row, seconds)
+
+    def _run(self, limits: Limits, ended: str) -> str:
+        """Run the solvers, to end at once if it has *ended*; return why they ended early."""
+        if len(self.running) > 1:
+            try:
+                self.running[0].open_table()
+            except KeyboardInterrupt:
+                ended = "interrupted"
+        return run(self.running, limits, first_wins=True, ended=ended, workers=self.workers)
 
     def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
