@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 
 from engine import CutnodeError, Table, legal_moves, load_game, solve, solve_many
+from engine.batch_cli import book as book_command
 from engine.books import Book, build_book
 from engine.contract import canonical, moves_again, play
 from engine.jit import jit_enabled
@@ -180,3 +183,23 @@ def test_damaged_books_are_refused(tiny, tmp_path):
 def test_books_that_are_none():
     with pytest.raises(CutnodeError, match="a book has 0 plies or more, not -1"):
         build_book(TINY, -1)
+
+
+def test_the_commands_build_and_read_books(tmp_path):
+    path, journal = str(tmp_path / "tiny.book"), str(tmp_path / "journal")
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(book_command, words)
+
+    built = run("build", "tictactoe", "--plies", "2", "--out", path, "--journal", journal)
+    assert (built.exit_code, built.output) == (0, "")
+    shown = json.loads(run("show", path, "--json").stdout)
+    assert (shown["game"], shown["plies"], shown["positions"]) == ("tictactoe", 2, 82)
+    assert shown["values"] == {"1": 48, "0": 34}
+    assert "positions         82\n" in run("show", path).stdout
+    assert run("probe", path, "x../o../...").stdout == "value  1\nbest   2\n"
+    found = json.loads(run("probe", path, "--json").stdout)
+    assert found == {"position": "", "lower": 0, "upper": 0, "best_move": "1"}
+    missing = run("probe", path, "xox/.../...")
+    assert (missing.exit_code, missing.stdout) == (3, "not in the book\n")
+    assert "is no cutnode book" in str(run("show", journal).exception)
