@@ -131,16 +131,16 @@ def serve(
     def say(line: str) -> None:
         click.echo(f"cutnode: {line}", err=True)
 
-    listening = listen(host, port)
-    server = Server(
-        settings,
-        say=lambda game: say(f"compiling {game}"),
-        ready=lambda: click.echo(f"{address(listening)}"),
-    )
     if not is_loopback(host):
         say(f"{host} is not this machine alone: all who reach it may ask")
     say(f"{settings.searches} searches at once, engines of at most {settings.room} MiB")
-    server.run([listening])
+    with listen(host, port) as listening:
+        server = Server(
+            settings,
+            say=lambda game: say(f"compiling {game}"),
+            ready=lambda: click.echo(address(listening)),
+        )
+        server.run([listening])
     if server.failure is not None:
         raise server.failure
     if server.is_busy():

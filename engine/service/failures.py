@@ -93,8 +93,8 @@ def failure_of_request(errors: Sequence[Any]) -> Failure:
     """What a client is told of the first thing that is wrong with the form of a request."""
     first = errors[0]
     if first["type"] == "json_invalid":
-        at, reason = first["loc"][-1], first["ctx"]["error"]
-        return Failure(400, f"this is not JSON: {reason} at character {at}", "body")
+        place = "".join(f", character {step}" for step in first["loc"][1:])
+        return Failure(400, f"this is not JSON: {first['ctx']['error']}{place}", "body")
     where = ""
     for step in first["loc"]:
         if isinstance(step, int):

@@ -27,7 +27,7 @@ __all__ = ["converse"]
 
 MESSAGE: TypeAdapter[Start | Stop] = TypeAdapter(Annotated[Start | Stop, Field(discriminator="do")])
 
-GOING_AWAY, POLICY, TRY_LATER = 1001, 1008, 1013
+GOING_AWAY, NOT_TEXT, POLICY, TRY_LATER = 1001, 1003, 1008, 1013
 """Codes of RFC 6455 (and IANA) for why a WebSocket is closed."""
 
 
@@ -65,7 +65,7 @@ class Conversation:
         self.searching: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        message = asyncio.ensure_future(self.socket.receive_text())
+        message = asyncio.ensure_future(self.socket.receive())
         try:
             while True:
                 waited = {message} if self.searching is None else {message, self.searching}
@@ -80,9 +80,14 @@ class Conversation:
                     self.searching.result()
                     self.searching = None
                 if message in done:
-                    text = message.result()
-                    message = asyncio.ensure_future(self.socket.receive_text())
-                    await self._take(text)
+                    received = message.result()
+                    if received["type"] == "websocket.disconnect":
+                        return
+                    if received.get("text") is None:
+                        await self.socket.close(NOT_TEXT, "messages are text")
+                        return
+                    message = asyncio.ensure_future(self.socket.receive())
+                    await self._take(received["text"])
         finally:
             message.cancel()
             if self.searching is not None:

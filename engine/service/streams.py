@@ -46,8 +46,8 @@ class Lines(StreamingResponse):
 
     media_type = "application/x-ndjson"
 
-    def __init__(self, run: Run, news: News):
-        super().__init__(self._lines(run, news))
+    def __init__(self, run: Run, news: News, status_code: int = 200):
+        super().__init__(self._lines(run, news), status_code)
         self.run = run
 
     async def __call__(self, *args: Any) -> None:
