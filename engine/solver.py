@@ -100,6 +100,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("stop_at", np.int64),  # the stop is meant for this position of the batch; -1: all
         ("current", np.int64),  # the position of the batch that is being solved
         ("node_limit", np.int64),  # for each position
+        ("line_limit", np.int64),  # the same, with the nodes for the best line
         ("nodes", np.int64),
         ("probes", np.int64),
         ("hits", np.int64),
@@ -592,7 +593,7 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
         if line > 0:
             limit = search.node_limit
             stopped = search.stop
-            search.node_limit = np.int64(1 << 62)
+            search.node_limit = search.line_limit
             search.stop = RUNNING
             follow(position, result, weak, line > 1, search, table)
             search.node_limit = limit
