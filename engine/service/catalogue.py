@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any
 
@@ -13,6 +14,7 @@ from engine.optionality import PRESETS
 from engine.people import position_text
 from engine.service.failures import Failure
 from engine.service.models import GameView
+from engine.solving import require_solvable
 from engine.text import quoted
 
 __all__ = ["Catalogue"]
@@ -64,9 +66,11 @@ class Catalogue:
         """What a client is told of a game."""
         game = self.game(name)
         start: Any = game.start()
-        cls = type(start)
+        cls, solvable = type(start), False
         about = (game.module.__doc__ or "").strip().partition("\n")[0]
-        refused = any(defines(cls, verb) for verb in ("chance", "reversible", "drawn"))
+        with contextlib.suppress(GameError):
+            require_solvable(cls)
+            solvable = True
         styles = list(PRESETS) if defines(cls, "features") else []
         return GameView(
             name=name,
@@ -74,7 +78,7 @@ class Catalogue:
             variants="" if self.only else variants(game),
             start=position_text(start),
             chance=defines(cls, "chance"),
-            solvable=not refused,
+            solvable=solvable,
             evaluations=sorted({*evaluation_names(cls), *styles}),
         )
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from engine.api import perft
 from engine.clock import Clock
 from engine.contract import chance, chance_outcome, game_function, legal_moves, outcome, play
 from engine.embedding import Engine
@@ -40,6 +41,7 @@ from engine.service.models import (
     SolveRequest,
 )
 from engine.service.settings import USUAL_SECONDS, Settings
+from engine.solving import require_solvable
 
 __all__ = ["KINDS", "Key", "Task", "estimated", "prepare", "shown"]
 
@@ -130,7 +132,9 @@ def _count(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None)
     timer.daemon = True
     timer.start()
     try:
-        lines: int | None = engine.perft(task.position, depth, stop=stop, **task.options)
+        lines: int | None = perft(
+            task.position, depth, threads=engine.threads, stop=stop, **task.options
+        )
     except CutnodeError:
         if not stop.is_set():
             raise
@@ -190,7 +194,7 @@ def prepare(catalogue: Catalogue, settings: Settings, kind: str, name: str, aske
     elif kind == "perft":
         depth, options = asked.depth, {"bulk": asked.bulk}
     else:
-        _require_solvable(cls)
+        _refuse_unsolvable(cls)
         options = {"weak": asked.weak}
     limits = LimitsView(
         depth=depth,
@@ -255,11 +259,9 @@ def _evaluation(cls: type, name: str | None) -> Any:
         raise Failure(404, str(error), "body.evaluation") from None
 
 
-def _require_solvable(cls: type) -> None:
-    from engine.api import _require_solvable
-
+def _refuse_unsolvable(cls: type) -> None:
     try:
-        _require_solvable(cls)
+        require_solvable(cls)
     except GameError as error:
         raise Failure(409, str(error), "path.game") from None
 
