@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from importlib import metadata
 from typing import Annotated, Any, TypeVar, cast
@@ -34,6 +33,7 @@ from engine.service.models import (
     Answer,
     Ask,
     Counted,
+    ErrorBody,
     Estimated,
     EvaluateRequest,
     Event,
@@ -104,11 +104,9 @@ class Service:
         """Compile the games that were asked for; *say* is told each.  Takes its time."""
         for name in self.catalogue.given:
             say(name)
-            for kind, small in SMALL.items():
+            for kind, asked in FIRST.items():
                 with contextlib.suppress(Failure):  # a game may refuse to be solved
-                    task = self.task(kind, name, tasks.KINDS[kind].request(**small))
-                    with self.pool.stock.lend(task.key) as engine:
-                        task(engine, threading.Event(), None)
+                    self.pool.compile(self.task(kind, name, asked))
             self.catalogue.compiled.add(name)
         self.ready = True
 
@@ -132,12 +130,12 @@ class Service:
             self.catalogue.compiled.add(game_name(task.key.cls))
 
 
-SMALL: dict[str, dict[str, Any]] = {
-    "search": {"depth": 1},
-    "solve": {"nodes": 1},
-    "perft": {"depth": 1},
+FIRST = {
+    "search": SearchRequest.model_validate({}),
+    "solve": SolveRequest.model_validate({}),
+    "perft": PerftRequest.model_validate({"depth": 1}),
 }
-"""Questions that compile what larger ones need."""
+"""Questions whose code is compiled at the start."""
 
 
 def make_app(service: Service) -> FastAPI:
@@ -176,7 +174,7 @@ def make_app(service: Service) -> FastAPI:
     _add_questions(app, service)
     _add_streams(app, service)
     _add_service(app, service)
-    _name_games(app, service.catalogue)
+    _describe(app, service.catalogue)
     return app
 
 
@@ -326,12 +324,13 @@ def _add_service(app: FastAPI, service: Service) -> None:
         return PlainTextResponse(service.metrics.text())
 
 
-def _name_games(app: FastAPI, catalogue: Catalogue) -> None:
-    """Describe the games by their names, if there are no others."""
+def _describe(app: FastAPI, catalogue: Catalogue) -> None:
+    """Add to the description what errors are and, if there are no others, the names of games."""
     plain = app.openapi
 
     def described() -> dict[str, Any]:
         document = plain()
+        document["components"]["schemas"]["ErrorBody"] = ErrorBody.model_json_schema()
         for path in document["paths"].values() if catalogue.only else ():
             for operation in path.values():
                 for parameter in operation.get("parameters", ()):

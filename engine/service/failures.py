@@ -106,11 +106,15 @@ def failure_of_request(errors: Sequence[Any]) -> Failure:
     return Failure(422, f"{first['msg']}{more}", where)
 
 
+ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
+"""Errors are this, whatever else a route answers with."""
+
+
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The description of what a route may answer beside what it is for."""
     described: dict[int | str, dict[str, Any]] = {}
     for status in statuses:
-        described[status] = {"model": ErrorBody, "description": MEANINGS[status][1]}
+        described[status] = {"description": MEANINGS[status][1], "content": ERROR_CONTENT}
     if 503 in described:
         described[503]["headers"] = {
             "Retry-After": {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from engine.parameters import MOST_DEPTH
 
@@ -45,10 +45,26 @@ __all__ = [
 ]
 
 LONGEST = 4096
-MOST_HISTORY = 1024
-MOST_WORD = (1 << 63) - 1
+"""Characters of a position: some games take all the moves that lead there."""
 
-Text = Annotated[str, Field(max_length=LONGEST)]
+SHORTEST = 512
+"""And of a move, or a position of the history."""
+
+MOST_HISTORY = 512
+MOST_WORD = (1 << 53) - 1
+"""The largest whole number that every reader of JSON keeps."""
+
+
+def whole(value: Any) -> Any:
+    """A number without fraction is a whole one, as in JSON Schema, however it is written."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Positive = Annotated[int, Field(ge=1), BeforeValidator(whole)]
+Depth = Annotated[int, Field(ge=0, le=MOST_DEPTH), BeforeValidator(whole)]
+Lines = Annotated[int, Field(ge=1, le=256), BeforeValidator(whole)]
+Seed = Annotated[int, Field(ge=0, le=MOST_WORD), BeforeValidator(whole)]
+Text = Annotated[str, Field(max_length=SHORTEST)]
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -59,13 +75,15 @@ class Request(BaseModel):
 class Ask(Request):
     """What all questions have."""
 
-    position: Text = Field("", description="In the game's own notation; left out, the start.")
+    position: str = Field(
+        "", max_length=LONGEST, description="In the game's own notation; left out, the start."
+    )
 
 
 class Limited(Ask):
-    nodes: int | None = Field(None, ge=1, description="At most so many nodes.")
+    nodes: Positive | None = Field(None, description="At most so many nodes.")
     seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
-    table: int | None = Field(None, ge=1, description="A table of at most so many MiB.")
+    table: Positive | None = Field(None, description="A table of at most so many MiB.")
     fresh: bool = Field(False, description="Forget what earlier searches stored.")
 
 
@@ -76,17 +94,15 @@ class SearchRequest(Limited):
         json_schema_extra={"examples": [{"position": "44", "depth": 8, "lines": 2}]}
     )
 
-    depth: int | None = Field(None, ge=0, le=MOST_DEPTH, description="At most so many plies.")
-    lines: int = Field(1, ge=1, le=256, description="The best so many moves.")
+    depth: Depth | None = Field(None, description="At most so many plies.")
+    lines: Lines = Field(1, description="The best so many moves.")
     moves: list[Text] | None = Field(
         None, min_length=1, max_length=256, description="The only moves to choose from."
     )
     history: list[Text] = Field(
         [], max_length=MOST_HISTORY, description="The positions of the game before, in order."
     )
-    seed: int | None = Field(
-        None, ge=0, le=MOST_WORD, description="Choose among equal moves by this number."
-    )
+    seed: Seed | None = Field(None, description="Choose among equal moves by this number.")
     evaluation: Annotated[str, Field(max_length=100)] | None = Field(
         None, description="Another of the game's estimates than its usual one."
     )
@@ -112,7 +128,7 @@ class PerftRequest(Ask):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "", "depth": 6}]})
 
-    depth: int = Field(ge=0, le=MOST_DEPTH)
+    depth: Depth
     bulk: bool = Field(True, description="Count the last moves without making them.")
     seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
 

@@ -4,6 +4,9 @@ So many searches run at once, each in a thread of its own with an engine that no
 has; so many more wait, first come first served, and all others are told to come back.  An
 engine that is done waits for the next question about its game.  Before another is made, those that
 waited longest are closed, until all together take no more memory than was said at the start.
+
+A question whose code is not compiled yet does not wait in that line: it is compiled aside, one
+after the other, and meanwhile others search.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from engine.embedding import Engine
 from engine.service.failures import Failure, failure_of, report
@@ -127,6 +131,9 @@ class Pool:
         self.running: set[Run] = set()
         self.waiting: deque[asyncio.Future[None]] = deque()
         self.closed = False
+        self.compiled: set[tuple[Any, ...]] = set()
+        self._compiling: dict[tuple[Any, ...], asyncio.Future[None]] = {}
+        self._one_at_a_time = threading.Lock()
         self._free = settings.searches
         self._done = done
 
@@ -136,6 +143,7 @@ class Pool:
         :class:`Failure` (503) if too many wait already, if the turn does not come in time, and
         if the service ends.
         """
+        await self._ready(task)
         await self._turn()
         run = Run(task, tell)
         self.running.add(run)
@@ -148,15 +156,63 @@ class Pool:
         """Wait for a turn, search, and give the answer."""
         return await (await self.start(task)).wait()
 
+    def is_busy(self) -> bool:
+        """Whether a thread searches or compiles."""
+        return bool(self.running or self._compiling)
+
     def close(self) -> None:
         """End all searches, and take no more."""
         self.closed = True
         for run in self.running:
             run.end()
+        for future in self._compiling.values():
+            if not future.done():
+                future.set_exception(_closing())
         while self.waiting:
             turn = self.waiting.popleft()
             if not turn.done():
                 turn.set_exception(_closing())
+
+    def compile(self, task: Task) -> None:
+        """Compile what a task needs, in the calling thread; others compile after it."""
+        with self._one_at_a_time, self.stock.lend(task.key) as engine:
+            task.small()(engine, threading.Event(), None)
+        self.compiled.add(task.code)
+
+    async def _ready(self, task: Task) -> None:
+        """Wait until what a task needs is compiled.  Who leaves does not end that."""
+        code = task.code
+        if code in self.compiled:
+            return
+        if self.closed:
+            raise _closing()
+        if code not in self._compiling:
+            if len(self._compiling) > self.settings.queue:
+                raise Failure(503, f"{len(self._compiling)} games are being compiled", wait=30)
+            loop = asyncio.get_running_loop()
+            future = self._compiling[code] = loop.create_future()
+
+            def arrive(failure: Failure | None) -> None:
+                del self._compiling[code]
+                if future.done():
+                    return  # the service is about to end
+                if failure is None:
+                    future.set_result(None)
+                else:
+                    future.set_exception(failure)
+                    future.exception()  # seen, even if the client has left
+
+            def work() -> None:
+                failure = None
+                try:
+                    self.compile(task)
+                except Exception as error:
+                    failure = failure_of(error)
+                with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
+                    loop.call_soon_threadsafe(arrive, failure)
+
+            threading.Thread(target=work, name="compile", daemon=True).start()
+        await asyncio.shield(self._compiling[code])
 
     async def _turn(self) -> None:
         if self.closed:

@@ -84,7 +84,7 @@ class Server(uvicorn.Server):
 
     def is_busy(self) -> bool:
         """Whether a thread still compiles or searches, though nobody waits for it."""
-        return self.compiling.is_alive() or bool(self.service.pool.running)
+        return self.compiling.is_alive() or self.service.pool.is_busy()
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -38,7 +38,7 @@ class Settings:
     """The most nodes of a search."""
     clients: int = 256
     """The most connections, and as many WebSockets."""
-    body: int = 1 << 16
+    body: int = 1 << 20
     """The most bytes of a request's body, and of a message."""
     patience: float = 10.0
     """The most seconds that a client may take to send a request, or to take an answer,"""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.api import perft
@@ -81,6 +81,16 @@ class Task:
     limits: LimitsView
     options: dict[str, Any]
     fresh: bool
+
+    @property
+    def code(self) -> tuple[Any, ...]:
+        """What compiled code it needs."""
+        return KINDS[self.kind].ask, self.key.cls, self.key.evaluation
+
+    def small(self) -> Task:
+        """A question that needs the same code and hardly any time."""
+        limits = self.limits.model_copy(update={"depth": 1, "nodes": 1})
+        return replace(self, limits=limits, options={}, fresh=False)
 
     def __call__(self, engine: Engine, stop: threading.Event, tell: Tell | None) -> Answer:
         """The answer; *stop* ends it early, and *tell* hears of each depth."""
