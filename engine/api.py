@@ -36,11 +36,11 @@ from engine.people import accusation
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import class_of_all, coerce
 from engine.results import Batch, PlainResult, Result
-from engine.runner import Limits, Scouting, Solver, run, watch
+from engine.runner import Limits, watch
 from engine.scores import WIN, is_decisive
-from engine.scouting import scouting
-from engine.solver import ALONE
+from engine.solver import result_dtype
 from engine.solving import Solvers, fresh_table, proof_result, require_solvable, thread_count
+from engine.spans import Prover, Spans, shares, work_through
 from engine.table import Table
 from engine.threads import SHARED, Workers
 
@@ -114,8 +114,8 @@ def solve_many(
 
     *cold*: each position starts from nothing, so its figures do not depend on the others.
     *lines*: also find a best move and the line of best play of each.  With several
-    *threads* each has a part of the table and every so many positions.  *progress* is
-    called now and then with the number of positions that are done.
+    *threads* each has a part of the table.  *progress* is called now and then with the
+    number of positions that are done.
     """
     limits = Limits(nodes, seconds, stop)
     positions = list(positions)
@@ -125,39 +125,24 @@ def solve_many(
     require_solvable(cls)
     threads = min(thread_count(threads, cls), len(positions))
     table = table or fresh_table()
-    tables = [table]
-    if threads > 1:
-        tables = [Table(max(1, table.megabytes // threads)) for _ in range(threads)]
-    line = 2 if lines else 0
-    parts = [positions[start::threads] for start in range(threads)]
-    scouted: list[Scouting | None] = []
-    ended = ""
-    for part, own in zip(parts, tables, strict=True):
-        said = None if ended else scouting(part, own, limits, cold=cold)
-        scouted.append(said)
-        ended = said.ended if said is not None else ended
-    solvers = [
-        Solver(
-            part,
-            own,
-            limits if said is None else said.left,
-            weak=weak,
-            line=line,
-            cold=cold,
-            sharing=ALONE,
-            scouting=said,
-        )
-        for part, own, said in zip(parts, tables, scouted, strict=True)
-    ]
-    ended = run(solvers, limits, progress=progress, ended=ended)
-    rows = records(len(positions), solvers[0].rows.dtype)
+    tables = [table] if threads == 1 else shares(table.megabytes, threads)
+    rows = records(len(positions), result_dtype(cls))
     spent = np.zeros(len(positions))
-    for start, (solver, said) in enumerate(zip(solvers, scouted, strict=True)):
-        rows[start::threads] = solver.rows
-        spent[start::threads] = solver.seconds
-        if said is not None:
-            rows["nodes"][start::threads] += said.nodes
-            spent[start::threads] += said.seconds
+
+    def keep(first: int, found: tuple[Any, Any]) -> None:
+        part = slice(first, first + len(found[0]))
+        rows[part], spent[part] = found
+
+    line = 2 if lines else 0
+    provers = [
+        Prover(positions, own, limits, keep, weak=weak, line=line, cold=cold) for own in tables
+    ]
+
+    def look() -> None:
+        if progress is not None:
+            progress(sum(prover.done for prover in provers))
+
+    ended = work_through(Spans([(0, len(positions))], threads), provers, stop, look)
     return Batch(positions, rows, spent, functools.partial(proof_result, weak, ended))
 
 

@@ -121,9 +121,9 @@ class Clock:
 
     def patience(self) -> float:
         """How long to wait before looking again, in seconds: not past the end of the time."""
-        if self.seconds is None or self.held:
+        if self.seconds is None:
             return LOOK
-        left = self.seconds - (time.perf_counter() - self._since)
+        left = self.seconds - self.spent()
         return max(SHORTEST_LOOK, min(left, max(self.seconds / 10, 0.001), LOOK))
 
 

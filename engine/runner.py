@@ -119,7 +119,7 @@ class Solver:
         self.search["node_limit"][0] = self.most_nodes - 1
         self.search["scouted"][0] = 0 if scouting is None else scouting.purpose
         self.search["stop_at"][0] = -1
-        self.clock = Clock(limits.seconds)
+        self.clock = Clock(limits.seconds, held=True)
         self.seconds = np.zeros(len(positions))
         self.out_of_time: set[int] = set()
 
@@ -128,7 +128,7 @@ class Solver:
 
         :class:`ContractError` if one of those that are met breaks the contract.
         """
-        self.clock = Clock(self.clock.seconds)
+        self.clock.release()
         self._solve(self.sharing)
 
     def attempt(self, nodes: int) -> bool:
@@ -189,7 +189,6 @@ def run(
     limits: Limits,
     *,
     first_wins: bool = False,
-    progress: Callable[[int], None] | None = None,
     ended: str = "",
     workers: Workers = SHARED,
 ) -> str:
@@ -209,8 +208,6 @@ def run(
     def look() -> str:
         for solver in solvers:
             solver.check_time()
-        if progress is not None:
-            progress(sum(int(solver.search["current"][0]) for solver in solvers))
         return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
 
     def end() -> None:

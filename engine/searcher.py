@@ -342,7 +342,8 @@ class _Task:
         """What the last call of the search returned, and where it was stopped."""
         self.bounds: Callable[[Iteration], None] | None = None
         self.words = searcher.words
-        searcher.table.lay_out(chance_table.ENTRY_WORDS if searcher.has_chance else ENTRY_WORDS)
+        entry_words = chance_table.ENTRY_WORDS if searcher.has_chance else ENTRY_WORDS
+        searcher.table.claim(searcher.cls, entry_words)
         searcher.memory.clear(COUNTERS)
         searcher.memory.fill("barred", NO_MOVE)
         for name in ("stop", "excluded", "foretelling"):

@@ -31,7 +31,14 @@ from engine.table import Table
 from engine.threads import SHARED as SHARED_WORKERS
 from engine.threads import Workers
 
-__all__ = ["Solvers", "fresh_table", "proof_result", "require_solvable", "thread_count"]
+__all__ = [
+    "Solvers",
+    "fresh_table",
+    "lines_too_long",
+    "proof_result",
+    "require_solvable",
+    "thread_count",
+]
 
 SHORT_NODES = 1_000
 """What is proven in so many nodes is proven in the caller's thread: see ``INLINE_NODES``."""
@@ -110,33 +117,29 @@ class Solvers:
             if limits.nodes is not None:
                 left = max(1, (limits.nodes - spent) // self.threads)
                 limits = replace(limits, nodes=left)
-            sharing = ALONE if self.threads == 1 else SHARED
+            threads = 1 if ended else self.threads
             self.running = [
                 Solver(
                     [position],
                     self.table,
                     limits,
-                    sharing=sharing,
+                    sharing=ALONE if threads == 1 else SHARED,
                     known=known,
                     memory=memory,
                     **settings,
                 )
-                for memory in self.memories
+                for memory in self.memories[:threads]
             ]
             solvers = [*self.running, first]
             try:
-                if self.threads > 1:
-                    solvers[0].open_table()
-                ended = run(
-                    self.running, limits, first_wins=True, ended=ended, workers=self.workers
-                )
+                ended = self._run(limits, ended)
             finally:
                 self.running = []
         rows = np.concatenate([solver.rows.view(np.ndarray) for solver in solvers])
         best = int(np.argmin(rows["upper"] - rows["lower"]))
         row = rows[best]
         row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
-        row["reason"] = rows["reason"][: self.threads].max()
+        row["reason"] = rows["reason"][: max(len(solvers) - 1, 1)].max()
         for name in ("nodes", *TableUse.__slots__):
             row[name] = rows[name].sum()
         seconds = float(solvers[best].seconds[0]) + (float(first.seconds[0]) if best else 0.0)
@@ -144,6 +147,15 @@ class Solvers:
             row["nodes"] += scouted.nodes[0]
             seconds += scouted.seconds[0]
         return proof_result(weak, ended, position, row, seconds)
+
+    def _run(self, limits: Limits, ended: str) -> str:
+        """Run the solvers, to end at once if it has *ended*; return why they ended early."""
+        if len(self.running) > 1:
+            try:
+                self.running[0].open_table()
+            except KeyboardInterrupt:
+                ended = "interrupted"
+        return run(self.running, limits, first_wins=True, ended=ended, workers=self.workers)
 
     def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
@@ -180,11 +192,7 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
     lower, upper = int(row["lower"]), int(row["upper"])
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
-        plies = game_constant(type(position), "MAX_PLIES", 512)
-        raise ContractError(
-            f"{game_name(type(position))} has lines of play longer than its MAX_PLIES = {plies}: "
-            f"raise it, or, if play can go on forever, this game cannot be solved"
-        )
+        raise lines_too_long(type(position))
     limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
     line = tuple(int(move) for move in row["line"][: row["length"]])
     return Result(
@@ -200,6 +208,15 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
         seconds=seconds,
         table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
         reason="proven" if proven else limit,
+    )
+
+
+def lines_too_long(cls: Any) -> ContractError:
+    """What to tell when lines of play are longer than a game said."""
+    plies = game_constant(cls, "MAX_PLIES", 512)
+    return ContractError(
+        f"{game_name(cls)} has lines of play longer than its MAX_PLIES = {plies}: "
+        f"raise it, or, if play can go on forever, this game cannot be solved"
     )
 
 
