@@ -115,8 +115,12 @@ class Crew:
         together = {name: sum(counts[name] for counts in every) for name in COUNTERS}
         return together | {"deepest": max(counts["deepest"] for counts in every)}
 
+    def unlearn(self) -> None:
+        """Forget what searches learned of moves; the table keeps what it has."""
+        for searcher in (self.leader, *self.helpers):
+            searcher.unlearn()
+
     def clear(self) -> None:
-        """Forget what searches stored and learned."""
-        self.leader.clear()
-        for helper in self.helpers:
-            helper.unlearn()
+        """Forget what searches stored and learned: the next is as the first."""
+        self.leader.table.forget()
+        self.unlearn()
