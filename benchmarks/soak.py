@@ -62,8 +62,8 @@ class Wrong(Exception):  # noqa: N818
 class Soaking:
     """What all threads share: what is known, what was done, and what went wrong."""
 
-    def __init__(self, until: float):
-        self.until = until
+    def __init__(self) -> None:
+        self.until = 0.0
         self.known = known_values()
         self.games = {name: load_game(name) for name in DEPTHS}
         self.lock = threading.Lock()
@@ -237,10 +237,11 @@ def main() -> None:
     for name, (depth, count) in COUNTS.items():
         assert perft(load_game(name).start(), depth) == count, name
     began = threading.active_count()
-    shared = Soaking(time.monotonic() + 60 * options.minutes)
+    shared = Soaking()
     for name, engine in shared.references.items():  # compiles
         engine.prepare("search", "solve")
         shared.score(name, shared.games[name].start(), DEPTHS[name])
+    shared.until = time.monotonic() + 60 * options.minutes
     workers = [Worker(shared, options.seed + number) for number in range(options.threads)]
     threads = [threading.Thread(target=worker.run, daemon=True) for worker in workers]
     for thread in threads:

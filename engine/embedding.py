@@ -96,7 +96,7 @@ class Engine:
         self._stop: Stop | None = None
         """That of the search that is under way."""
         self._thread = 0
-        """Who waits for it, or carries it out."""
+        """Where it is carried out, and callbacks are called."""
 
     @staticmethod
     def room(game: Any, *, table: Table | int = 64, threads: int = 1) -> int:
@@ -362,7 +362,8 @@ class Engine:
             running = self._spare = Stop()
         running.other = stop
         with self._lock:
-            self._stop, self._thread = running, threading.get_ident()
+            self._stop = running
+            self._thread = threading.get_ident() if own is None else 0
         if self._crew is None:
             self._finish()
             self._opened()
