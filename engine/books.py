@@ -87,15 +87,17 @@ class Book:
     def __repr__(self) -> str:
         return f"<book of {game_name(self.cls)}: {len(self):,} positions, {self.plies} plies>"
 
+    def require(self, cls: Any) -> None:
+        """:class:`CutnodeError` if the book is not about positions of a class."""
+        if cls is not self.cls:
+            raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {game_name(cls)}")
+
     def answer(self, position: Any) -> tuple[int, int, int | None] | None:
         """Bounds of the value of a position for its mover, and a best move, if one is known.
 
         None if the position is not in the book.  :class:`CutnodeError` if it is of another game.
         """
-        if type(position) is not self.cls:
-            raise CutnodeError(
-                f"{self.name} is about {game_name(self.cls)}, not {game_name(type(position))}"
-            )
+        self.require(type(position))
         word, symmetry = canonical(position)
         at = int(np.searchsorted(self.keys, np.uint64(word)))
         if at == len(self.keys) or int(self.keys[at]) != int(word):
