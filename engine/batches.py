@@ -26,7 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.batch_results import FOUND, ROWS, SOLVED, BatchResult
+from engine.batch_results import (
+    FOUND,
+    ROWS,
+    SOLVED,
+    BatchResult,
+    read_positions,
+    read_results,
+)
 from engine.batch_search import BatchSearcher, BatchWorker, check_depth
 from engine.contract import (
     NO_MOVE,
@@ -49,7 +56,10 @@ from engine.unfolding import canonical_keys
 
 __all__ = [
     "BatchProgress",
+    "BatchResult",
     "keys_of",
+    "read_positions",
+    "read_results",
     "run_batch",
 ]
 
