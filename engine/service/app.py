@@ -329,6 +329,8 @@ def _describe(app: FastAPI, catalogue: Catalogue) -> None:
     plain = app.openapi
 
     def described() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema
         document = plain()
         document["components"]["schemas"]["ErrorBody"] = ErrorBody.model_json_schema()
         for path in document["paths"].values() if catalogue.only else ():
