@@ -40,7 +40,7 @@ from engine.runner import Limits, watch
 from engine.scores import WIN, is_decisive
 from engine.solver import result_dtype
 from engine.solving import Solvers, fresh_table, proof_result, require_solvable, thread_count
-from engine.spans import Prover, Spans, shares, work_through
+from engine.spans import Spans, provers, work_through
 from engine.table import Table
 from engine.threads import SHARED, Workers
 
@@ -113,9 +113,9 @@ def solve_many(
     """Solve positions of one class, one after the other, with limits for each.
 
     *cold*: each position starts from nothing, so its figures do not depend on the others.
-    *lines*: also find a best move and the line of best play of each.  With several
-    *threads* each has a part of the table.  *progress* is called now and then with the
-    number of positions that are done.
+    *lines*: also find a best move and the line of best play of each.  Several
+    *threads* share the table; each has a part as large of its own if positions are *cold*.
+    *progress* is called now and then with the number of positions that are done.
     """
     limits = Limits(nodes, seconds, stop)
     positions = list(positions)
@@ -124,8 +124,6 @@ def solve_many(
     cls = class_of_all(positions)
     require_solvable(cls)
     threads = min(thread_count(threads, cls), len(positions))
-    table = table or fresh_table()
-    tables = [table] if threads == 1 else shares(table.megabytes, threads)
     rows = records(len(positions), result_dtype(cls))
     spent = np.zeros(len(positions))
 
@@ -134,15 +132,14 @@ def solve_many(
         rows[part], spent[part] = found
 
     line = 2 if lines else 0
-    provers = [
-        Prover(positions, own, limits, keep, weak=weak, line=line, cold=cold) for own in tables
-    ]
+    options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold}
+    workers = provers(positions, threads, table or fresh_table(), limits, keep, **options)
 
     def look() -> None:
         if progress is not None:
-            progress(sum(prover.done for prover in provers))
+            progress(sum(worker.done for worker in workers))
 
-    ended = work_through(Spans([(0, len(positions))], threads), provers, stop, look)
+    ended = work_through(Spans([(0, len(positions))], threads), workers, stop, look)
     return Batch(positions, rows, spent, functools.partial(proof_result, weak, ended))
 
 

@@ -7,8 +7,9 @@ written: Parquet, or JSON lines.
 
 *Cold*, each position starts from nothing.  Then all that is found, node counts included, is the
 same whatever the number of threads, and whatever was done before a batch was resumed; only
-times differ.  Else a thread builds on what it has stored of other positions: values are exact
-all the same, nodes are fewer, and depend on which thread got which positions.
+times differ.  Else proofs build on what was found of other positions, in a table that threads
+share: values are exact all the same, nodes are fewer where positions are alike, and depend on
+what came first.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ from engine.positions import Packed, class_of_all, coerce
 from engine.runner import Limits
 from engine.saving import identity
 from engine.solving import lines_too_long, require_solvable, thread_count
-from engine.spans import Part, Prover, Spans, shares, work_through
+from engine.spans import Part, Prover, Spans, provers, work_through
+from engine.table import Table
 from engine.unfolding import canonical_keys
 
 __all__ = [
@@ -308,11 +310,10 @@ def _provers(
 
     limit = most_value(positions.like)
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
-    provers = [
-        Prover(positions, table, limits, keep, weak=weak, line=line, cold=cold)
-        for table in shares(megabytes, threads)
-    ]
-    return provers, {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
+    workers = provers(
+        positions, threads, Table(megabytes), limits, keep, weak=weak, line=line, cold=cold
+    )
+    return workers, {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
 
 
 def _finders(

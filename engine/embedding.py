@@ -16,6 +16,7 @@ from typing import Any, Self
 from engine.api import perft
 from engine.clock import Clock
 from engine.contract import defines, game_name, is_plain
+from engine.crew import Crew
 from engine.errors import CutnodeError, GameError
 from engine.evaluation import Evaluation
 from engine.handles import Handle, Progress, Stop
@@ -41,7 +42,8 @@ class Engine:
     """Searches and proofs for one game, with a table and threads of its own.
 
     *game* is a game, a position or a position class.  *table* is a :class:`Table`, or its size in
-    MiB.  *threads* work together on one position.  The rest is as for
+    MiB.  *threads* work together on one position, and have equal shares of
+    limits of nodes.  The rest is as for
     :class:`~engine.searcher.Searcher`, and of no meaning for proofs.
 
     One search at a time: a call while another is under way is refused with a
@@ -69,7 +71,7 @@ class Engine:
         cls = class_of(game)
         self.threads = thread_count(threads, cls)
         self._workers = Workers()
-        self._searcher: Searcher | None = Searcher(
+        leader = Searcher(
             cls,
             table=table,
             evaluation=evaluation,
@@ -82,10 +84,11 @@ class Engine:
             workers=self._workers,
             ready=False,
         )
+        self._crew: Crew | None = Crew(leader, threads)
         self.cls: Any = cls
-        self.techniques = self._searcher.techniques
-        self.exact = self._searcher.exact
-        self.megabytes = self.room(cls, table=self._searcher.table, threads=threads)
+        self.techniques = leader.techniques
+        self.exact = leader.exact
+        self.megabytes = self.room(cls, table=leader.table, threads=threads)
         self._solvers: Solvers | None = None
         self._busy = threading.Lock()
         self._lock = threading.Lock()
@@ -200,7 +203,7 @@ class Engine:
     def evaluate(self, position: Any) -> float:
         """The score of a position without looking ahead: the estimate for the mover."""
         self._require_mine(position)
-        return self._opened().estimate(position)
+        return self._opened().leader.estimate(position)
 
     def perft(self, position: Any, depth: int, *, finished: bool = False, bulk: bool = True) -> int:
         """The number of lines of so many moves, counted by all threads: see :func:`perft`."""
@@ -256,7 +259,7 @@ class Engine:
 
     @property
     def table(self) -> Table:
-        return self._opened().table
+        return self._opened().leader.table
 
     def new_game(self) -> None:
         """Forget what searches have stored and learned: the next is as the first."""
@@ -274,14 +277,14 @@ class Engine:
 
     def close(self) -> None:
         """End the search that is under way, and give memory and threads back."""
-        if self._searcher is None:
+        if self._crew is None:
             return
         if self._thread == threading.get_ident():
             raise CutnodeError("a callback cannot close the engine that calls it: stop() it")
         self.stop()
         while not self._busy.acquire(timeout=LOOK):
             self.stop()
-        self._searcher = self._solvers = None
+        self._crew = self._solvers = None
         self._busy.release()
         self._workers.close()
 
@@ -297,20 +300,22 @@ class Engine:
         self.close()
 
     def __repr__(self) -> str:
-        state = "closed" if self._searcher is None else f"{self.megabytes} MiB"
+        state = "closed" if self._crew is None else f"{self.megabytes} MiB"
         return f"<Engine for {game_name(self.cls)}, {state}, {self.threads} threads>"
 
     # One search at a time
 
-    def _opened(self) -> Searcher:
-        if self._searcher is None:
+    def _opened(self) -> Crew:
+        if self._crew is None:
             raise CutnodeError("this engine is closed")
-        return self._searcher
+        return self._crew
 
     def _prover(self, position: Any) -> Solvers:
         self._require_mine(position)
         if self._solvers is None:
-            self._solvers = Solvers(self.cls, self._opened().table, self.threads, self._workers)
+            self._solvers = Solvers(
+                self.cls, self._opened().leader.table, self.threads, self._workers
+            )
         return self._solvers
 
     def _require_mine(self, position: Any) -> None:
@@ -334,7 +339,7 @@ class Engine:
         running.other = stop
         with self._lock:
             self._stop, self._thread = running, threading.get_ident()
-        if self._searcher is None:
+        if self._crew is None:
             self._finish()
             self._opened()
         return running
@@ -349,8 +354,8 @@ class Engine:
         with self._lock:
             stop.set()
             if self._stop is stop:
-                if self._searcher is not None:
-                    self._searcher.stop()
+                if self._crew is not None:
+                    self._crew.leader.stop()
                 if self._solvers is not None:
                     self._solvers.stop()
 
@@ -380,8 +385,8 @@ class Engine:
 
     def _progress(self, handle: Handle, result: Any = None) -> Progress:
         """How far a search is that is under way, or at its end."""
-        searcher = self._opened()
-        fill, seconds = searcher.table.fill(), handle.clock.elapsed()
+        crew = self._opened()
+        fill, seconds = crew.leader.table.fill(), handle.clock.elapsed()
         if handle.kind != "search":
             if result is not None:
                 value, bounds = result.value, (result.lower, result.upper)
@@ -390,7 +395,7 @@ class Engine:
                 (0, None, None) if self._solvers is None else self._solvers.progress()
             )
             return Progress(0, None, lower, upper, (), nodes, seconds, fill)
-        nodes = int(searcher.memory["nodes"])
+        nodes = int(crew.leader.memory["nodes"]) + crew.nodes()
         depth, value = 0, None
         line: tuple[int, ...] = ()
         if result is not None:
@@ -405,14 +410,14 @@ class Engine:
         self, position: Any, kind: str, clock: Clock, options: dict[str, Any]
     ) -> Callable[[Stop, Handle], Any]:
         """What a call of some kind does, once its options are known to be good."""
-        searcher = self._opened()
+        crew = self._opened()
         options.pop("stop", None)
         if kind == "search":
             told, bounds = (options.pop(name, None) for name in ("progress", "bounds"))
             history = tuple(options.pop("history", ()))
             if options.get("moves") is not None:
                 options["moves"] = tuple(options["moves"])
-            searcher.check(position, **options, stop=Stop())
+            crew.leader.check(position, **options, stop=Stop())
 
             def search(running: Stop, handle: Handle) -> SearchResult:
                 def follow(iteration: Iteration) -> None:
@@ -420,7 +425,7 @@ class Engine:
                     if told is not None:
                         told(iteration)
 
-                return searcher.search(
+                return crew.search(
                     position,
                     stop=running,
                     progress=follow,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import chance_table
 from engine.chance import chance_address, chance_root
@@ -63,11 +63,14 @@ from engine.positions import coerce
 from engine.results import Iteration, Line, SearchResult
 from engine.runner import UNLIMITED, Limits, run_watched
 from engine.scores import WIN, final_score, is_decisive, limited
-from engine.search import COUNTERS, address, search_dtype, search_root
+from engine.search import COUNTERS, OPENING, address, search_dtype, search_root
 from engine.statistics import Statistics
 from engine.table import ENTRY_WORDS, Table, move_of, probe
 from engine.techniques import choose
 from engine.threads import SHARED, Workers
+
+if TYPE_CHECKING:
+    from engine.crew import Crew
 
 __all__ = ["DRIVERS", "Searcher", "chosen_moves", "class_of", "drawing_words", "search"]
 
@@ -115,6 +118,14 @@ class Searcher:
         ready: bool = True,
     ):
         self.cls: Any = class_of(game)
+        self._options: dict[str, Any] = {
+            "evaluation": evaluation,
+            "exact": exact,
+            "driver": driver,
+            "soonest": soonest,
+            "depth_in": depth_in,
+            "debug": debug,
+        }
         self.has_chance = defines(self.cls, "chance")
         if driver not in DRIVERS:
             raise CutnodeError(f"a driver is one of {', '.join(DRIVERS)}, not {driver!r}")
@@ -125,6 +136,7 @@ class Searcher:
         self.debug = debug
         self.evaluation = evaluation_of(self.cls, evaluation)
         self.techniques = choose(self.cls, techniques, exact=exact)
+        self._options["techniques"] = self.techniques
         self.driver = driver
         self.exact = not self.techniques - choose(self.cls, None, exact=True)
         if self.has_chance:
@@ -182,6 +194,18 @@ class Searcher:
         meaning = (self.evaluation.meaning, self.step, self.turns, symmetry, selective)
         name = f"{game_name(self.cls)} {meaning}"
         return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+
+    def twin(self) -> Searcher:
+        """Another searcher with the same options and the same table."""
+        return Searcher(
+            self.cls, table=self.table, workers=self.workers, ready=False, **self._options
+        )
+
+    def open_table(self, like: Any) -> None:
+        """Make the table ready for several searchers; *like* is any position of the class."""
+        kind = float if self.has_chance else int
+        memory, table = self.memory.argument, self.table.words
+        self._run(like, self.evaluation, kind(0), kind(1), 0, OPENING, memory, table)
 
     def estimate(self, position: Any) -> float:
         """The score of a position without looking ahead: an estimate, or of what it is worth."""
@@ -267,6 +291,7 @@ class Searcher:
         progress: Callable[[Iteration], None] | None = None,
         bounds: Callable[[Iteration], None] | None = None,
         clock: Clock | None = None,
+        crew: Crew | None = None,
     ) -> SearchResult:
         """The best move and its score, as deep as limits allow.
 
@@ -280,7 +305,8 @@ class Searcher:
         the game before this one, the first first: what may repeat.  *progress* is called after
         each depth, and *bounds* where a score turns out to be beyond what was expected, with
         the bound that is known by then.  *clock* is that of the search, if others know it: one
-        that is held lets the limits of time count from its release on.
+        that is held lets the limits of time count from its release on.  *crew* are searchers
+        that help if the search takes long.
         """
         limits, allowed = self.check(
             position,
@@ -302,9 +328,29 @@ class Searcher:
             clock.seconds = seconds
             task = _Task(self, coerce(position), limits, clock, soft_seconds, depth, lines, allowed)
             self._remember(history, position)
+            if crew is not None and len(crew) > 1:
+                task.join(crew, history)
             return task.run(seed, progress, bounds)
         finally:
             self._busy.release()
+
+    def help(
+        self,
+        position: Any,
+        start: int,
+        depth: int | None,
+        *,
+        moves: Sequence[int] | None,
+        history: Sequence[Any],
+        stop: threading.Event,
+    ) -> None:
+        """Search for another searcher, in this thread, from the depth *start* on."""
+        with self._busy:
+            self._stop.clear()
+            limits = Limits(stop=stop)
+            task = _Task(self, position, limits, Clock(None), None, depth, 1, moves)
+            self._remember(history, position)
+            task.assist(start)
 
 
 class _Task:
@@ -341,13 +387,37 @@ class _Task:
         self.reached: float = 0
         """What the last call of the search returned, and where it was stopped."""
         self.bounds: Callable[[Iteration], None] | None = None
+        self.crew: Crew | None = None
+        self.history: Sequence[Any] = ()
+        self.assisting = False
         self.words = searcher.words
         entry_words = chance_table.ENTRY_WORDS if searcher.has_chance else ENTRY_WORDS
         searcher.table.claim(searcher.cls, entry_words)
         searcher.memory.clear(COUNTERS)
         searcher.memory.fill("barred", NO_MOVE)
-        for name in ("stop", "excluded", "foretelling"):
+        for name in ("stop", "excluded", "foretelling", "shared"):
             self.words[name][0] = 0
+
+    def join(self, crew: Crew, history: Sequence[Any]) -> None:
+        """Be led by this task: the crew, which gets its share of the limit of nodes."""
+        self.crew, self.history = crew, history
+        crew.began = False
+        if self.limits.nodes is not None:
+            self.limits = replace(self.limits, nodes=max(1, self.limits.nodes // len(crew)))
+
+    def assist(self, start: int) -> None:
+        """Search without a result, from a depth on, with a table that others use as well."""
+        self.assisting = True
+        self.first = 0
+        self.words["shared"][0] = 1
+        for depth in self._depths():
+            if depth >= start and not self._iterate(depth):
+                break
+
+    def nodes(self) -> int:
+        """The nodes of all threads."""
+        nodes = int(self.words["nodes"][0])
+        return nodes if self.crew is None else nodes + self.crew.nodes()
 
     def run(
         self,
@@ -372,7 +442,13 @@ class _Task:
                     self._choose_among_ties(seed)
         except KeyboardInterrupt:
             self.reason = "interrupted"
+        finally:
+            self._dismiss()
         return self._result()
+
+    def _dismiss(self) -> None:
+        if self.crew is not None and self.crew.end():
+            self.reason = "interrupted"
 
     def _depths(self) -> Iterator[int]:
         """The depths to search: single, in steps of two to a given one, or without end."""
@@ -427,7 +503,7 @@ class _Task:
                 best,
                 proven,
                 tuple(found),
-                int(words["nodes"][0]),
+                self.nodes(),
                 spent,
                 deepest=int(words["deepest"][0]),
             )
@@ -490,7 +566,7 @@ class _Task:
         if line is None and self.iterations:
             line = self.iterations[-1].lines[0]
         lines = () if line is None else (Line(line.move, value, line.pv),)
-        nodes, deepest = int(self.words["nodes"][0]), int(self.words["deepest"][0])
+        nodes, deepest = self.nodes(), int(self.words["deepest"][0])
         spent = self.clock.elapsed()
         return Iteration(depth, value, False, lines, nodes, spent, deepest=deepest, bound=bound)
 
@@ -554,6 +630,12 @@ class _Task:
         if any(stop.is_set() for stop in self.stops):
             self.reason = "stopped"
             return None
+        if self.assisting:
+            words["node_limit"][0] = UNLIMITED
+            self.reached = task()
+            if words["stop"][0] == RUNNING:
+                return self.reached
+            return None
         if self._is_short(depth):
             words["node_limit"][0] = min(limit - 1, spent + INLINE_NODES)
             self.reached = task()
@@ -562,6 +644,8 @@ class _Task:
             words["stop"][0] = RUNNING
         if int(words["nodes"][0]) < limit or limit <= spent:
             words["node_limit"][0] = limit - 1
+            if self.crew is not None and not self.crew.working:
+                self.crew.begin(self, depth)
             answers: list[float] = []
             self.reason = run_watched(
                 lambda: answers.append(task()),
@@ -626,9 +710,7 @@ class _Task:
         rest = [line for line in last.lines if line.move != chosen.move]
         lines = (chosen, *rest)[: len(last.lines)]
         spent = self.clock.elapsed()
-        self.iterations[-1] = replace(
-            last, lines=lines, nodes=int(words["nodes"][0]), seconds=spent
-        )
+        self.iterations[-1] = replace(last, lines=lines, nodes=self.nodes(), seconds=spent)
 
     def _result(self) -> SearchResult:
         searcher = self.searcher
@@ -646,7 +728,8 @@ class _Task:
             rest = [line for line in lines if depth and line.move != self.interim.move]
             lines, value = (self.interim, *rest)[: len(lines)], self.interim.value
         lines = tuple(self._complete(line, depth) for line in lines)
-        counts = searcher.memory.numbers(COUNTERS)
+        crew = self.crew
+        counts = searcher.memory.numbers(COUNTERS) if crew is None else crew.counts()
         return SearchResult(
             position=self.position,
             value=value,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import NO_MOVE, CutnodeError, PositionError, legal_moves, load_game, solve_many
+from engine.batch_cli import batch
 from engine.batch_results import read_positions, read_results
 from engine.batches import BatchProgress, Spans, run_batch
 from engine.contract import canonical, play
@@ -358,3 +361,29 @@ def test_lines_of_json_are_what_people_read(tmp_path):
         "nodes": 11,
         "reason": "proven",
     }
+
+
+# The command
+
+
+def test_the_command_writes_what_was_found(tmp_path):
+    positions = tmp_path / "positions.txt"
+    positions.write_text("# two\nxx./oo./...\n\nx../.../...  ; a comment\n")
+    call = [str(positions), "--threads", "1", "--table-mb", "1"]
+    found = CliRunner().invoke(batch, ["tictactoe", *call])
+    assert found.exit_code == 0
+    records = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [(record["value"], record["best_move"]) for record in records] == [(1, "3"), (0, "5")]
+    out, journal = tmp_path / "results.jsonl", tmp_path / "journal"
+    call += ["--weak", "--nodes", "20", "--journal", str(journal), "--out", str(out)]
+    assert CliRunner().invoke(batch, ["tictactoe", *call]).exit_code == 3
+    assert read_results(out).values.tolist() == [1, 0]
+    for wrong, reason in (
+        ([*call, "--depth", "3"], "'depth' says nothing to solve positions"),
+        ([*call, "--unique", "--search"], "'weak' says nothing to search positions"),
+        ([str(positions), "--out", "results.txt"], r"to a file \.parquet or \.jsonl"),
+        ([str(tmp_path / "none")], "cannot be read"),
+    ):
+        error = CliRunner().invoke(batch, ["tictactoe", *wrong]).exception
+        assert isinstance(error, CutnodeError)
+        assert re.search(reason, str(error))
