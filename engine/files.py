@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import struct
 import sys
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from engine.errors import CutnodeError
 
-__all__ = ["check_file", "lock", "write_whole", "writing"]
+__all__ = ["check_file", "header", "lock", "read_header", "write_whole", "writing"]
+
+_NUMBERS = struct.Struct("<II")
+_LONGEST_HEADER = 1 << 24
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
@@ -75,3 +81,35 @@ def lock(file: BinaryIO) -> bool:
     except OSError:
         return False
     return True
+
+
+def header(kind: bytes, about: Mapping[str, Any]) -> bytes:
+    """The first bytes of a file: its *kind*, and what JSON can hold of it, with a checksum."""
+    text = json.dumps(about, sort_keys=True).encode()
+    return kind + _NUMBERS.pack(len(text), zlib.crc32(text)) + text
+
+
+def read_header(file: BinaryIO, kind: bytes) -> dict[str, Any]:
+    """What the header of a file says; :class:`ValueError` that goes on after the file's name."""
+    if _read(file, len(kind)) != kind:
+        raise ValueError(f"is no {kind.decode().strip()}")
+    numbers = _read(file, _NUMBERS.size)
+    if len(numbers) < _NUMBERS.size:
+        raise ValueError("is cut off in its header")
+    length, check = _NUMBERS.unpack(numbers)
+    text = _read(file, min(length, _LONGEST_HEADER))
+    if len(text) != length or zlib.crc32(text) != check:
+        raise ValueError("is damaged in its header")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _read(file: BinaryIO, size: int) -> bytes:
+    """So many bytes, or fewer if the file ends."""
+    data = b""
+    while len(data) < size:
+        more = file.read(size - len(data))
+        if not more:
+            break
+        data += more
+    return data

@@ -29,7 +29,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 from engine.errors import CutnodeError
-from engine.files import lock
+from engine.files import header, lock, read_header
 from engine.text import quoted
 
 __all__ = ["Journal"]
@@ -38,7 +38,6 @@ VERSION = 1
 KIND = b"cutnode journal\n"
 MARK = b"\xc7\xf1Rj"
 FRAME = struct.Struct("<4sII")
-NUMBERS = struct.Struct("<II")
 
 SYNC_SECONDS = 2.0
 """Records are on the disk, and not only with the operating system, so many seconds later."""
@@ -83,39 +82,32 @@ class Journal:
     def _open(self, about: Mapping[str, Any], take: Callable[[bytes], None] | None) -> None:
         if not lock(self._file):
             raise self._broken("is in use: another batch writes it")
-        text = json.dumps(about, sort_keys=True).encode()
-        header = KIND + NUMBERS.pack(len(text), zlib.crc32(text)) + text
-        size = os.fstat(self._file.fileno()).st_size
+        front = header(KIND, about)
+        start = b""
+        while more := self._file.read(len(front) - len(start)):
+            start += more
+        if os.fstat(self._file.fileno()).st_size == len(start) < len(front):
+            if front.startswith(start):  # new, or ended in the middle of its header
+                self._end = 0
+                self._write(front)
+                return
         self._file.seek(0)
-        start = _read(self._file, len(header))
-        if len(start) < len(header) and header.startswith(start) and len(start) == size:
-            self._file.truncate(0)  # new, or ended in the middle of its header
-            self._end = 0
-            self._write(header)
-            return
-        self._end = self._check_header(about)
-        if size > self._end:
+        try:
+            self._check(read_header(self._file, KIND), json.loads(json.dumps(about)))
+        except ValueError as reason:
+            raise self._broken(str(reason)) from None
+        self._end = self._file.tell()
+        if os.fstat(self._file.fileno()).st_size > self._end:
             with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 self._restore(data, take)
         self._file.truncate(self._end)
 
-    def _check_header(self, about: Mapping[str, Any]) -> int:
-        """See that the header says the same as *about*; where the records begin."""
-        self._file.seek(0)
-        if _read(self._file, len(KIND)) != KIND:
-            raise self._broken("is not a journal: it is left as it is")
-        numbers = _read(self._file, NUMBERS.size)
-        length, check = NUMBERS.unpack(numbers) if len(numbers) == NUMBERS.size else (0, 1)
-        text = _read(self._file, min(length, 1 << 24))
-        if len(text) != length or zlib.crc32(text) != check:
-            raise self._broken("is damaged in its header")
-        found = json.loads(text)
-        wanted = json.loads(json.dumps(about))
+    def _check(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        """See that the header that was found is that of this job."""
         for name in sorted({*found, *wanted}):
             if found.get(name) != wanted.get(name):
                 was, now = (quoted(str(of.get(name))) for of in (found, wanted))
-                raise self._broken(f"belongs to another job: there {name} is {was}, not {now}")
-        return len(KIND) + NUMBERS.size + length
+                raise ValueError(f"belongs to another job: there {name} is {was}, not {now}")
 
     def _restore(self, data: mmap.mmap, take: Callable[[bytes], None] | None) -> None:
         """Give the whole records to *take*; the end of the last becomes the end of the file."""
@@ -185,14 +177,3 @@ def _record_at(data: mmap.mmap, at: int) -> bytes | None:
     if zlib.crc32(record, zlib.crc32(struct.pack("<I", length))) != check:
         return None
     return record
-
-
-def _read(file: BinaryIO, size: int) -> bytes:
-    """So many bytes, or fewer if the file ends."""
-    data = b""
-    while len(data) < size:
-        more = file.read(size - len(data))
-        if not more:
-            break
-        data += more
-    return data

@@ -28,7 +28,7 @@ from engine.positions import as_words, coerce
 from engine.solver import ALONE, OPENING, plies_for, result_dtype, search_dtype, solve_batch
 from engine.table import Table
 
-__all__ = ["Limits", "Scouting", "Solver", "run", "run_watched", "watch"]
+__all__ = ["Limits", "Scouting", "Solver", "in_threads", "run", "run_watched", "watch"]
 
 UNLIMITED = 1 << 62
 
@@ -193,7 +193,7 @@ def run(
         return min(solver.clock.patience() for solver in solvers)
 
     tasks = [functools.partial(work, solver) for solver in solvers]
-    return _in_threads(tasks, look, end, patience, ended)
+    return in_threads(tasks, look, end, patience, ended)
 
 
 def watch(task: Callable[[], Any], memory: Memory) -> Any:
@@ -203,7 +203,7 @@ def watch(task: Callable[[], Any], memory: Memory) -> Any:
     def end() -> None:
         memory.words["stop"][0] = CALLED
 
-    _in_threads([lambda: answers.append(task())], lambda: "", end, Clock(None).patience)
+    in_threads([lambda: answers.append(task())], lambda: "", end, Clock(None).patience)
     return answers[0]
 
 
@@ -223,10 +223,10 @@ def run_watched(
     def end() -> None:
         memory.words["stop"][0] = CALLED
 
-    return _in_threads([task], look, end, clock.patience)
+    return in_threads([task], look, end, clock.patience)
 
 
-def _in_threads(
+def in_threads(
     tasks: Sequence[Callable[[], None]],
     look: Callable[[], str],
     end: Callable[[], None],

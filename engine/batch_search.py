@@ -1,0 +1,431 @@
+"""The search of limited depth of many positions: one call of compiled code for all of them.
+
+Between the depths and windows of a search, an :class:`Engine` is in Python, which takes as long
+as some hundred nodes.  That is too much where many positions are searched a little: to label them,
+or to play many games at once, a ply of each at a time.  :func:`search_batch` searches parked
+positions one after the other, with the same depths and windows, and so the same nodes.
+:class:`BatchSearcher` is what Python calls, with some threads; :func:`search_many` is for one call.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from engine.clock import Clock
+from engine.contract import (
+    INFINITE,
+    MAX_VALUE,
+    NO_MOVE,
+    defines,
+    game_name,
+    is_plain,
+    moves,
+    outcome,
+)
+from engine.errors import CutnodeError, GameError, whole
+from engine.evaluation import Evaluation, estimate
+from engine.jit import compiled
+from engine.limits import CALLED, MOVES, NODES, RUNNING, TIME, VALUE
+from engine.memory import Memory
+from engine.native import records
+from engine.optionality import Optionality
+from engine.parameters import ASPIRATION_DEPTH, ASPIRATION_WINDOW, MOST_DEPTH
+from engine.people import accusation
+from engine.plain import accuse
+from engine.positions import as_words, class_of_all, coerce, load, width, words_each
+from engine.runner import UNLIMITED, Limits, in_threads
+from engine.scores import final_score, limited
+from engine.search import search_dtype, search_root
+from engine.searcher import Engine, class_of
+from engine.table import Table, begin
+
+__all__ = ["FOUND", "BatchSearcher", "search_batch", "search_many"]
+
+FOUND = np.dtype(
+    [
+        ("value", np.int64),
+        ("move", np.int64),  # NO_MOVE where the game is over
+        ("depth", np.int64),  # the last that was completed
+        ("nodes", np.int64),
+        ("proven", np.bool_),
+        ("reason", np.int64),  # RUNNING: nothing ended it before its depth; see engine.limits
+    ],
+    align=True,
+)
+"""What is found of a position: what ``Engine.search`` says of it."""
+
+CONTROL = np.dtype(
+    [
+        ("current", np.int64),  # the position of the batch that is being searched
+        ("stop_at", np.int64),  # a stop because of time is meant for this one
+        ("cold", np.int64),  # each position starts from nothing
+        ("depth", np.int64),  # the last to search
+        ("first", np.int64),  # the first,
+        ("step", np.int64),  # and how far apart they are
+        ("aspiration", np.int64),
+        ("found", np.int64),  # the score of the best move so far of a depth that is not done,
+        ("best", np.int64),  # that move, or NO_MOVE
+    ],
+    align=True,
+)
+"""What a batch is told, beside the memory of its search, and what it keeps."""
+
+SEARCHED = types.Array(numba.from_dtype(FOUND), 1, "C")
+BATCH = numba.from_dtype(CONTROL)
+TABLE = types.uint64[::1]
+
+
+@compiled(inline=False)
+def unlearn(search):
+    """Forget what searches have learned about moves."""
+    for at in range(len(search.history)):
+        search.history[at] = 0
+    for at in range(len(search.continued)):
+        search.continued[at] = 0
+    for at in range(len(search.killers)):
+        search.killers[at] = NO_MOVE
+    for at in range(len(search.counters)):
+        search.counters[at] = NO_MOVE
+
+
+@compiled(inline=False)
+def prepare(batch, search, table):
+    """Make ready for the next position."""
+    if search.use_table:
+        begin(table, batch.cold != 0)
+    if batch.cold:
+        unlearn(search)
+    for at in range(len(search.barred)):
+        search.barred[at] = NO_MOVE
+    search.nodes = search.excluded = search.foretelling = 0
+
+
+@compiled
+def search_depth(position, evaluation, known, depth, batch, search, table):
+    """The score at a depth, with windows around the one that is *known* (``INFINITE``: none).
+
+    After a stop that is meant for this position it is no score.
+    """
+    window = ASPIRATION_WINDOW
+    low, high = -INFINITE, INFINITE
+    if known != INFINITE:
+        low, high = known - window, known + window
+    while True:
+        low, high = max(low, -INFINITE), min(high, INFINITE)
+        search.estimates = 0
+        value = search_root(
+            position,
+            evaluation,
+            np.int64(low),
+            np.int64(high),
+            np.int64(depth),
+            np.int64(0),
+            search,
+            table,
+        )
+        if search.length[0] > 0 and value > low:
+            batch.found, batch.best = value, search.line[0]
+        if search.stop == TIME and batch.stop_at != batch.current:
+            search.stop = RUNNING  # the time of an earlier position was over
+            continue
+        if search.stop != RUNNING or low < value < high:
+            return value
+        if abs(value) >= INFINITE:
+            accuse(position, VALUE, search)
+            return value
+        window *= 4
+        if value <= low:
+            low = value - window if window < MAX_VALUE else -INFINITE
+        else:
+            high = value + window if window < MAX_VALUE else INFINITE
+
+
+@compiled
+def deepen(position, evaluation, result, batch, search, table):
+    """Search a position deeper and deeper, as far as limits allow."""
+    result.depth, result.proven, result.move = 0, False, NO_MOVE
+    over, final = outcome(position)
+    if over:
+        result.value = final_score(final, 0, search.win, search.step)
+        result.proven = True
+        return
+    result.value = limited(estimate(evaluation, position), search.win)
+    if moves(position, search.moves, 0) > 0:
+        result.move = search.moves[0]
+    # The last scores of two parities of depth: that of this depth, and the other.
+    known, other = INFINITE, INFINITE
+    depth = batch.first
+    while depth <= batch.depth:
+        batch.best = NO_MOVE
+        expected = known if batch.aspiration and depth >= ASPIRATION_DEPTH else INFINITE
+        value = search_depth(position, evaluation, expected, depth, batch, search, table)
+        if search.stop != RUNNING:
+            if batch.best != NO_MOVE and batch.best != result.move:
+                result.value, result.move = batch.found, batch.best
+            return
+        result.value, result.depth = value, depth
+        if search.length[0] > 0:
+            result.move = search.line[0]
+        result.proven = search.estimates == 0
+        if result.proven:
+            return
+        known = value
+        if batch.step % 2 != 0:
+            known, other = other, known
+        depth += batch.step
+
+
+@compiled(
+    signature=lambda position, evaluation: types.void(
+        position,
+        evaluation,
+        types.uint64[::1],
+        SEARCHED,
+        BATCH,
+        numba.from_dtype(search_dtype(position.instance_class)),
+        TABLE,
+    )
+)
+def search_batch(like, evaluation, words, results, batch, search, table):
+    """Search the positions parked in *words*; *like* is any position of their class."""
+    for number in range(len(results)):
+        result = results[number]
+        batch.current = number
+        if search.stop == NODES or search.stop == TIME:
+            search.stop = RUNNING
+        if search.stop == RUNNING:
+            prepare(batch, search, table)
+            position = load(words, number * width(like), like)
+            deepen(position, evaluation, result, batch, search, table)
+            result.nodes = search.nodes
+        result.reason = search.stop
+
+
+class _Worker:
+    """One thread of a batch: an engine's memory and table, and its part of the positions."""
+
+    def __init__(self, engine: Engine, run: Callable[..., None]):
+        self.engine = engine
+        self.run = run
+        self.control = Memory(engine.cls, CONTROL)
+
+    def give(
+        self, words: Any, count: int, depth: int | None, limits: Limits, *, cold: bool
+    ) -> None:
+        """The next positions, parked in *words*, and how far to search them."""
+        engine, control = self.engine, self.control
+        deepest, step = (MOST_DEPTH, 1) if depth is None else (depth, int(engine.memory["parity"]))
+        first = max(deepest, 1)
+        if "deepening" in engine.techniques:
+            first = 1 if depth is None else depth % step or step
+        control["cold"] = int(cold)
+        control["depth"], control["first"], control["step"] = deepest, first, step
+        control["aspiration"] = int("aspiration" in engine.techniques)
+        control["current"], control["stop_at"] = 0, -1
+        engine.memory["stop"], engine.memory["before"] = RUNNING, 0
+        engine.memory["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
+        self.words = words
+        self.rows = records(count, FOUND)
+        self.rows["reason"] = CALLED
+        self.rows["move"] = NO_MOVE
+        self.clock = Clock(limits.seconds)
+
+    def __call__(self, like: Any) -> None:
+        """Search them; runs without Python's lock."""
+        engine = self.engine
+        self.clock = Clock(self.clock.seconds)
+        memory, table = engine.memory.argument, engine.table.words
+        self.run(
+            like, engine.evaluation, self.words, self.rows, self.control.argument, memory, table
+        )
+        code = int(engine.memory["stop"])
+        if code in (VALUE, MOVES):
+            culprit = engine.memory.position("culprit", like)
+            raise accusation(culprit, code, engine.evaluation)
+
+    def check_time(self) -> None:
+        """End the search of the current position if its time is over."""
+        current = int(self.control["current"])
+        if self.clock.is_over(current) and self.engine.memory["stop"] == RUNNING:
+            self.control["stop_at"] = current
+            self.engine.memory["stop"] = TIME
+
+    def end(self) -> None:
+        """End the search for good."""
+        self.engine.memory["stop"] = CALLED
+
+
+class BatchSearcher:
+    """Searches of limited depth of many positions, with *threads* that share the work.
+
+    *game* and *options* are those of :class:`Engine`; each thread has a part of the *table*, so
+    many MiB.  Not for games of chance.  One thread at a time may use it.
+    """
+
+    def __init__(self, game: Any, *, table: int = 64, threads: int = 1, **options: Any):
+        self.cls: Any = class_of(game)
+        if defines(self.cls, "chance"):
+            raise GameError(f"{game_name(self.cls)} has chance: batches are for games without")
+        if options.get("driver", "alphabeta") != "alphabeta":
+            raise CutnodeError(f"batches are searched by alphabeta, not by {options['driver']!r}")
+        if whole(threads, "a number of threads") < 1:
+            raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
+        if threads > 1 and is_plain(self.cls):
+            raise GameError(
+                f"{game_name(self.cls)} is plain Python, which runs on one thread at a time"
+            )
+        part = max(1, whole(table, "the size of a table in MiB") // threads) if table > 0 else table
+        engines = [Engine(self.cls, table=Table(part), **options) for _ in range(threads)]
+        run = search_batch.specialise(self.cls, engines[0].evaluation)
+        self._workers = [_Worker(engine, run) for engine in engines]
+        self._busy = threading.Lock()
+
+    def clear(self) -> None:
+        """Forget what searches stored and learned."""
+        for worker in self._workers:
+            worker.engine.clear()
+
+    def search(
+        self,
+        positions: Any,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+        progress: Callable[[int], None] | None = None,
+        cold: bool = False,
+    ) -> Any:
+        """The best move and score of each position: an array of :data:`FOUND`.
+
+        *positions* are some of the game, or an array of those parked one after the other
+        (``engine.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search of each;
+        *stop* is an event that ends all, as Ctrl-C does.  What is not searched then has the
+        ``reason`` ``CALLED``, and no move.  Positions build on what was stored before, but if
+        they are *cold*: then what is found is what an engine finds that was never used.  With
+        several threads each has every so many positions.  *progress* is called now and then
+        with the number of positions that are done.
+        """
+        limits = Limits(nodes, seconds, stop)
+        if depth is not None and not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
+            raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+        if depth is None and nodes is None and seconds is None and stop is None:
+            raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+        parked, like = self._parked(positions)
+        if not len(parked):
+            return np.zeros(0, FOUND)
+        if not self._busy.acquire(blocking=False):
+            raise CutnodeError("this searcher is searching already: use one for each thread")
+        try:
+            return self._search(parked, like, depth, limits, progress, cold)
+        finally:
+            self._busy.release()
+
+    def _parked(self, positions: Any) -> tuple[Any, Any]:
+        """Positions, each parked (but of plain Python), and something of their class."""
+        if isinstance(positions, np.ndarray) and not is_plain(self.cls):
+            each = words_each(self.cls)
+            if positions.dtype != np.uint64 or positions.size % each:
+                raise CutnodeError(
+                    f"parked positions of {game_name(self.cls)} are an array of uint64, "
+                    f"{each} for each, not {positions.size} of {positions.dtype}"
+                )
+            like = coerce(self.cls._make([0] * each))
+            return np.ascontiguousarray(positions).reshape(-1, each), like
+        positions = list(positions)
+        if not positions:
+            return positions, None
+        cls = class_of_all(positions)
+        if cls is not self.cls:
+            raise GameError(
+                f"this searches {game_name(self.cls)} ({self.cls.__name__}), not {cls.__name__}"
+            )
+        words = as_words(positions)
+        if not is_plain(cls):
+            words = words.reshape(len(positions), -1)
+        return words, coerce(positions[0])
+
+    def _search(
+        self,
+        parked: Any,
+        like: Any,
+        depth: int | None,
+        limits: Limits,
+        progress: Callable[[int], None] | None,
+        cold: bool,
+    ) -> Any:
+        count = len(self._workers)
+        for start, worker in enumerate(self._workers):
+            part = parked[start::count]
+            words = part if is_plain(self.cls) else np.ascontiguousarray(part).reshape(-1)
+            worker.give(words, len(part), depth, limits, cold=cold)
+
+        def look() -> str:
+            for worker in self._workers:
+                worker.check_time()
+            if progress is not None:
+                progress(sum(int(worker.control["current"]) for worker in self._workers))
+            return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
+
+        def end() -> None:
+            for worker in self._workers:
+                worker.end()
+
+        def patience() -> float:
+            return min(worker.clock.patience() for worker in self._workers)
+
+        stopped = limits.stop is not None and limits.stop.is_set()
+        tasks = [functools.partial(worker, like) for worker in self._workers]
+        in_threads(tasks, look, end, patience, "stopped" if stopped else "")
+        found = np.zeros(len(parked), FOUND)
+        for start, worker in enumerate(self._workers):
+            found[start::count] = worker.rows.view(FOUND, np.ndarray)
+        return found
+
+
+def search_many(
+    positions: Sequence[Any],
+    *,
+    depth: int | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    table: int = 64,
+    threads: int = 1,
+    evaluation: str | Evaluation | Optionality | None = None,
+    techniques: Iterable[str] | None = None,
+    exact: bool = False,
+    cold: bool = False,
+    stop: threading.Event | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Any:
+    """Search positions of one class, one after the other, with limits for each.
+
+    See :class:`BatchSearcher` and its ``search``, of which this is one call.
+    """
+    positions = list(positions)
+    if not positions:
+        raise CutnodeError("there are no positions to search")
+    searcher = BatchSearcher(
+        class_of_all(positions),
+        table=table,
+        threads=threads,
+        evaluation=evaluation,
+        techniques=techniques,
+        exact=exact,
+    )
+    return searcher.search(
+        positions,
+        depth=depth,
+        nodes=nodes,
+        seconds=seconds,
+        stop=stop,
+        progress=progress,
+        cold=cold,
+    )

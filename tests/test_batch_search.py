@@ -1,0 +1,106 @@
+"""Searches of many positions in one call: the same as one after the other."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import numpy as np
+import pytest
+
+from engine import (
+    NO_MOVE,
+    CutnodeError,
+    Engine,
+    GameError,
+    PositionError,
+    legal_moves,
+    load_game,
+)
+from engine.batch_search import BatchSearcher, search_many
+from engine.contract import play
+from engine.jit import jit_enabled
+from engine.limits import CALLED, NODES, RUNNING
+from engine.positions import as_words
+from games.connect4 import parse_position
+
+SMALL = load_game("connect4:5x4")
+
+
+def some(count=12):
+    """Positions of random games, one of which is over."""
+    found = []
+    for seed in range(count - 1):
+        position, generator = SMALL.start(), random.Random(seed)
+        for _ in range(seed):
+            choices = legal_moves(position)
+            if choices:
+                position = play(position, generator.choice(choices))
+        found.append(position)
+    return [*found, parse_position("1121212", "5x4")]
+
+
+POSITIONS = some()
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return Engine(SMALL, table=1)
+
+
+@pytest.mark.parametrize("limits", [{"depth": 6}, {"depth": 7}, {"nodes": 300}, {"depth": 0}])
+def test_what_is_found_is_what_an_engine_finds(engine, limits):
+    found = search_many(POSITIONS, table=1, cold=True, **limits)
+    for position, row in zip(POSITIONS, found, strict=True):
+        engine.clear()
+        single = engine.search(position, **limits)
+        move = NO_MOVE if single.best_move is None else single.best_move
+        assert (row["value"], row["move"]) == (single.value, move)
+        assert (row["depth"], row["nodes"]) == (single.depth, single.nodes)
+        assert row["proven"] == single.proven
+        ends = {"node limit": NODES, "proven": RUNNING, "depth limit": RUNNING}
+        assert row["reason"] == ends[single.reason]
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="plain Python runs on one thread")
+def test_threads_and_parked_positions_change_nothing():
+    searcher = BatchSearcher(SMALL, table=2, threads=2)
+    one = search_many(POSITIONS, table=1, cold=True, depth=6)
+    assert (searcher.search(POSITIONS, depth=6, cold=True) == one).all()
+    assert (searcher.search(as_words(POSITIONS), depth=6, cold=True) == one).all()
+    assert len(searcher.search([], depth=6)) == 0
+    # Warm, positions know what was found of them.
+    again = searcher.search(POSITIONS, depth=6)
+    assert again["nodes"].sum() < one["nodes"].sum()
+
+
+def test_a_batch_is_ended_by_time_and_from_outside():
+    searcher = BatchSearcher(SMALL, table=1)
+    found = searcher.search(POSITIONS[:3], seconds=0.001, cold=True)
+    assert (found["move"] != NO_MOVE).all()
+    stop = threading.Event()
+    stop.set()
+    found = searcher.search(POSITIONS[:3] * 1000, stop=stop)
+    assert found["reason"][-1] == CALLED and found["move"][-1] == NO_MOVE
+    assert (searcher.search(POSITIONS[:3], depth=4)["reason"] == RUNNING).all()
+
+
+def test_what_cannot_be_searched_is_said():
+    searcher = BatchSearcher(SMALL, table=1)
+    for arguments in ({}, {"depth": 64}, {"nodes": 0}):
+        with pytest.raises(CutnodeError):
+            searcher.search(POSITIONS, **arguments)
+    with pytest.raises(CutnodeError):
+        search_many([], depth=4)
+    with pytest.raises(PositionError):
+        search_many([POSITIONS[0], load_game("tictactoe").start()], depth=4)
+    with pytest.raises(GameError):
+        searcher.search([load_game("tictactoe").start()], depth=4)
+    with pytest.raises(CutnodeError):
+        searcher.search(np.zeros(5), depth=4)
+    with pytest.raises(CutnodeError):
+        BatchSearcher(SMALL, threads=0)
+    with pytest.raises(CutnodeError):
+        BatchSearcher(SMALL, driver="mtdf")
+    with pytest.raises(GameError):
+        BatchSearcher(load_game("ur"))
