@@ -151,7 +151,11 @@ class Split:
             kernel.specialise(top.cls) for kernel in kernels
         )
         self._queue = np.zeros(len(self.nodes), np.int32)
-        self._renew_all(top.position, self.nodes, top.children, 0)
+        root = self.nodes[0]
+        self._least = int(root.low)
+        if top.first_move == NO_MOVE and root.count > 0:
+            root.low = -MAX_VALUE  # a move has to show what the game says
+        self._ask_of_all(0)
         bounded = top.bounded and guess is None
         self._near = (self.upper - self.lower) // FAR_FRACTION if bounded else 2 * MAX_VALUE
         self._guess = 0 if guess is None else guess
@@ -159,8 +163,8 @@ class Split:
 
     @property
     def lower(self) -> int:
-        """The proven bounds of the root's value; of a weak question the signs."""
-        return self._sign(int(self.nodes[0].low))
+        """The proven bounds of the value for who moves at the root; weak, of its sign."""
+        return self._sign(max(int(self.nodes[0].low), self._least))
 
     @property
     def upper(self) -> int:
@@ -168,23 +172,35 @@ class Split:
 
     @property
     def proven(self) -> bool:
-        return self.lower >= self.upper
+        """Whether the value is known."""
+        return self.lower == self.upper
+
+    @property
+    def done(self) -> bool:
+        """Whether the value is known, and a move that keeps it."""
+        return self.proven and self._sign(int(self.nodes[0].low)) >= self.lower
 
     def _sign(self, value: int) -> int:
         return max(-1, min(value, 1)) if self.weak else value
 
     def _ask(self) -> None:
-        """Choose the question at the root, and see what its answer depends on."""
-        while not self.proven:
+        """Choose the question at the root, unless that of now is still open."""
+        root = self.nodes[0]
+        while not (self.done or root.low < self.asked <= root.high):
             self._guess = min(max(self._guess, self.lower), self.upper)
-            self.asked = question(self.lower, self.upper, self._guess, self._near)
-            self._renew_all(self.top.position, self.nodes, self.top.children, self.asked)
-            if self.lower < self.asked <= self.upper:
-                return
+            self.asked = self.lower
+            if not self.proven:
+                self.asked = question(self.lower, self.upper, self._guess, self._near)
+            self._ask_of_all(self.asked)
+
+    def _ask_of_all(self, asked: int) -> None:
+        self.asked = asked
+        self._renew_all(self.top.position, self.nodes, self.top.children, asked)
 
     def take(self) -> int | None:
         """The next leaf to ask about, which is in flight then; None if there is none."""
-        leaf = -1 if self.proven else int(self._choose(self.top.position, self.nodes, self.top.children))
+        top = self.top
+        leaf = -1 if self.done else int(self._choose(top.position, self.nodes, top.children))
         if leaf < 0:
             return None
         root = self.nodes[0]
@@ -196,7 +212,7 @@ class Split:
     def turn_over(self) -> None:
         """Assume the opposite of the answers that are awaited; there may be more to ask then."""
         self.nodes["assumed"][list(self.in_flight)] *= -1
-        self._renew_all(self.top.position, self.nodes, self.top.children, self.asked)
+        self._ask_of_all(self.asked)
 
     def question(self, leaf: int) -> int:
         """What to ask of a leaf: whether its value for who moves there is at least this."""
@@ -214,8 +230,7 @@ class Split:
         self.in_flight.discard(leaf)
         self.nodes[leaf].assumed = 0
         self._renew_above(leaf)
-        if not self.lower < self.asked <= self.upper:
-            self._ask()
+        self._ask()
 
     def idle(self) -> list[int]:
         """The leaves in flight on which the question at the root does not depend any more."""
@@ -223,21 +238,22 @@ class Split:
         return [leaf for leaf in self.in_flight if not self.nodes[leaf].needed]
 
     def restore(self, keys: Any, lower: Any, upper: Any) -> int:
-        """Take bounds that were found earlier, of leaves by their keys; how many fit."""
-        leaves = self.nodes[self.top.leaves].view(np.ndarray)
-        known = self.top.keys[self.top.leaves]
-        found = 0
-        for offset in (0, 1):  # a key may be there for either player
-            at = np.searchsorted(known, keys) + offset
-            fits = (at < len(known)) & (known[np.minimum(at, len(known) - 1)] == keys)
-            found += int(np.count_nonzero(fits))
-            for number in np.flatnonzero(fits):
-                node = leaves[at[number]]
-                low, high = int(lower[number]), int(upper[number])
-                low, high = (low, high) if node["side"] > 0 else (-high, -low)
-                node["low"], node["high"] = max(node["low"], low), min(node["high"], high)
+        """Take bounds that were found earlier, of positions by their keys; how many fit."""
+        order = np.argsort(self.top.keys, kind="stable")
+        known = self.top.keys[order]
+        first = np.searchsorted(known, keys)
+        counts = np.searchsorted(known, keys, "right") - first
+        record = np.repeat(np.arange(len(keys)), counts)
+        within = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
+        at = order[first[record] + within]
+        ours = self.nodes["side"][at] > 0
+        low = np.where(ours, lower[record], -upper[record])
+        high = np.where(ours, upper[record], -lower[record])
+        np.maximum.at(self.nodes["low"], at, low)
+        np.minimum.at(self.nodes["high"], at, high)
+        self._ask_of_all(self.asked)
         self._ask()
-        return found
+        return int(np.count_nonzero(counts))
 
     def best_move(self) -> int:
         """A move at the root that keeps its value, if that is proven; else a likely one."""

@@ -1,0 +1,279 @@
+"""One hard position on a cluster: :func:`solve_split`."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.api import _require_solvable as require_solvable
+from engine.api import solve
+from engine.clock import Clock
+from engine.cluster.splitting import Split
+from engine.cluster.tasks import Tasks, require_client
+from engine.cluster.top import Top
+from engine.contract import NO_MOVE, game_name, is_plain, most_value, outcome
+from engine.errors import CutnodeError, GameError, whole
+from engine.journal import Journal
+from engine.people import position_text
+from engine.results import Result, TableUse
+from engine.runner import Limits
+from engine.saving import identity
+from engine.scouting import scouting
+from engine.table import Table
+from engine.positions import coerce
+
+__all__ = ["SplitProgress", "SplitResult", "solve_split"]
+
+MOST_POSITIONS = 2_000_000
+"""The positions that the driver expands at most, some 130 bytes each in Connect Four."""
+
+IN_FLIGHT = 2
+"""So many tasks are in flight for each thread of the cluster: one runs, and one waits there."""
+
+LOOK = 0.1
+"""The driver looks at the clock and for new workers that often, in seconds."""
+
+SCOUTING_MEGABYTES = 64
+"""The table of the search that says what to ask first, in games that define ``scout``."""
+
+FACT = np.dtype([("key", "<u8"), ("lower", "<i4"), ("upper", "<i4")])
+"""A record of the journal is some of these: bounds of a position for who moves there."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitProgress:
+    """How far a split proof is."""
+
+    lower: int
+    upper: int
+    asked: int
+    """What is asked of the root: whether its value is at least this."""
+    answers: int
+    in_flight: int
+    threads: int
+    """Of all workers of the cluster at this moment."""
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SplitResult(Result):
+    """What a cluster found out of a position; *nodes* are those of all workers."""
+
+    plies: int
+    positions: int
+    """Of the top of the tree, which the driver holds,"""
+    leaves: int
+    """and of its last layer."""
+    tasks: int
+    """Tasks that answered,"""
+    cancelled: int
+    """and that were cancelled, because their answers were of no use any more."""
+    restored: int
+    """Answers that came from the journal."""
+    busy: float
+    """The seconds of all tasks together."""
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("plies", "positions", "leaves", "tasks", "cancelled", "restored", "busy")
+        # Not super(): a dataclass with slots is another class than the one that it decorates.
+        return Result.to_dict(self) | {name: getattr(self, name) for name in names}
+
+
+def solve_split(
+    client: Any,
+    position: Any,
+    *,
+    plies: int,
+    journal: str | None = None,
+    weak: bool = False,
+    seconds: float | None = None,
+    stop: threading.Event | None = None,
+    table: int = 256,
+    questions: int = 1,
+    most_positions: int = MOST_POSITIONS,
+    progress: Callable[[SplitProgress], None] | None = None,
+) -> SplitResult:
+    """Prove the value of a position, and a best move, by tasks on a Dask cluster.
+
+    *client* is a ``distributed.Client``.  The tree is expanded here for *plies* choices; what is
+    below are the subproblems.  A task asks *questions* of them, one each, whether the value is
+    at least so much; its worker has a table of *table* MiB, which it keeps between tasks.
+
+    Answers are kept in the file *journal*; the next call for the same position goes on with
+    them, also with other *plies*.  *weak* asks only who wins.  When *seconds* are over, *stop*
+    is set, or Ctrl-C comes, what is proven by then is returned.
+
+    :class:`CutnodeError` if the top has more than *most_positions*, a task fails again and again,
+    or the cluster is gone; what was answered is in the journal then.
+    """
+    limits = Limits(None, seconds, stop)
+    clock = Clock(None)
+    require_client(client)
+    from engine.cluster.worker import GameOnWorker, SentGame, answer
+
+    cls: Any = type(position)
+    require_solvable(cls)
+    if is_plain(cls):
+        raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
+    if whole(plies, "the plies of a split") < 1:
+        raise CutnodeError(f"a position is split at 1 ply or later, not {plies}")
+    if whole(questions, "the questions of a task") < 1:
+        raise CutnodeError(f"a task asks at least 1 question, not {questions}")
+    top = Top(position, plies, most_positions)
+    said = scouting([position], Table(SCOUTING_MEGABYTES), limits)
+    split = Split(top, weak=weak, guess=None if said is None else said.guesses[0])
+    driver = Driver(split, questions, clock, progress)
+    reason = ""
+    about = {"job": "split", **identity(cls), "position": position_text(position)}
+    kept = None if journal is None else Journal(journal, about, driver.take)
+    with contextlib.nullcontext() if kept is None else kept:
+        driver.restore()
+        if not split.done:
+            game = GameOnWorker(SentGame.of(cls))
+            with Tasks(client, answer, game) as tasks:
+                reason = driver.run(tasks, kept, table, limits)
+    return driver.result(position, reason)
+
+
+class Driver:
+    """Keeps tasks in flight until a :class:`Split` knows the value, or is told to stop."""
+
+    def __init__(
+        self,
+        split: Split,
+        questions: int,
+        clock: Clock,
+        progress: Callable[[SplitProgress], None] | None,
+    ):
+        self.split = split
+        self.questions = questions
+        self.clock = clock
+        self.progress = progress
+        self.answers = self.tasks = self.cancelled = self.restored = self.nodes = 0
+        self.busy = 0.0
+        self._facts: list[np.ndarray] = []
+
+    def take(self, record: bytes) -> None:
+        """Take a record of the journal."""
+        self._facts.append(np.frombuffer(record, FACT))
+
+    def restore(self) -> None:
+        """Give what the journal held to the split."""
+        if self._facts:
+            facts = np.concatenate(self._facts)
+            self.restored = self.split.restore(facts["key"], facts["lower"], facts["upper"])
+            self._facts.clear()
+
+    def run(self, tasks: Tasks, journal: Journal | None, table: int, limits: Limits) -> str:
+        """Ask until all is known; why it ended early, or ""."""
+        self.table = table
+        try:
+            while not self.split.done:
+                if limits.stop is not None and limits.stop.is_set():
+                    return "stopped"
+                if limits.seconds is not None and self.clock.elapsed() >= limits.seconds:
+                    return "time limit"
+                self._fill(tasks)
+                for leaves, (yes, nodes, seconds) in tasks.wait(LOOK):
+                    self._answered(leaves, np.frombuffer(yes, np.uint8), journal)
+                    self.tasks += 1
+                    self.nodes += nodes
+                    self.busy += seconds
+                self._cancel(tasks)
+                if journal is not None:
+                    journal.sync()
+                self._tell(tasks)
+        except KeyboardInterrupt:
+            return "interrupted"
+        return ""
+
+    def _fill(self, tasks: Tasks) -> None:
+        """Send tasks, as long as there is something to ask and somebody to answer."""
+        threads = max(tasks.threads, 1)
+        tasks.send(self._choose(tasks, IN_FLIGHT * threads - len(tasks)))
+        if len(tasks) < threads and not self.split.done:
+            # Some have nothing to do: ask what will matter if the answers are not as expected.
+            self.split.turn_over()
+            tasks.send(self._choose(tasks, threads - len(tasks)), priority=-1)
+
+    def _choose(self, tasks: Tasks, count: int) -> list[tuple[Any, tuple[Any, ...]]]:
+        """At most *count* tasks: leaves to ask about, and what to send."""
+        chosen = []
+        while len(chosen) < count:
+            leaves = list(itertools.islice(iter(self.split.take, None), self.questions))
+            if not leaves:
+                break
+            words = b"".join(self.split.top.words_of(leaf).tobytes() for leaf in leaves)
+            asked = np.array([self.split.question(leaf) for leaf in leaves], np.int32)
+            label = list(zip(leaves, asked.tolist(), strict=True))
+            chosen.append((label, (tasks.plugin, words, asked.tobytes(), self.table)))
+        return chosen
+
+    def _answered(
+        self, label: list[tuple[int, int]], yes: np.ndarray, journal: Journal | None
+    ) -> None:
+        """Take the answers of a task."""
+        facts = np.zeros(len(label), FACT)
+        limit = most_value(self.split.top.position)
+        for fact, (leaf, asked), at_least in zip(facts, label, yes, strict=True):
+            lower, upper = (asked, limit) if at_least else (-limit, asked - 1)
+            self.split.tell(leaf, lower, upper)
+            fact["key"], fact["lower"], fact["upper"] = self.split.top.keys[leaf], lower, upper
+        self.answers += len(label)
+        if journal is not None:
+            journal.append(facts.tobytes())
+
+    def _cancel(self, tasks: Tasks) -> None:
+        """Cancel the tasks of which no answer is of use any more."""
+        idle = set(self.split.idle())
+        if not idle:
+            return
+        labels = tasks.labels()
+        useless = [k for k, label in labels.items() if all(leaf in idle for leaf, _ in label)]
+        tasks.cancel(useless)
+        self.cancelled += len(useless)
+        for key in useless:
+            for leaf, _ in labels[key]:
+                self.split.put_back(leaf)
+
+    def _tell(self, tasks: Tasks) -> None:
+        if self.progress is not None:
+            split = self.split
+            figures = (split.asked, self.answers, len(tasks), tasks.threads, self.nodes)
+            now = self.clock.elapsed()
+            self.progress(SplitProgress(split.lower, split.upper, *figures, now))
+
+    def result(self, position: Any, reason: str) -> SplitResult:
+        """What is known."""
+        split = self.split
+        best = split.best_move()
+        if split.done and best == NO_MOVE and not outcome(position)[0]:
+            best = solve(position, weak=split.weak).best_move  # the game's bounds decide it
+        return SplitResult(
+            position=coerce(position),
+            value=split.lower if split.proven else None,
+            lower=split.lower,
+            upper=split.upper,
+            weak=split.weak,
+            best_move=None if best == NO_MOVE else best,
+            scores=None,
+            pv=(),
+            nodes=self.nodes,
+            seconds=self.clock.elapsed(),
+            table=TableUse(0, 0, 0, 0, 0),
+            reason="proven" if split.proven else reason,
+            plies=split.top.plies,
+            positions=len(split.nodes),
+            leaves=split.top.leaves.stop - split.top.leaves.start,
+            tasks=self.tasks,
+            cancelled=self.cancelled,
+            restored=self.restored,
+            busy=self.busy,
+        )
