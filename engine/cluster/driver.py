@@ -36,6 +36,11 @@ MOST_POSITIONS = 2_000_000
 IN_FLIGHT = 2
 """So many tasks are in flight for each thread of the cluster: one runs, and one waits there."""
 
+TASK_SECONDS = 0.1
+MOST_QUESTIONS = 64
+"""A task asks as many questions as take so long by the mean until then, and no more than that
+many: a task costs some milliseconds, whatever it does."""
+
 LOOK = 0.1
 """The driver looks at the clock and for new workers that often, in seconds."""
 
@@ -96,15 +101,16 @@ def solve_split(
     seconds: float | None = None,
     stop: threading.Event | None = None,
     table: int = 256,
-    questions: int = 1,
+    questions: int | None = None,
     most_positions: int = MOST_POSITIONS,
     progress: Callable[[SplitProgress], None] | None = None,
 ) -> SplitResult:
     """Prove the value of a position, and a best move, by tasks on a Dask cluster.
 
     *client* is a ``distributed.Client``.  The tree is expanded here for *plies* choices; what is
-    below are the subproblems.  A task asks *questions* of them, one each, whether the value is
-    at least so much; its worker has a table of *table* MiB, which it keeps between tasks.
+    below are the subproblems.  A task asks whether their values are at least so much, of as many of
+    them as *questions* says; None: of so many that it takes a tenth of a second.  Its worker has a
+    table of *table* MiB, which it keeps between tasks.
 
     Answers are kept in the file *journal*; the next call for the same position goes on with
     them, also with other *plies*.  *weak* asks only who wins.  When *seconds* are over, *stop*
@@ -124,7 +130,7 @@ def solve_split(
         raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
     if whole(plies, "the plies of a split") < 1:
         raise CutnodeError(f"a position is split at 1 ply or later, not {plies}")
-    if whole(questions, "the questions of a task") < 1:
+    if questions is not None and whole(questions, "the questions of a task") < 1:
         raise CutnodeError(f"a task asks at least 1 question, not {questions}")
     top = Top(position, plies, most_positions)
     said = scouting([position], Table(SCOUTING_MEGABYTES), limits)
@@ -148,7 +154,7 @@ class Driver:
     def __init__(
         self,
         split: Split,
-        questions: int,
+        questions: int | None,
         clock: Clock,
         progress: Callable[[SplitProgress], None] | None,
     ):
@@ -205,16 +211,25 @@ class Driver:
 
     def _choose(self, tasks: Tasks, count: int) -> list[tuple[Any, tuple[Any, ...]]]:
         """At most *count* tasks: leaves to ask about, and what to send."""
+        if count < 1:
+            return []
+        split = self.split
+        leaves = list(itertools.islice(iter(split.take, None), count * self._each()))
         chosen = []
-        while len(chosen) < count:
-            leaves = list(itertools.islice(iter(self.split.take, None), self.questions))
-            if not leaves:
-                break
-            words = b"".join(self.split.top.words_of(leaf).tobytes() for leaf in leaves)
-            asked = np.array([self.split.question(leaf) for leaf in leaves], np.int32)
-            label = list(zip(leaves, asked.tolist(), strict=True))
+        for part in range(min(count, len(leaves))):
+            of_task = leaves[part::count]
+            words = b"".join(split.top.words_of(leaf).tobytes() for leaf in of_task)
+            asked = np.array([split.question(leaf) for leaf in of_task], np.int32)
+            label = list(zip(of_task, asked.tolist(), strict=True))
             chosen.append((label, (tasks.plugin, words, asked.tobytes(), self.table)))
         return chosen
+
+    def _each(self) -> int:
+        """How many questions a task asks."""
+        if self.questions is not None:
+            return self.questions
+        fitting = TASK_SECONDS * self.answers / self.busy if self.busy > 0 else 1
+        return max(1, min(int(fitting), MOST_QUESTIONS))
 
     def _answered(
         self, label: list[tuple[int, int]], yes: np.ndarray, journal: Journal | None

@@ -15,7 +15,7 @@ An answer is a bound of a leaf, true for ever, whatever is asked at the root the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -31,6 +31,15 @@ __all__ = ["Split"]
 
 NEVER = 1 << 40
 """The proof number of what cannot be proven."""
+
+
+class Graph(NamedTuple):
+    """What stands for a position in these kernels: they know no game, and are compiled once."""
+
+    nodes: int
+
+
+GRAPH = Graph(0)
 
 NODES = types.Array(numba.from_dtype(NODE), 1, "C")
 INDICES = types.int32[::1]
@@ -75,19 +84,19 @@ def renew_bounds(nodes, children, node):
     return max(np.int64(node.low), low), min(np.int64(node.high), high)
 
 
-@compiled(signature=lambda position: types.void(position, NODES, INDICES, types.int64))
-def renew_all(like, nodes, children, asked):
+@compiled(signature=lambda graph: types.void(graph, NODES, INDICES, types.int64))
+def renew_all(graph, nodes, children, asked):
     """Compute all bounds and proof numbers, for the question whether the root has *asked*."""
     for at in range(len(nodes) - 1, -1, -1):
         renew(nodes, children, asked, at)
 
 
 @compiled(
-    signature=lambda position: types.void(
-        position, NODES, INDICES, INDICES, INDICES, types.int64, types.int64
+    signature=lambda graph: types.void(
+        graph, NODES, INDICES, INDICES, INDICES, types.int64, types.int64
     )
 )
-def renew_above(like, nodes, children, parents, queue, asked, leaf):
+def renew_above(graph, nodes, children, parents, queue, asked, leaf):
     """Compute a leaf, and what it changes above it.  *queue* has room for all nodes."""
     queue[0] = leaf
     begin, end = 0, 1
@@ -104,8 +113,8 @@ def renew_above(like, nodes, children, parents, queue, asked, leaf):
                 end += 1
 
 
-@compiled(signature=lambda position: types.int64(position, NODES, INDICES))
-def choose(like, nodes, children):
+@compiled(signature=lambda graph: types.int64(graph, NODES, INDICES))
+def choose(graph, nodes, children):
     """The leaf to ask about next; -1 if there is none until answers come."""
     at = np.int64(0)
     if nodes[0].proof == 0 or nodes[0].disproof == 0:
@@ -120,8 +129,8 @@ def choose(like, nodes, children):
     return at
 
 
-@compiled(signature=lambda position: types.void(position, NODES, INDICES, types.int64))
-def mark_needed(like, nodes, children, asked):
+@compiled(signature=lambda graph: types.void(graph, NODES, INDICES, types.int64))
+def mark_needed(graph, nodes, children, asked):
     """Mark the nodes on which the question at the root still depends."""
     for at in range(len(nodes)):
         nodes[at].needed = 1 if at == 0 else 0
@@ -148,7 +157,7 @@ class Split:
         """The leaves that are asked, and have not answered."""
         kernels = renew_all, renew_above, choose, mark_needed
         self._renew_all, self._renew, self._choose, self._mark_needed = (
-            kernel.specialise(top.cls) for kernel in kernels
+            kernel.specialise(Graph) for kernel in kernels
         )
         self._queue = np.zeros(len(self.nodes), np.int32)
         root = self.nodes[0]
@@ -195,12 +204,12 @@ class Split:
 
     def _ask_of_all(self, asked: int) -> None:
         self.asked = asked
-        self._renew_all(self.top.position, self.nodes, self.top.children, asked)
+        self._renew_all(GRAPH, self.nodes, self.top.children, asked)
 
     def take(self) -> int | None:
         """The next leaf to ask about, which is in flight then; None if there is none."""
         top = self.top
-        leaf = -1 if self.done else int(self._choose(top.position, self.nodes, top.children))
+        leaf = -1 if self.done else int(self._choose(GRAPH, self.nodes, top.children))
         if leaf < 0:
             return None
         root = self.nodes[0]
@@ -234,7 +243,7 @@ class Split:
 
     def idle(self) -> list[int]:
         """The leaves in flight on which the question at the root does not depend any more."""
-        self._mark_needed(self.top.position, self.nodes, self.top.children, self.asked)
+        self._mark_needed(GRAPH, self.nodes, self.top.children, self.asked)
         return [leaf for leaf in self.in_flight if not self.nodes[leaf].needed]
 
     def restore(self, keys: Any, lower: Any, upper: Any) -> int:
@@ -272,5 +281,5 @@ class Split:
     def _renew_above(self, leaf: int) -> None:
         top = self.top
         self._renew(
-            top.position, self.nodes, top.children, top.parents, self._queue, self.asked, leaf
+            GRAPH, self.nodes, top.children, top.parents, self._queue, self.asked, leaf
         )

@@ -1,0 +1,194 @@
+"""Work on a cluster: what is asked of the leaves of a tree, and Dask's workers, which may die."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from engine import CutnodeError, GameError, Table, load_game, solve
+from engine.cluster import solve_split
+from engine.cluster.splitting import Split
+from engine.cluster.top import Top
+from engine.contract import legal_moves, moves_again, outcome, play
+from engine.jit import jit_enabled
+from engine.positions import Packed
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="a cluster takes compiled games")
+
+TABLE = Table(16)
+
+
+def walk(game, plies, rng):
+    """A position after some random moves, before the game is over."""
+    position = game.start()
+    for _ in range(plies):
+        choices = [play(position, move) for move in legal_moves(position)]
+        choices = [child for child in choices if not outcome(child)[0]]
+        if not choices:
+            break
+        position = rng.choice(choices)
+    return position
+
+
+def settle(position, plies, rng, *, weak=False, workers=1):
+    """Drive a split without a cluster: answers come in any order, and some are lost."""
+    top = Top(position, plies, 100_000)
+    split = Split(top, weak=weak)
+    leaves = Packed(top.words, top.position)
+    waiting = []
+    while not split.done:
+        while len(waiting) < workers and (leaf := split.take()) is not None:
+            waiting.append((leaf, split.question(leaf)))
+        if len(waiting) < workers:
+            split.turn_over()
+            if (leaf := split.take()) is not None:
+                waiting.append((leaf, split.question(leaf)))
+        leaf, asked = waiting.pop(rng.randrange(len(waiting)))
+        if rng.random() < 0.1:
+            split.put_back(leaf)
+            continue
+        value = solve(leaves[leaf], table=TABLE).value
+        split.tell(leaf, *((asked, 99) if value >= asked else (-99, asked - 1)))
+        useless = set(split.idle())
+        for lost in useless:
+            split.put_back(lost)
+        waiting = [entry for entry in waiting if entry[0] not in useless]
+    return split
+
+
+def check(position, plies, rng, **options):
+    """Whether a split finds the value that the solver finds, and a move that keeps it."""
+    split = settle(position, plies, rng, **options)
+    weak = options.get("weak", False)
+    value = solve(position, table=TABLE, weak=weak).value
+    assert (split.lower, split.upper) == (value, value)
+    move = split.best_move()
+    if move in legal_moves(position):
+        child = play(position, move)
+        reached = solve(child, table=TABLE, weak=weak).value
+        assert (reached if moves_again(position, child) else -reached) == value
+    else:
+        assert len(split.nodes) == 1  # the game's bounds decide it
+
+
+@pytest.mark.parametrize(
+    "name, positions, most",
+    [
+        ("tictactoe", 25, 4),
+        ("connect4:5x4", 25, 6),
+        pytest.param("kalah:4x3", 60, 8, marks=pytest.mark.slow),
+        pytest.param("breakthrough:3x4", 60, 7, marks=pytest.mark.slow),
+        pytest.param("othello:4x4", 30, 6, marks=pytest.mark.slow),
+    ],
+)
+def test_a_split_finds_the_value_and_a_move_that_keeps_it(name, positions, most):
+    game, rng = load_game(name), random.Random(name)
+    for _ in range(positions):
+        position = walk(game, rng.randrange(8), rng)
+        plies, workers = rng.randint(1, most), rng.choice((1, 1, 2, 7, 50))
+        check(position, plies, rng, weak=rng.random() < 0.3, workers=workers)
+
+
+def test_a_layer_holds_a_class_of_positions_once():
+    top = Top(load_game("tictactoe").start(), 9, 100_000)
+    sizes = [layer.stop - layer.start for layer in top.layers]
+    assert sizes[:4] == [1, 9, 72, 252]  # by key, which knows no symmetry
+    assert top.bytes < 200 * len(top.nodes)
+    assert len(set(zip(top.keys.tolist(), top.nodes["side"].tolist(), strict=True))) == sum(sizes)
+
+
+def test_too_many_positions_are_refused():
+    with pytest.raises(CutnodeError, match=r"334 positions down to ply 3, more than the 100"):
+        Top(load_game("tictactoe").start(), 4, 100)
+
+
+def test_bounds_that_are_restored_need_not_be_asked_for():
+    start = load_game("connect4:5x4").start()
+    first = settle(start, 4, random.Random(1))
+    keys = first.top.keys[first.top.leaves]
+    leaves = first.nodes[first.top.leaves]
+    ours = leaves["side"] > 0
+    lower = [int(n.low) if own else -int(n.high) for n, own in zip(leaves, ours, strict=True)]
+    upper = [int(n.high) if own else -int(n.low) for n, own in zip(leaves, ours, strict=True)]
+    import numpy as np
+
+    again = Split(Top(start, 4, 100_000))
+    assert not again.done
+    assert again.restore(keys, np.array(lower), np.array(upper)) == len(keys)
+    assert again.done
+    assert again.lower == first.lower
+
+
+# With workers
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_cluster_solves_though_a_worker_is_killed(client, tmp_path):
+    start = load_game("connect4:5x4").start()
+    before = client.run(os.getpid)
+    killed = []
+
+    def kill_one(progress):
+        assert progress.lower <= 0 <= progress.upper
+        if progress.answers >= 5 and not killed:
+            killed.append(next(iter(before.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    result = solve_split(
+        client, start, plies=5, questions=1, table=16, progress=kill_one, journal=tmp_path / "j"
+    )
+    assert killed
+    assert (result.value, result.reason) == (0, "proven")
+    assert result.tasks > 10
+    again = solve_split(client, start, plies=5, table=16, journal=tmp_path / "j")
+    assert (again.value, again.tasks) == (0, 0)
+    assert again.restored >= result.tasks
+    assert again.best_move == result.best_move
+
+
+DRIVER = """
+import sys
+from distributed import Client
+from engine import load_game
+from engine.cluster import solve_split
+with Client(sys.argv[1]) as client:
+    start = load_game("connect4:5x4").start()
+    solve_split(client, start, plies=6, questions=1, table=16, journal=sys.argv[2],
+                progress=lambda p: print(p.answers, flush=True))
+"""
+
+
+def test_a_driver_that_was_killed_goes_on_with_its_journal(client, tmp_path):
+    journal = str(tmp_path / "journal")
+    command = [sys.executable, "-c", DRIVER, client.scheduler.address, journal]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
+        for line in driver.stdout:
+            if int(line) >= 5:
+                driver.send_signal(signal.SIGKILL)
+                break
+    assert driver.returncode == -signal.SIGKILL
+    start = load_game("connect4:5x4").start()
+    result = solve_split(client, start, plies=6, table=16, journal=journal)
+    assert result.value == 0
+    assert result.restored >= 5
+    other = load_game("connect4:5x4").parse("1")
+    with pytest.raises(CutnodeError, match="belongs to another job: there position is"):
+        solve_split(client, other, plies=6, journal=journal)
