@@ -241,11 +241,7 @@ def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> 
     lower, upper = int(row["lower"]), int(row["upper"])
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
-        plies = game_constant(type(position), "MAX_PLIES", 512)
-        raise ContractError(
-            f"{game_name(type(position))} has lines of play longer than its MAX_PLIES = {plies}: "
-            f"raise it, or, if play can go on forever, this game cannot be solved"
-        )
+        raise lines_too_long(type(position))
     limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
     line = tuple(int(move) for move in row["line"][: row["length"]])
     return Result(
@@ -261,6 +257,15 @@ def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> 
         seconds=seconds,
         table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
         reason="proven" if proven else limit,
+    )
+
+
+def lines_too_long(cls: Any) -> ContractError:
+    """What to tell when lines of play are longer than a game said."""
+    plies = game_constant(cls, "MAX_PLIES", 512)
+    return ContractError(
+        f"{game_name(cls)} has lines of play longer than its MAX_PLIES = {plies}: "
+        f"raise it, or, if play can go on forever, this game cannot be solved"
     )
 
 

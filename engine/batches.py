@@ -14,39 +14,50 @@ all the same, nodes are fewer, and depend on which thread got which positions.
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import struct
-import sys
 import threading
 import time
-from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from importlib import metadata
 from typing import Any, Protocol
 
 import numpy as np
 
-from engine.api import _require_solvable, _threads
-from engine.contract import NO_MOVE, canonical_move, game_name, is_plain, most_value, original_move
-from engine.errors import CutnodeError, PositionError, whole
-from engine.finding import Game
+from engine.api import _require_solvable, _threads, lines_too_long
+from engine.batch_results import FOUND, ROWS, SOLVED, BatchResult
+from engine.batch_search import BatchSearcher, BatchWorker, check_depth
+from engine.contract import (
+    NO_MOVE,
+    canonical_move,
+    is_plain,
+    most_value,
+    original_move,
+)
+from engine.errors import CutnodeError
 from engine.journal import Journal
-from engine.limits import CALLED, NODES, PLIES, RUNNING, TIME
+from engine.limits import CALLED, PLIES
 from engine.memory import Memory
 from engine.people import position_text
-from engine.positions import Packed, as_words, class_of_all, coerce
-from engine.runner import Limits, Solver, _in_threads
+from engine.positions import Packed, class_of_all, coerce
+from engine.runner import Limits, Scouting, Solver, in_threads
 from engine.saving import identity
 from engine.scouting import scouting
 from engine.solver import ALONE, search_dtype
 from engine.table import Table
 from engine.unfolding import canonical_keys
 
-__all__ = ["BatchProgress", "BatchResult", "Prover", "Spans", "read_positions", "run_batch", "work_through"]
-
-TASKS = ("solve", "search")
+__all__ = [
+    "BatchProgress",
+    "Prover",
+    "Spans",
+    "keys_of",
+    "run_batch",
+    "shares",
+    "work_through",
+]
 
 LARGEST_SPAN = 1024
 SPANS_EACH = 8
@@ -56,22 +67,13 @@ of those that are left."""
 KEEP_SECONDS = 1.0
 """What is done of spans that are not, goes into the journal so often."""
 
-SOLVED = np.dtype(
-    [
-        ("lower", "<i4"),
-        ("upper", "<i4"),
-        ("move", "<i4"),  # NO_MOVE where none was asked for, or the game is over
-        ("reason", "<i4"),
-        ("nodes", "<i8"),
-        ("seconds", "<f8"),
-    ]
-)
-"""What is kept of a position that was solved."""
-
 SPAN = struct.Struct("<QQ")
 """Before the rows of a record of the journal: the number of the first position, and how many."""
 
-REASONS = {CALLED: "not done", NODES: "node limit", TIME: "time limit", PLIES: "too many plies"}
+OPTIONS = {
+    "solve": {"weak", "nodes", "seconds", "moves"},
+    "search": {"depth", "nodes", "seconds", "evaluation", "techniques", "exact", "depth_in"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,93 +170,112 @@ def work_through(
     if reason:
         end()
     tasks = [functools.partial(work, worker) for worker in workers]
-    return _in_threads(tasks, look_after, end, patience, reason)
+    return in_threads(tasks, look_after, end, patience, reason)
 
 
-class Prover:
-    """One thread of a batch of proofs.
+class _Part:
+    """A thread's span of positions, of which those that are done are given away.
 
-    *keep* is called with the number of a position, and the kernel's rows and the seconds of it
-    and those that follow: once for each position, or more often while it is being solved.
+    *keep* is called with the number of a position, and the rows of it and those that follow.
     """
 
-    def __init__(
-        self,
-        positions: Sequence[Any],
-        table: Table,
-        limits: Limits,
-        keep: Callable[[int, Any, Any], None],
-        *,
-        weak: bool,
-        line: int,
-        cold: bool,
-    ):
-        self.positions = positions
-        self.table = table
-        self.limits = limits
+    def __init__(self, keep: Callable[[int, Any], None]):
         self.keep = keep
-        self.options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold}
-        self.cold = cold
-        cls = class_of_all(positions)
-        self.memory = Memory(cls, search_dtype(cls))
-        self._lock = threading.Lock()
-        self._assign(positions[:1], None)
-        self.solver.seconds_per_tick()
+        self.lock = threading.Lock()
+        self.memory: Memory
+        self.first = self.seen = self.kept = 0
 
-    def _assign(self, part: Sequence[Any], said: Any) -> None:
-        limits = self.limits if said is None else said.left
-        self.said = said
-        self.solver = Solver(
-            part,
-            self.table,
-            limits,
-            **self.options,
-            sharing=ALONE,
-            scouting=said,
-            memory=self.memory,
-        )
+    def rows(self, part: slice) -> Any:
+        """What was found of some positions of the span."""
+        raise NotImplementedError
+
+    def begin(self, first: int) -> None:
+        """A span begins; with the lock."""
+        self.first, self.seen, self.kept = first, 0, 0
         self.memory["current"] = 0
-        self.seen = self.kept = 0
 
-    def work(self, first: int, last: int, ended: threading.Event) -> None:
-        """Prove the values of a span of positions."""
-        part = self.positions[first:last]
-        said = None
-        if not ended.is_set():
-            said = scouting(part, self.table, self.limits, cold=self.cold)
-        with self._lock:
-            self._assign(part, said)
-            self.first = first
-        if ended.is_set():
-            self.solver.end()
-        self.solver()
-        with self._lock:
-            self._keep(last - first)
-
-    def _keep(self, count: int) -> None:
+    def finish(self, count: int) -> None:
         """Give away what is known of the first so many positions of the span."""
-        if count <= self.kept:
-            return
-        part = slice(self.kept, count)
-        rows = self.solver.rows[part].copy()
-        seconds = rows["ticks"] * self.solver.seconds_per_tick()
-        if self.said is not None:
-            rows["nodes"] += self.said.nodes[part]
-            seconds += self.said.seconds[part]
-        self.kept = count
-        self.keep(self.first + part.start, rows, seconds)
+        with self.lock:
+            self._give(count)
 
     def keep_so_far(self) -> None:
         """Give away what was done of the span when this was called the last time.
 
         Not what is done now: a processor may show that first, and the last rows later.
         """
-        with self._lock:
-            self._keep(self.seen)
+        with self.lock:
+            self._give(self.seen)
             self.seen = int(self.memory["current"])
 
+    def _give(self, count: int) -> None:
+        if count > self.kept:
+            rows = self.rows(slice(self.kept, count))
+            self.keep(self.first + self.kept, rows)
+            self.kept = count
+
+
+class Prover(_Part):
+    """One thread of a batch of proofs; rows are those of the kernel, and have ``seconds`` too."""
+
+    def __init__(
+        self,
+        positions: Sequence[Any],
+        table: Table,
+        limits: Limits,
+        keep: Callable[[int, Any], None],
+        *,
+        weak: bool,
+        line: int,
+        cold: bool,
+    ):
+        super().__init__(keep)
+        self.positions = positions
+        self.table = table
+        self.limits = limits
+        self.options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold}
+        cls = class_of_all(positions)
+        self.memory = Memory(cls, search_dtype(cls))
+        self._assign(positions[:1], None)
+        self.solver.seconds_per_tick()
+
+    def _assign(self, part: Sequence[Any], said: Scouting | None) -> None:
+        self.said = said
+        self.solver = Solver(
+            part,
+            self.table,
+            self.limits if said is None else said.left,
+            **self.options,
+            sharing=ALONE,
+            scouting=said,
+            memory=self.memory,
+        )
+
+    def work(self, first: int, last: int, ended: threading.Event) -> None:
+        """Prove the values of a span of positions."""
+        part = self.positions[first:last]
+        said = None
+        if not ended.is_set():
+            limits = replace(self.limits, stop=ended)
+            said = scouting(part, self.table, limits, cold=self.options["cold"])
+        with self.lock:
+            self._assign(part, said)
+            self.begin(first)
+        if ended.is_set():
+            self.solver.end()
+        self.solver()
+        self.finish(last - first)
+
+    def rows(self, part: slice) -> tuple[Any, Any]:
+        rows = self.solver.rows[part].copy()
+        seconds = rows["ticks"] * self.solver.seconds_per_tick()
+        if self.said is not None:
+            rows["nodes"] += self.said.nodes[part]
+            seconds += self.said.seconds[part]
+        return rows, seconds
+
     def look(self) -> None:
-        with self._lock:
+        with self.lock:
             self.solver.check_time()
 
     def end(self) -> None:
@@ -264,7 +285,309 @@ class Prover:
         return self.solver.clock.patience()
 
 
-def tables_for(megabytes: int, threads: int) -> list[Table]:
+def shares(megabytes: int, threads: int) -> list[Table]:
     """A table for each thread, of so many MiB together."""
-    part = max(1, whole(megabytes, "the size of a table in MiB") // threads)
-    return [Table(part if megabytes > 0 else megabytes) for _ in range(threads)]
+    return [Table(max(1, megabytes // threads) if megabytes > 0 else 0) for _ in range(threads)]
+
+
+class Finder(_Part):
+    """One thread of a batch of searches of limited depth."""
+
+    def __init__(
+        self,
+        positions: Packed,
+        worker: BatchWorker,
+        depth: int | None,
+        limits: Limits,
+        keep: Callable[[int, Any], None],
+        *,
+        cold: bool,
+    ):
+        super().__init__(keep)
+        self.positions = positions
+        self.like = coerce(positions.like)
+        self.worker = worker
+        self.memory = worker.control
+        self.depth = depth
+        self.limits = limits
+        self.cold = cold
+        worker.give(positions.words[:0], 0, depth, limits, cold=cold)
+
+    def work(self, first: int, last: int, ended: threading.Event) -> None:
+        """Search a span of positions."""
+        words = self.positions[first:last].words
+        with self.lock:
+            self.worker.give(words, last - first, self.depth, self.limits, cold=self.cold)
+            self.begin(first)
+        if ended.is_set():
+            self.worker.end()
+        self.worker(self.like)
+        self.finish(last - first)
+
+    def rows(self, part: slice) -> Any:
+        return self.worker.rows[part]
+
+    def look(self) -> None:
+        with self.lock:
+            self.worker.check_time()
+
+    def end(self) -> None:
+        self.worker.end()
+
+    def patience(self) -> float:
+        return self.worker.clock.patience()
+
+
+class _Kept:
+    """The rows of a batch, in memory and in the journal."""
+
+    def __init__(self, count: int, dtype: np.dtype[Any]):
+        self.rows = np.zeros(count, dtype)
+        self.rows["reason"] = CALLED
+        self.rows["move"] = NO_MOVE
+        self.done = 0
+        self.journal: Journal | None = None
+        self._lock = threading.Lock()
+
+    def open(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
+        """Take what the journal of this batch holds, and go on with it."""
+        self.journal = Journal(path, about, self._restore)
+        self.done = int(np.count_nonzero(self.rows["reason"] != CALLED))
+
+    def _restore(self, record: bytes) -> None:
+        first, count = SPAN.unpack_from(record)
+        self.rows[first : first + count] = np.frombuffer(record, self.rows.dtype, offset=SPAN.size)
+
+    def todo(self) -> list[tuple[int, int]]:
+        """The spans that are not done."""
+        missing = np.diff(self.rows["reason"] == CALLED, prepend=False, append=False)
+        edges = np.flatnonzero(missing).tolist()
+        return list(zip(edges[::2], edges[1::2], strict=True))
+
+    def put(self, first: int, rows: Any) -> None:
+        """Rows of positions from a number on: of some that are done, and then of others."""
+        count = int(np.count_nonzero(rows["reason"] != CALLED))
+        self.rows[first : first + len(rows)] = rows
+        with self._lock:
+            self.done += count
+        if self.journal is not None and count:
+            self.journal.append(SPAN.pack(first, count) + rows[:count].tobytes())
+
+
+def run_batch(
+    positions: Sequence[Any],
+    task: str = "solve",
+    *,
+    journal: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    table: int = 256,
+    cold: bool = True,
+    unique: bool = False,
+    stop: threading.Event | None = None,
+    progress: Callable[[BatchProgress], None] | None = None,
+    **options: Any,
+) -> BatchResult:
+    """Solve or search positions of one class on all cores, with limits for each.
+
+    *positions* are a sequence; a :class:`~engine.positions.Packed` one takes little memory.
+    *task* is ``"solve"``, with the options ``weak``, ``nodes``, ``seconds`` and ``moves`` (whether
+    to find best moves, too; it does by default), or ``"search"``, with ``depth``, ``nodes``,
+    ``seconds``, ``evaluation``, ``techniques``, ``exact`` and ``depth_in``, as ``solve`` and
+    ``search`` take them.
+
+    *journal* is a file: if it exists and is of the same batch, what was done is taken from it.
+    *threads* are as many as there are processors unless told otherwise, and share *table* MiB.
+    *cold*: each position starts from nothing (see the module's text).  *unique*: of positions with
+    the same canonical key one is done, and the others have its row (where keys are hashed, two
+    positions in a batch of n share one by accident with odds of n * n / 2 ** 65).  *stop* is an
+    event that ends the batch, as Ctrl-C does; what is done by then is returned.  *progress* is
+    called now and then.
+
+    :class:`CutnodeError` says what is wrong with options, positions, or the journal.
+    """
+    started = time.perf_counter()
+    given = _packed(positions, task, options)
+    cls = class_of_all(given)
+    if threads is None:
+        threads = 1 if is_plain(cls) else os.cpu_count() or 1
+    threads = min(_threads(threads, cls), len(given))
+    alike = _Alike(given) if unique else None
+    packed = given if alike is None else given.chosen(alike.firsts)
+    kept = _Kept(len(packed), ROWS[task])
+    limits = Limits(options.get("nodes"), options.get("seconds"), stop)
+    make = _provers if task == "solve" else _finders
+    workers, settings = make(packed, threads, table, limits, cold, kept, options)
+    if journal is not None:
+        kept.open(journal, _about(packed, task, settings | {"cold": cold}))
+    restored = kept.done
+    looked = started
+
+    def look() -> None:
+        nonlocal looked
+        if time.perf_counter() - looked > KEEP_SECONDS:
+            looked = time.perf_counter()
+            for worker in workers:
+                worker.keep_so_far()
+        if kept.journal is not None:
+            kept.journal.sync()
+        tell()
+
+    def tell() -> None:
+        if progress is not None:
+            spent = time.perf_counter() - started
+            progress(BatchProgress(kept.done, len(packed), restored, spent))
+
+    try:
+        reason = work_through(Spans(kept.todo(), threads), workers, stop, look)
+    finally:
+        if kept.journal is not None:
+            kept.journal.close()
+    tell()
+    rows = kept.rows if alike is None else alike.spread(kept.rows)
+    seconds = time.perf_counter() - started
+    return BatchResult(given, task, rows, bool(options.get("weak")), seconds, reason or "done")
+
+
+def _packed(positions: Sequence[Any], task: str, options: dict[str, Any]) -> Packed:
+    """The positions of a batch; :class:`CutnodeError` if they, the task or options are none."""
+    if task not in ROWS:
+        raise CutnodeError(f"a batch is to {' or '.join(ROWS)}, not to {task!r}")
+    unknown = sorted(options.keys() - OPTIONS[task])
+    if unknown:
+        allowed = ", ".join(sorted(OPTIONS[task]))
+        raise CutnodeError(f"{unknown[0]!r} says nothing to {task} positions; these do: {allowed}")
+    if not len(positions):
+        raise CutnodeError(f"there are no positions to {task}")
+    return Packed.of(positions)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("cutnode")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """What the journal of a batch says of it."""
+    words = positions.words
+    if isinstance(words, list):
+        data = "\0".join(map(position_text, words)).encode()
+    else:
+        data = words.astype("<u8", copy=False).tobytes()
+    return {
+        **identity(type(positions.like)),
+        "cutnode": _version(),
+        "task": task,
+        "count": len(positions),
+        "positions": blake2b(data, digest_size=16).hexdigest(),
+        "rows": repr(ROWS[task].descr),
+        **settings,
+    }
+
+
+def _provers(
+    positions: Packed,
+    threads: int,
+    megabytes: int,
+    limits: Limits,
+    cold: bool,
+    kept: _Kept,
+    options: dict[str, Any],
+) -> tuple[list[Prover], dict[str, Any]]:
+    """What solves positions, and what their rows depend on."""
+    _require_solvable(type(positions.like))
+    weak, line = bool(options.get("weak")), int(bool(options.get("moves", True)))
+
+    def keep(first: int, found: tuple[Any, Any]) -> None:
+        rows, seconds = found
+        if ((rows["reason"] == PLIES) & (rows["lower"] < rows["upper"])).any():
+            raise lines_too_long(type(positions.like))
+        compact = np.zeros(len(rows), SOLVED)
+        for name in ("lower", "upper", "reason", "nodes"):
+            compact[name] = rows[name]
+        compact["move"] = np.where(rows["length"] > 0, rows["line"][:, 0], NO_MOVE)
+        compact["seconds"] = seconds
+        kept.put(first, compact)
+
+    limit = most_value(positions.like)
+    kept.rows["lower"], kept.rows["upper"] = -limit, limit
+    provers = [
+        Prover(positions, table, limits, keep, weak=weak, line=line, cold=cold)
+        for table in shares(megabytes, threads)
+    ]
+    return provers, {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
+
+
+def _finders(
+    positions: Packed,
+    threads: int,
+    megabytes: int,
+    limits: Limits,
+    cold: bool,
+    kept: _Kept,
+    options: dict[str, Any],
+) -> tuple[list[Finder], dict[str, Any]]:
+    """What searches positions, and what their rows depend on."""
+    depth = options.pop("depth", None)
+    chosen = {name: options[name] for name in options.keys() - {"nodes", "seconds"}}
+    check_depth(depth, limits)
+    searcher = BatchSearcher(type(positions.like), table=megabytes, threads=threads, **chosen)
+
+    def keep(first: int, rows: Any) -> None:
+        compact = np.zeros(len(rows), FOUND)
+        for name in FOUND.names or ():
+            compact[name] = rows[name]
+        kept.put(first, compact)
+
+    engine = searcher.workers[0].engine
+    settings = {
+        "depth": depth,
+        "nodes": limits.nodes,
+        "seconds": limits.seconds,
+        "evaluation": engine.evaluation.meaning,
+        "techniques": sorted(engine.techniques),
+        "depth in turns": engine.turns,
+    }
+    finders = [
+        Finder(positions, worker, depth, limits, keep, cold=cold) for worker in searcher.workers
+    ]
+    return finders, settings
+
+
+class _Alike:
+    """Classes of positions with the same canonical key."""
+
+    def __init__(self, positions: Packed):
+        self.positions = positions
+        keys, self.symmetries = keys_of(positions)
+        _, firsts, classes = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(firsts)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        self.firsts = firsts[order]
+        """The number of the first position of each class."""
+        self.classes = rank[classes]
+        """The class of each position."""
+
+    def spread(self, rows: Any) -> Any:
+        """The rows of all positions, from those of each class."""
+        spread = rows[self.classes]
+        first = self.firsts[self.classes]
+        turned = (self.symmetries != self.symmetries[first]) & (spread["move"] != NO_MOVE)
+        for number in np.flatnonzero(turned).tolist():
+            model = int(first[number])
+            move = int(spread["move"][number])
+            move = canonical_move(self.positions[model], move, int(self.symmetries[model]))
+            symmetry = int(self.symmetries[number])
+            spread["move"][number] = original_move(self.positions[number], move, symmetry)
+        return spread
+
+
+def keys_of(positions: Packed) -> tuple[Any, Any]:
+    """The canonical key of each position, and how it is turned in its class."""
+    keys = np.zeros(len(positions), np.uint64)
+    symmetries = np.zeros(len(positions), np.int64)
+    run = canonical_keys.specialise(type(positions.like))
+    run(coerce(positions.like), positions.words, keys, symmetries)
+    return keys, symmetries

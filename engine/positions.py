@@ -187,11 +187,11 @@ class Packed(Sequence[Any]):
             return self.words[index]
         return load(self.words, index * words_each(type(self.like)), self.like)
 
-    def chosen(self, numbers: Sequence[int]) -> Packed:
+    def chosen(self, numbers: Any) -> Packed:
         """The positions of these numbers."""
         if isinstance(self.words, list):
             return Packed([self.words[number] for number in numbers], self.like)
-        rows = self.words.reshape(len(self), -1)
+        rows = self.words.reshape(len(self), words_each(type(self.like)))
         return Packed(rows[np.asarray(numbers, np.int64)].reshape(-1), self.like)
 
 

@@ -86,6 +86,7 @@ class Solver:
         sharing: int,
         known: tuple[int, int] | None = None,
         scouting: Scouting | None = None,
+        memory: Memory | None = None,
     ):
         self.like = coerce(positions[0])
         self.words = as_words(positions)
@@ -100,8 +101,9 @@ class Solver:
         self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
         self.rows["guess"] = INFINITE if scouting is None else scouting.guesses
         self.rows["reason"] = CALLED
-        self.memory = Memory(cls, search_dtype(cls))
+        self.memory = Memory(cls, search_dtype(cls)) if memory is None else memory
         self.search = self.memory.words
+        self.search["stop"][0] = RUNNING
         self.search["node_limit"][0] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
         self.search["plies"][0] = game_constant(cls, "MAX_PLIES", 512)
         for name, usual in (("TABLE_PLIES", TABLE_PLIES), ("ENHANCED_PLIES", ENHANCED_PLIES)):

@@ -105,7 +105,10 @@ def read_arrays(
                 raise ValueError(f"was made by a machine of {about.get('byte order')}-endian words")
             size = 4 * about["checksums"]
             checks = np.frombuffer(file.read(size), "<u4") if size else np.zeros(0, "<u4")
-            if len(checks) != about["checksums"] or zlib.crc32(checks.tobytes()) != about["checksum"]:
+            if (
+                len(checks) != about["checksums"]
+                or zlib.crc32(checks.tobytes()) != about["checksum"]
+            ):
                 raise ValueError("is damaged in its checksums")
             start = -(-file.tell() // PAGE) * PAGE
             arrays = _arrays(path, about["arrays"], start, os.fstat(file.fileno()).st_size, map)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 
 from engine.bits import Bits, mix
@@ -11,6 +10,7 @@ from engine.contract import (
     MOVES_ROOM,
     canonical,
     canonical_move,
+    most_moves,
     moves,
     moves_again,
     outcome,
@@ -19,7 +19,7 @@ from engine.contract import (
 )
 from engine.jit import compiled
 from engine.positions import load, park, width
-from engine.table import store
+from engine.table import begin, store
 
 __all__ = ["ROOM", "canonical_keys", "fill", "unfold"]
 
@@ -44,27 +44,26 @@ def canonical_keys(like, words, keys, symmetries):
 
 @compiled(
     signature=lambda position: types.void(
-        position, WORDS, NUMBERS, NUMBERS, WORDS, WORDS, NUMBERS, NUMBERS
+        position, WORDS, NUMBERS, NUMBERS, NUMBERS, WORDS, WORDS, NUMBERS, NUMBERS
     )
 )
-def unfold(like, words, buffer, counts, children, keys, played, again):
+def unfold(like, words, buffer, counts, values, children, keys, played, again):
     """Park the children of each position in *words*, and say how many each has.
 
-    Of each child its canonical key, the move to it in the canonical frame of its parent, and
-    whether the same player moves again; there is room for ``MAX_MOVES`` of each position.
-    ``counts`` is ``-1 - value`` shifted by ``INFINITE`` for a position where the game is over.
+    Where the game is over they are none, and there is a value.  Of each child: its canonical
+    key, the move to it in the canonical frame of its parent, and whether the same player moves
+    again.  There is room for ``MAX_MOVES`` of each position, and *buffer* has ``ROOM`` more.
     """
     made = 0
     for number in range(len(counts)):
         position = load(words, number * width(like), like)
-        over, value = outcome(position)
+        over, values[number] = outcome(position)
+        counts[number] = 0
         if over:
-            counts[number] = -1 - (np.int64(value) + INFINITE)
             continue
         _, symmetry = canonical(position)
-        end = moves(position, buffer, 0)
-        counts[number] = end
-        for at in range(end):
+        counts[number] = moves(position, buffer, 0)
+        for at in range(min(counts[number], most_moves(position))):
             move = buffer[at]
             child = play(position, move)
             park(children, made * width(like), child)
@@ -77,7 +76,11 @@ def unfold(like, words, buffer, counts, children, keys, played, again):
 
 @compiled(signature=lambda position: types.void(position, WORDS, NUMBERS, NUMBERS, NUMBERS, WORDS))
 def fill(like, words, lower, upper, best, table):
-    """Put what is known of the positions parked in *words* into a solver's table."""
+    """Put what is known of the positions parked in *words* into a solver's table.
+
+    *best* are moves in the canonical frame, or ``NO_MOVE``.
+    """
+    begin(table, False)
     for number in range(len(best)):
         position = load(words, number * width(like), like)
         points, word = settled(position)
