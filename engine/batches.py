@@ -98,6 +98,25 @@ class BatchProgress:
         return (self.total - self.done) / self.rate if self.rate else None
 
 
+class Elsewhere(Protocol):
+    """Who does the work of a batch on other machines."""
+
+    def __call__(
+        self,
+        positions: Packed,
+        todo: list[tuple[int, int]],
+        options: dict[str, Any],
+        put: Callable[[int, Any], None],
+        look: Callable[[], None],
+        stop: threading.Event | None,
+    ) -> str:
+        """Do the spans *todo*; return why the work was ended early, or "".
+
+        Each by :func:`run_batch` with these *options*, and its rows are *put* at the number of
+        the first position.  *look* is to be called now and then.
+        """
+
+
 class Spans:
     """What is to do, as spans of positions that threads take."""
 
@@ -385,6 +404,7 @@ def run_batch(
     unique: bool = False,
     stop: threading.Event | None = None,
     progress: Callable[[BatchProgress], None] | None = None,
+    elsewhere: Elsewhere | None = None,
     **options: Any,
 ) -> BatchResult:
     """Solve or search positions of one class on all cores, with limits for each.
@@ -401,7 +421,7 @@ def run_batch(
     the same canonical key one is done, and the others have its row (where keys are hashed, two
     positions in a batch of n share one by accident with odds of n * n / 2 ** 65).  *stop* is an
     event that ends the batch, as Ctrl-C does; what is done by then is returned.  *progress* is
-    called now and then.
+    called now and then.  *elsewhere* does the work in place of threads here: a cluster does so.
 
     :class:`CutnodeError` says what is wrong with options, positions, or the journal.
     """
@@ -415,6 +435,7 @@ def run_batch(
     packed = given if alike is None else given.chosen(alike.firsts)
     kept = _Kept(len(packed), ROWS[task])
     limits = Limits(options.get("nodes"), options.get("seconds"), stop)
+    given_options = dict(options)
     make = _provers if task == "solve" else _finders
     workers, settings = make(packed, threads, table, limits, cold, kept, options)
     if journal is not None:
@@ -438,7 +459,11 @@ def run_batch(
             progress(BatchProgress(kept.done, len(packed), restored, spent))
 
     try:
-        reason = work_through(Spans(kept.todo(), threads), workers, stop, look)
+        if elsewhere is None:
+            reason = work_through(Spans(kept.todo(), threads), workers, stop, look)
+        else:
+            options_there = {"task": task, "table": table, "cold": cold, **given_options}
+            reason = elsewhere(packed, kept.todo(), options_there, kept.put, look, stop)
     finally:
         if kept.journal is not None:
             kept.journal.close()

@@ -2,17 +2,16 @@
 
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
-from engine import CutnodeError, GameError, Table, load_game, solve
-from engine.cluster import solve_split
+from engine import CutnodeError, Table, load_game, solve
+from engine.batches import run_batch
+from engine.cluster import solve_many, solve_split
 from engine.cluster.splitting import Split
 from engine.cluster.top import Top
 from engine.contract import legal_moves, moves_again, outcome, play
@@ -164,11 +163,28 @@ def test_a_cluster_solves_though_a_worker_is_killed(client, tmp_path):
     assert again.best_move == result.best_move
 
 
+def test_batches_are_the_same_on_a_cluster(client, tmp_path):
+    game, rng = load_game("connect4:5x4"), random.Random(3)
+    positions = [walk(game, 6 + number % 4, rng) for number in range(60)]
+    here = run_batch(positions, threads=1, table=16)
+    there = solve_many(client, positions, table=16, journal=tmp_path / "batch")
+    assert there.reason == "done"
+    for name in ("lower", "upper", "move", "nodes"):
+        assert here.rows[name].tolist() == there.rows[name].tolist()
+    again = run_batch(positions, threads=1, table=16, journal=tmp_path / "batch")  # of the cluster
+    assert again.rows.tolist() == there.rows.tolist()
+    stop = threading.Event()
+    stop.set()
+    stopped = solve_many(client, positions, table=16, stop=stop)
+    assert (stopped.reason, stopped.done.any()) == ("stopped", False)
+
+
 DRIVER = """
 import sys
 from distributed import Client
 from engine import load_game
-from engine.cluster import solve_split
+from engine.batches import run_batch
+from engine.cluster import search_many, solve_many, solve_split
 with Client(sys.argv[1]) as client:
     start = load_game("connect4:5x4").start()
     solve_split(client, start, plies=6, questions=1, table=16, journal=sys.argv[2],

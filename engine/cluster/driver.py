@@ -15,34 +15,28 @@ from engine.api import _require_solvable as require_solvable
 from engine.api import solve
 from engine.clock import Clock
 from engine.cluster.splitting import Split
-from engine.cluster.tasks import Tasks, require_client
+from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
 from engine.cluster.top import Top
 from engine.contract import NO_MOVE, game_name, is_plain, most_value, outcome
 from engine.errors import CutnodeError, GameError, whole
 from engine.journal import Journal
 from engine.people import position_text
+from engine.positions import coerce
 from engine.results import Result, TableUse
 from engine.runner import Limits
 from engine.saving import identity
 from engine.scouting import scouting
 from engine.table import Table
-from engine.positions import coerce
 
 __all__ = ["SplitProgress", "SplitResult", "solve_split"]
 
 MOST_POSITIONS = 2_000_000
 """The positions that the driver expands at most, some 130 bytes each in Connect Four."""
 
-IN_FLIGHT = 2
-"""So many tasks are in flight for each thread of the cluster: one runs, and one waits there."""
-
 TASK_SECONDS = 0.1
 MOST_QUESTIONS = 64
 """A task asks as many questions as take so long by the mean until then, and no more than that
 many: a task costs some milliseconds, whatever it does."""
-
-LOOK = 0.1
-"""The driver looks at the clock and for new workers that often, in seconds."""
 
 SCOUTING_MEGABYTES = 64
 """The table of the search that says what to ask first, in games that define ``scout``."""

@@ -280,6 +280,4 @@ class Split:
 
     def _renew_above(self, leaf: int) -> None:
         top = self.top
-        self._renew(
-            GRAPH, self.nodes, top.children, top.parents, self._queue, self.asked, leaf
-        )
+        self._renew(GRAPH, self.nodes, top.children, top.parents, self._queue, self.asked, leaf)

@@ -16,9 +16,15 @@ from engine.errors import CutnodeError
 if TYPE_CHECKING:
     from engine.cluster.worker import GameOnWorker
 
-__all__ = ["Tasks", "require_distributed"]
+__all__ = ["IN_FLIGHT", "LOOK", "Tasks", "require_client", "require_distributed"]
 
-LOOK = 2.0
+IN_FLIGHT = 2
+"""So many tasks are in flight for each thread of the cluster: one runs, and one waits there."""
+
+LOOK = 0.1
+"""Who waits for tasks looks at the clock and for new workers that often, in seconds."""
+
+COUNT = 2.0
 """How often to count the threads of the cluster, in seconds."""
 
 RETRIES = 2
@@ -91,7 +97,7 @@ class Tasks:
     def threads(self) -> int:
         """The threads of all workers that there are now, as counted a moment ago."""
         now = time.monotonic()
-        if now - self._looked > LOOK:
+        if now - self._looked > COUNT:
             self._threads = sum(self.client.nthreads().values())
             self._looked = now
         return self._threads

@@ -14,6 +14,7 @@ The graph is arrays, whose bytes :attr:`Top.bytes` adds up: there is no object p
 from __future__ import annotations
 
 import functools
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -163,7 +164,7 @@ class Top:
         )
         lower, upper = (value, value) if decided else bounds(reached, -INFINITE, INFINITE)
         side = 1 if same else -1
-        self.bounded = -MAX_VALUE <= lower and upper <= MAX_VALUE
+        self.bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
         """Whether the game knows bounds of the root's value."""
         lower, upper = max(lower, -limit), min(upper, limit)
         root = np.zeros(1, NODE)
@@ -199,7 +200,7 @@ class Top:
             all_words.append(words)
             all_keys.append(keys)
         starts = np.concatenate(([0], np.cumsum([len(layer) for layer in layers])))
-        self.layers = [slice(int(a), int(b)) for a, b in zip(starts, starts[1:], strict=False)]
+        self.layers = [slice(int(a), int(b)) for a, b in itertools.pairwise(starts)]
         self.nodes: Any = np.concatenate(layers).view(np.recarray)
         self.words = np.concatenate(all_words)
         self.keys = np.concatenate(all_keys)
@@ -262,9 +263,7 @@ class Top:
         child_words = np.zeros(len(children) * each, np.uint64)
         flat = np.ascontiguousarray(words).reshape(-1)
         memory = self._memory
-        number = self._run(
-            self.position, flat, len(words), children, child_words, memory.argument
-        )
+        number = self._run(self.position, flat, len(words), children, child_words, memory.argument)
         if memory["stop"] != RUNNING:
             culprit = memory.position("culprit", self.position)
             raise accusation(culprit, int(memory["stop"]))

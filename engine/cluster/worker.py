@@ -7,13 +7,14 @@ table that all tasks of this worker share, and tells a task that is cancelled wh
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-import importlib.util
 import os
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 from distributed import WorkerPlugin, get_worker
 
+from engine.batches import run_batch
 from engine.contract import game_name, module_of
 from engine.errors import GameError
 from engine.finding import load_game
@@ -34,7 +36,7 @@ from engine.scouting import scouting
 from engine.solver import ALONE, SHARED
 from engine.table import Table
 
-__all__ = ["GameOnWorker", "SentGame", "answer"]
+__all__ = ["GameOnWorker", "SentGame", "answer", "batch"]
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,16 @@ class SentGame:
             path = Path(str(module.__file__))
             files = dict.fromkeys([path, *own_sources(module)])
             sources = tuple((p.name, p.read_bytes()) for p in files if p.parent == path.parent)
-        return cls(
-            game_name(positions), module.__name__, positions.__qualname__, digest, sources
-        )
+        return cls(game_name(positions), module.__name__, positions.__qualname__, digest, sources)
 
     def load(self) -> Any:
         """The class of positions; :class:`GameError` if it is not the same here."""
         module = sys.modules.get(self.module)
         if module is None:
             try:
-                module = self._of_sources() if self.sources else importlib.import_module(self.module)
+                module = (
+                    self._of_sources() if self.sources else importlib.import_module(self.module)
+                )
             except ModuleNotFoundError as error:
                 raise GameError(
                     f"{self.name} cannot be loaded on a worker: {error}; install it there, or put "
@@ -136,27 +138,34 @@ class GameOnWorker(WorkerPlugin):
             return self._table
 
 
+@contextlib.contextmanager
+def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
+    """The plugin of the worker on which this runs, and an event set if the task is cancelled."""
+    worker = get_worker()
+    game: GameOnWorker = worker.plugins[plugin]
+    key, stop = worker.get_current_task(), threading.Event()
+    game.running[key] = stop
+    try:
+        yield game, stop
+    finally:
+        del game.running[key]
+
+
 def answer(plugin: str, words: bytes, asked: bytes, megabytes: int) -> tuple[bytes, int, float]:
     """A task: whether the value of each position, for who moves there, is at least so much.
 
     *asked* is an int32 each.  Returns a byte each (1 yes, 0 no), the nodes, and the seconds.
     """
     started = time.perf_counter()
-    worker = get_worker()
-    game: GameOnWorker = worker.plugins[plugin]
-    positions = game.positions(words)
     least = np.frombuffer(asked, np.int32)
-    key, stop = worker.get_current_task(), threading.Event()
-    game.running[key] = stop
-    try:
+    with on_worker(plugin) as (game, stop):
+        positions = game.positions(words)
         limits = Limits(stop=stop)
         table = game.table(megabytes, positions)
         said = None if game.shared else scouting(positions, table, limits)
         solver = proofs(positions, table, limits, SHARED if game.shared else ALONE, said)
         solver.rows["lower"], solver.rows["upper"] = least - 1, least
         run([solver], limits, ended="" if said is None else said.ended)
-    finally:
-        del game.running[key]
     rows = solver.rows
     if stop.is_set():
         return b"", 0, 0.0  # nobody waits for it
@@ -164,6 +173,14 @@ def answer(plugin: str, words: bytes, asked: bytes, megabytes: int) -> tuple[byt
         raise accusation(positions[int(number)], PLIES)
     yes = (rows["lower"] >= least).astype(np.uint8)
     return yes.tobytes(), int(rows["nodes"].sum()), time.perf_counter() - started
+
+
+def batch(plugin: str, words: bytes, options: dict[str, Any]) -> tuple[bytes, float]:
+    """A task: the rows of a batch of positions, and the seconds."""
+    started = time.perf_counter()
+    with on_worker(plugin) as (game, stop):
+        result = run_batch(game.positions(words), threads=1, stop=stop, **options)
+    return result.rows.tobytes(), time.perf_counter() - started
 
 
 def proofs(
