@@ -262,7 +262,7 @@ class Driver:
     def result(self, position: Any, reason: str) -> SplitResult:
         """What is known."""
         split = self.split
-        best = split.best_move()
+        best: int | None = split.best_move()
         if split.done and best == NO_MOVE and not outcome(position)[0]:
             best = solve(position, weak=split.weak).best_move  # the game's bounds decide it
         return SplitResult(

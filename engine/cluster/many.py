@@ -74,7 +74,7 @@ class Cluster:
                     if stop is not None and stop.is_set():
                         return "stopped"
                     threads = max(tasks.threads, 1)
-                    parts = []
+                    parts: list[Any] = []
                     while spans and len(tasks) + len(parts) < IN_FLIGHT * threads:
                         first, last = spans.pop()
                         size = int(TASK_SECONDS * done / busy) if busy else 1

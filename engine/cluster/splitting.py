@@ -29,7 +29,7 @@ from engine.solver import question
 
 __all__ = ["Split"]
 
-NEVER = 1 << 40
+NEVER = np.int64(1 << 40)
 """The proof number of what cannot be proven."""
 
 
@@ -53,13 +53,14 @@ def renew(nodes, children, asked, at):
     proof, disproof = np.int64(1), np.int64(1)
     if node.count > 0:
         low, high = renew_bounds(nodes, children, node)
-        least, together = np.int64(NEVER), np.int64(0)
+        least, together = NEVER, np.int64(0)
         for edge in range(node.first, node.first + node.count):
             child = nodes[children[edge]]
             least = min(least, child.proof if node.side > 0 else child.disproof)
-            together = min(together + (child.disproof if node.side > 0 else child.proof), NEVER - 1)
+            together += child.disproof if node.side > 0 else child.proof
+            together = min(together, NEVER - 1)
         if least == 0:
-            together = np.int64(NEVER)
+            together = NEVER
         proof, disproof = (least, together) if node.side > 0 else (together, least)
     if low >= asked or (high >= asked and node.assumed > 0):
         proof, disproof = np.int64(0), np.int64(NEVER)

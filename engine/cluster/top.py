@@ -151,13 +151,14 @@ class Top:
 
     def __init__(self, position: Any, plies: int, most_positions: int):
         self.position = position = coerce(position)
-        self.cls: Any = type(position)
+        cls: Any = type(position)
+        self.cls = cls
         self.plies = plies
         self.most_positions = most_positions
         self.layers: list[slice] = []
         """The nodes of each ply."""
         self._run = expand.specialise(self.cls)
-        self._memory = Memory(self.cls, _work_dtype(self.cls))
+        self._memory = Memory(cls, _work_dtype(cls))
         limit = most_value(position)
         reached, same, decided, value = resolve(
             position, -INFINITE, INFINITE, SimpleNamespace(nodes=0)
@@ -232,7 +233,8 @@ class Top:
             return np.zeros(0), np.zeros(0, NODE), words[:0], np.zeros(0, np.uint64)
         found, found_words = np.concatenate(rows), np.concatenate(row_words)
         side = layer["side"][found["parent"]] * found["same"]
-        names = np.rec.fromarrays([found["key"], side], names="key,side")
+        names = np.zeros(len(found), [("key", np.uint64), ("side", np.int64)])
+        names["key"], names["side"] = found["key"], side
         _, firsts, child = np.unique(names, return_index=True, return_inverse=True)
         children = np.zeros(len(firsts), NODE)
         limit = most_value(self.position)

@@ -142,7 +142,7 @@ class GameOnWorker(WorkerPlugin):
 def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
     """The plugin of the worker on which this runs, and an event set if the task is cancelled."""
     worker = get_worker()
-    game: GameOnWorker = worker.plugins[plugin]
+    game: Any = worker.plugins[plugin]
     key, stop = worker.get_current_task(), threading.Event()
     game.running[key] = stop
     try:
@@ -154,9 +154,9 @@ def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
 def answer(plugin: str, words: bytes, asked: bytes, megabytes: int) -> tuple[bytes, int, float]:
     """A task: whether the value of each position, for who moves there, is at least so much.
 
-    *asked* is an int32 each.  Returns a byte each (1 yes, 0 no), the nodes, and the seconds.
+    *asked* is an int32 each.  Returns a byte each (1 yes, 0 no), the nodes, and the seconds of
+    the proofs.
     """
-    started = time.perf_counter()
     least = np.frombuffer(asked, np.int32)
     with on_worker(plugin) as (game, stop):
         positions = game.positions(words)
@@ -165,6 +165,7 @@ def answer(plugin: str, words: bytes, asked: bytes, megabytes: int) -> tuple[byt
         said = None if game.shared else scouting(positions, table, limits)
         solver = proofs(positions, table, limits, SHARED if game.shared else ALONE, said)
         solver.rows["lower"], solver.rows["upper"] = least - 1, least
+        started = time.perf_counter()  # now all is compiled
         run([solver], limits, ended="" if said is None else said.ended)
     rows = solver.rows
     if stop.is_set():
