@@ -44,12 +44,8 @@ def settle(position, plies, rng, *, weak=False, workers=1):
     leaves = Packed(top.words, top.position)
     waiting = []
     while not split.done:
-        while len(waiting) < workers and (leaf := split.take()) is not None:
-            waiting.append((leaf, split.question(leaf)))
-        if len(waiting) < workers:
-            split.turn_over()
-            if (leaf := split.take()) is not None:
-                waiting.append((leaf, split.question(leaf)))
+        waiting += split.take(workers - len(waiting))
+        waiting += split.take_ahead(workers - len(waiting))
         leaf, asked = waiting.pop(rng.randrange(len(waiting)))
         if rng.random() < 0.1:
             split.put_back(leaf)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -122,7 +123,11 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         if scheduler is None:
             here = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                memory_limit=0,
+                silence_logs=logging.ERROR,
             )
             client = distributed.Client(stack.enter_context(here))
         else:

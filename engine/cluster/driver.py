@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -197,26 +196,27 @@ class Driver:
     def _fill(self, tasks: Tasks) -> None:
         """Send tasks, as long as there is something to ask and somebody to answer."""
         threads = max(tasks.threads, 1)
-        tasks.send(self._choose(tasks, IN_FLIGHT * threads - len(tasks)))
-        if len(tasks) < threads and not self.split.done:
-            # Some have nothing to do: ask what will matter if the answers are not as expected.
-            self.split.turn_over()
-            tasks.send(self._choose(tasks, threads - len(tasks)), priority=-1)
+        self._send(tasks, self.split.take, IN_FLIGHT * threads - len(tasks))
+        self._send(tasks, self.split.take_ahead, threads - len(tasks), priority=-1)
 
-    def _choose(self, tasks: Tasks, count: int) -> list[tuple[Any, tuple[Any, ...]]]:
-        """At most *count* tasks: leaves to ask about, and what to send."""
+    def _send(
+        self,
+        tasks: Tasks,
+        take: Callable[[int], list[tuple[int, int]]],
+        count: int,
+        priority: int = 0,
+    ) -> None:
+        """Send at most *count* tasks."""
         if count < 1:
-            return []
-        split = self.split
-        leaves = list(itertools.islice(iter(split.take, None), count * self._each()))
-        chosen = []
-        for part in range(min(count, len(leaves))):
-            of_task = leaves[part::count]
-            words = b"".join(split.top.words_of(leaf).tobytes() for leaf in of_task)
-            asked = np.array([split.question(leaf) for leaf in of_task], np.int32)
-            label = list(zip(of_task, asked.tolist(), strict=True))
-            chosen.append((label, (tasks.plugin, words, asked.tobytes(), self.table)))
-        return chosen
+            return
+        questions = take(count * self._each())
+        parts = []
+        for part in range(min(count, len(questions))):
+            label = questions[part::count]
+            words = b"".join(self.split.top.words_of(leaf).tobytes() for leaf, _ in label)
+            asked = np.array([asked for _, asked in label], np.int32)
+            parts.append((label, (tasks.plugin, words, asked.tobytes(), self.table)))
+        tasks.send(parts, priority)
 
     def _each(self) -> int:
         """How many questions a task asks."""

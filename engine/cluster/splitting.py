@@ -7,8 +7,9 @@ all answered yes would make a yes at the root, and in the smallest for a no (L. 
 "Proof-number search", 1994).  Leaves that are asked and have not answered count as if they had
 answered what the root expects, so the next choice is another of the same set: the *virtual
 win* of I-C. Wu et al., "Job-level proof number search" (2013).  When nothing is left to ask
-under these assumptions, they are turned over: what would be asked if the root is wrong.  That is
-work ahead of its time, which may turn out to be wasted, for workers that had nothing to do.
+under these assumptions, workers that have nothing to do work ahead, which may turn out to be
+wasted: on what would be asked if the root expects the wrong answer, and then on the next
+question at the root.
 
 An answer is a bound of a leaf, true for ever, whatever is asked at the root then.
 """
@@ -156,6 +157,8 @@ class Split:
         self.asked = 0
         self.in_flight: set[int] = set()
         """The leaves that are asked, and have not answered."""
+        self._ahead: set[int] = set()
+        """Those of them that are asked what will matter only at the next question."""
         kernels = renew_all, renew_above, choose, mark_needed
         self._renew_all, self._renew, self._choose, self._mark_needed = (
             kernel.specialise(Graph) for kernel in kernels
@@ -197,36 +200,59 @@ class Split:
         """Choose the question at the root, unless that of now is still open."""
         root = self.nodes[0]
         while not (self.done or root.low < self.asked <= root.high):
+            self._ahead.clear()
             self._guess = min(max(self._guess, self.lower), self.upper)
-            self.asked = self.lower
-            if not self.proven:
-                self.asked = question(self.lower, self.upper, self._guess, self._near)
-            self._ask_of_all(self.asked)
+            self._ask_of_all(self._next(self.lower, self.upper))
+
+    def _next(self, lower: int, upper: int) -> int:
+        """What to ask at the root if its value is known to be within bounds."""
+        if lower == upper:
+            return lower  # which move shows it?
+        return int(question(lower, upper, min(max(self._guess, lower), upper), self._near))
 
     def _ask_of_all(self, asked: int) -> None:
         self.asked = asked
         self._renew_all(GRAPH, self.nodes, self.top.children, asked)
 
-    def take(self) -> int | None:
-        """The next leaf to ask about, which is in flight then; None if there is none."""
-        top = self.top
-        leaf = -1 if self.done else int(self._choose(GRAPH, self.nodes, top.children))
-        if leaf < 0:
-            return None
-        root = self.nodes[0]
-        self.nodes[leaf].assumed = 1 if root.proof <= root.disproof else -1
-        self.in_flight.add(leaf)
-        self._renew_above(leaf)
-        return leaf
+    def take(self, count: int) -> list[tuple[int, int]]:
+        """At most so many leaves to ask about, which are in flight then, and what to ask.
 
-    def turn_over(self) -> None:
-        """Assume the opposite of the answers that are awaited; there may be more to ask then."""
+        The question is whether the value for who moves there is at least that.
+        """
+        taken = []
+        while len(taken) < count and not self.done:
+            leaf = int(self._choose(GRAPH, self.nodes, self.top.children))
+            if leaf < 0:
+                break
+            root, node = self.nodes[0], self.nodes[leaf]
+            node.assumed = 1 if root.proof <= root.disproof else -1
+            self.in_flight.add(leaf)
+            self._renew_above(leaf)
+            taken.append((leaf, self.asked if node.side > 0 else 1 - self.asked))
+        return taken
+
+    def take_ahead(self, count: int) -> list[tuple[int, int]]:
+        """The same of leaves that may not matter, for workers that have nothing else to do.
+
+        First if answers are not what is expected, then for what is asked of the root next.
+        """
+        if count < 1 or self.done:
+            return []
         self.nodes["assumed"][list(self.in_flight)] *= -1
         self._ask_of_all(self.asked)
-
-    def question(self, leaf: int) -> int:
-        """What to ask of a leaf: whether its value for who moves there is at least this."""
-        return self.asked if self.nodes[leaf].side > 0 else 1 - self.asked
+        taken = self.take(count)
+        now, yes = self.asked, self.nodes[0].proof <= self.nodes[0].disproof
+        bounds = [(now, self.upper), (self.lower, now - 1)]
+        for lower, upper in bounds if yes else bounds[::-1]:
+            asked = self._next(lower, upper)
+            if len(taken) < count and lower < upper and self.lower < asked <= self.upper:
+                self._ask_of_all(asked)
+                ahead = self.take(count - len(taken))
+                self._ahead.update(leaf for leaf, _ in ahead)
+                taken += ahead
+        if self.asked != now:
+            self._ask_of_all(now)
+        return taken
 
     def tell(self, leaf: int, lower: int, upper: int) -> None:
         """Take the bounds of a leaf, for who moves there; it is in flight no longer."""
@@ -238,6 +264,7 @@ class Split:
     def put_back(self, leaf: int) -> None:
         """A leaf is in flight no longer, though it has not answered."""
         self.in_flight.discard(leaf)
+        self._ahead.discard(leaf)
         self.nodes[leaf].assumed = 0
         self._renew_above(leaf)
         self._ask()
@@ -245,7 +272,8 @@ class Split:
     def idle(self) -> list[int]:
         """The leaves in flight on which the question at the root does not depend any more."""
         self._mark_needed(GRAPH, self.nodes, self.top.children, self.asked)
-        return [leaf for leaf in self.in_flight if not self.nodes[leaf].needed]
+        needed = self.nodes["needed"]
+        return [leaf for leaf in self.in_flight - self._ahead if not needed[leaf]]
 
     def restore(self, keys: Any, lower: Any, upper: Any) -> int:
         """Take bounds that were found earlier, of positions by their keys; how many fit."""
