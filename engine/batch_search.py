@@ -40,11 +40,12 @@ from engine.parameters import ASPIRATION_DEPTH, ASPIRATION_WINDOW, MOST_DEPTH
 from engine.people import accusation
 from engine.plain import accuse
 from engine.positions import as_words, class_of_all, coerce, load, width, words_each
-from engine.runner import UNLIMITED, Limits, in_threads
+from engine.runner import UNLIMITED, Limits
 from engine.scores import final_score, limited
 from engine.search import search_dtype, search_root
-from engine.searcher import Engine, class_of
+from engine.searcher import Searcher, class_of
 from engine.table import Table, begin
+from engine.threads import SHARED
 
 __all__ = ["FOUND", "BatchSearcher", "BatchWorker", "check_depth", "search_batch", "search_many"]
 
@@ -211,7 +212,7 @@ def search_batch(like, evaluation, words, results, batch, search, table):
 class BatchWorker:
     """One thread of a batch: an engine's memory and table, and its part of the positions."""
 
-    def __init__(self, engine: Engine, run: Callable[..., None]):
+    def __init__(self, engine: Searcher, run: Callable[..., None]):
         self.engine = engine
         self.run = run
         self.control = Memory(engine.cls, CONTROL)
@@ -290,7 +291,7 @@ class BatchSearcher:
                 f"{game_name(self.cls)} is plain Python, which runs on one thread at a time"
             )
         part = max(1, whole(table, "the size of a table in MiB") // threads) if table > 0 else table
-        engines = [Engine(self.cls, table=Table(part), **options) for _ in range(threads)]
+        engines = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
         run = search_batch.specialise(self.cls, engines[0].evaluation)
         self.workers = [BatchWorker(engine, run) for engine in engines]
         self._busy = threading.Lock()
@@ -388,7 +389,7 @@ class BatchSearcher:
 
         stopped = limits.stop is not None and limits.stop.is_set()
         tasks = [functools.partial(worker, like) for worker in self.workers]
-        in_threads(tasks, look, end, patience, "stopped" if stopped else "")
+        SHARED.run(tasks, look, end, patience, "stopped" if stopped else "")
         found = np.zeros(len(parked), FOUND)
         for start, worker in enumerate(self.workers):
             found[start::count] = worker.rows.view(FOUND, np.ndarray)

@@ -7,26 +7,25 @@ written: Parquet, or JSON lines.
 
 *Cold*, each position starts from nothing.  Then all that is found, node counts included, is the
 same whatever the number of threads, and whatever was done before a batch was resumed; only
-times differ.  Else a thread builds on what it has stored of other positions: values are exact
-all the same, nodes are fewer, and depend on which thread got which positions.
+times differ.  Else proofs build on what was found of other positions, in a table that threads
+share: values are exact all the same, nodes are fewer where positions are alike, and depend on
+what came first.
 """
 
 from __future__ import annotations
 
-import functools
 import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import metadata
 from typing import Any, Protocol
 
 import numpy as np
 
-from engine.api import _require_solvable, _threads, lines_too_long
 from engine.batch_results import FOUND, ROWS, SOLVED, BatchResult
 from engine.batch_search import BatchSearcher, BatchWorker, check_depth
 from engine.contract import (
@@ -39,30 +38,20 @@ from engine.contract import (
 from engine.errors import CutnodeError
 from engine.journal import Journal
 from engine.limits import CALLED, PLIES
-from engine.memory import Memory
 from engine.people import position_text
 from engine.positions import Packed, class_of_all, coerce
-from engine.runner import Limits, Scouting, Solver, in_threads
+from engine.runner import Limits
 from engine.saving import identity
-from engine.scouting import scouting
-from engine.solver import ALONE, search_dtype
+from engine.solving import lines_too_long, require_solvable, thread_count
+from engine.spans import Part, Prover, Spans, provers, work_through
 from engine.table import Table
 from engine.unfolding import canonical_keys
 
 __all__ = [
     "BatchProgress",
-    "Prover",
-    "Spans",
     "keys_of",
     "run_batch",
-    "shares",
-    "work_through",
 ]
-
-LARGEST_SPAN = 1024
-SPANS_EACH = 8
-"""A span is at most so many positions, and at most one of so many equal parts, for each thread,
-of those that are left."""
 
 KEEP_SECONDS = 1.0
 """What is done of spans that are not, goes into the journal so often."""
@@ -117,199 +106,7 @@ class Elsewhere(Protocol):
         """
 
 
-class Spans:
-    """What is to do, as spans of positions that threads take."""
-
-    def __init__(self, todo: Iterable[tuple[int, int]], threads: int):
-        self._todo = list(todo)[::-1]
-        self._left = sum(last - first for first, last in self._todo)
-        self._parts = threads * SPANS_EACH
-        self._lock = threading.Lock()
-
-    def take(self) -> tuple[int, int] | None:
-        """The first of the next positions to do, and the one after the last; None at the end."""
-        with self._lock:
-            if not self._todo:
-                return None
-            first, last = self._todo.pop()
-            size = max(1, min(LARGEST_SPAN, self._left // self._parts, last - first))
-            if first + size < last:
-                self._todo.append((first + size, last))
-            self._left -= size
-            return first, first + size
-
-
-class Worker(Protocol):
-    """One thread of a batch."""
-
-    def work(self, first: int, last: int, ended: threading.Event) -> None:
-        """Do a span of positions; if the batch has *ended*, as little as possible."""
-
-    def look(self) -> None:
-        """Look after the limits of time."""
-
-    def end(self) -> None:
-        """End the search for good."""
-
-    def patience(self) -> float:
-        """How long, in seconds, until it has to be looked after."""
-
-
-def work_through(
-    spans: Spans,
-    workers: Sequence[Worker],
-    stop: threading.Event | None,
-    look: Callable[[], None] = lambda: None,
-) -> str:
-    """Let each worker, in a thread, take spans until there are no more.
-
-    *look* is called now and then.  Returns why the work was ended early, or "".
-    """
-    ended = threading.Event()
-
-    def work(worker: Worker) -> None:
-        while (span := spans.take()) is not None:
-            worker.work(*span, ended)
-
-    def look_after() -> str:
-        for worker in workers:
-            worker.look()
-        look()
-        return "stopped" if stop is not None and stop.is_set() else ""
-
-    def end() -> None:
-        ended.set()
-        for worker in workers:
-            worker.end()
-
-    def patience() -> float:
-        return min(worker.patience() for worker in workers)
-
-    reason = "stopped" if stop is not None and stop.is_set() else ""
-    if reason:
-        end()
-    tasks = [functools.partial(work, worker) for worker in workers]
-    return in_threads(tasks, look_after, end, patience, reason)
-
-
-class _Part:
-    """A thread's span of positions, of which those that are done are given away.
-
-    *keep* is called with the number of a position, and the rows of it and those that follow.
-    """
-
-    def __init__(self, keep: Callable[[int, Any], None]):
-        self.keep = keep
-        self.lock = threading.Lock()
-        self.memory: Memory
-        self.first = self.seen = self.kept = 0
-
-    def rows(self, part: slice) -> Any:
-        """What was found of some positions of the span."""
-        raise NotImplementedError
-
-    def begin(self, first: int) -> None:
-        """A span begins; with the lock."""
-        self.first, self.seen, self.kept = first, 0, 0
-        self.memory["current"] = 0
-
-    def finish(self, count: int) -> None:
-        """Give away what is known of the first so many positions of the span."""
-        with self.lock:
-            self._give(count)
-
-    def keep_so_far(self) -> None:
-        """Give away what was done of the span when this was called the last time.
-
-        Not what is done now: a processor may show that first, and the last rows later.
-        """
-        with self.lock:
-            self._give(self.seen)
-            self.seen = int(self.memory["current"])
-
-    def _give(self, count: int) -> None:
-        if count > self.kept:
-            rows = self.rows(slice(self.kept, count))
-            self.keep(self.first + self.kept, rows)
-            self.kept = count
-
-
-class Prover(_Part):
-    """One thread of a batch of proofs; rows are those of the kernel, and have ``seconds`` too."""
-
-    def __init__(
-        self,
-        positions: Sequence[Any],
-        table: Table,
-        limits: Limits,
-        keep: Callable[[int, Any], None],
-        *,
-        weak: bool,
-        line: int,
-        cold: bool,
-    ):
-        super().__init__(keep)
-        self.positions = positions
-        self.table = table
-        self.limits = limits
-        self.options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold}
-        cls = class_of_all(positions)
-        self.memory = Memory(cls, search_dtype(cls))
-        self._assign(positions[:1], None)
-        self.solver.seconds_per_tick()
-
-    def _assign(self, part: Sequence[Any], said: Scouting | None) -> None:
-        self.said = said
-        self.solver = Solver(
-            part,
-            self.table,
-            self.limits if said is None else said.left,
-            **self.options,
-            sharing=ALONE,
-            scouting=said,
-            memory=self.memory,
-        )
-
-    def work(self, first: int, last: int, ended: threading.Event) -> None:
-        """Prove the values of a span of positions."""
-        part = self.positions[first:last]
-        said = None
-        if not ended.is_set():
-            limits = replace(self.limits, stop=ended)
-            said = scouting(part, self.table, limits, cold=self.options["cold"])
-        with self.lock:
-            self._assign(part, said)
-            self.begin(first)
-        if ended.is_set():
-            self.solver.end()
-        self.solver()
-        self.finish(last - first)
-
-    def rows(self, part: slice) -> tuple[Any, Any]:
-        rows = self.solver.rows[part].copy()
-        seconds = rows["ticks"] * self.solver.seconds_per_tick()
-        if self.said is not None:
-            rows["nodes"] += self.said.nodes[part]
-            seconds += self.said.seconds[part]
-        return rows, seconds
-
-    def look(self) -> None:
-        with self.lock:
-            self.solver.check_time()
-
-    def end(self) -> None:
-        self.solver.end()
-
-    def patience(self) -> float:
-        return self.solver.clock.patience()
-
-
-def shares(megabytes: int, threads: int) -> list[Table]:
-    """A table for each thread, of so many MiB together."""
-    return [Table(max(1, megabytes // threads) if megabytes > 0 else 0) for _ in range(threads)]
-
-
-class Finder(_Part):
+class Finder(Part):
     """One thread of a batch of searches of limited depth."""
 
     def __init__(
@@ -337,7 +134,7 @@ class Finder(_Part):
         words = self.positions[first:last].words
         with self.lock:
             self.worker.give(words, last - first, self.depth, self.limits, cold=self.cold)
-            self.begin(first)
+            self.first = first
         if ended.is_set():
             self.worker.end()
         self.worker(self.like)
@@ -430,18 +227,24 @@ def run_batch(
     cls = class_of_all(given)
     if threads is None:
         threads = 1 if is_plain(cls) else os.cpu_count() or 1
-    threads = min(_threads(threads, cls), len(given))
+    threads = min(thread_count(threads, cls), len(given))
     alike = _Alike(given) if unique else None
     packed = given if alike is None else given.chosen(alike.firsts)
     kept = _Kept(len(packed), ROWS[task])
     limits = Limits(options.get("nodes"), options.get("seconds"), stop)
-    given_options = dict(options)
+    there = {"task": task, "table": table, "cold": cold, **options}
     make = _provers if task == "solve" else _finders
     workers, settings = make(packed, threads, table, limits, cold, kept, options)
     if journal is not None:
         kept.open(journal, _about(packed, task, settings | {"cold": cold}))
     restored = kept.done
+    done_elsewhere = 0
     looked = started
+
+    def put(first: int, rows: Any) -> None:
+        nonlocal done_elsewhere
+        kept.put(first, rows)
+        done_elsewhere += len(rows)
 
     def look() -> None:
         nonlocal looked
@@ -456,14 +259,14 @@ def run_batch(
     def tell() -> None:
         if progress is not None:
             spent = time.perf_counter() - started
-            progress(BatchProgress(kept.done, len(packed), restored, spent))
+            done = restored + sum(worker.done for worker in workers) + done_elsewhere
+            progress(BatchProgress(done, len(packed), restored, spent))
 
     try:
         if elsewhere is None:
             reason = work_through(Spans(kept.todo(), threads), workers, stop, look)
         else:
-            options_there = {"task": task, "table": table, "cold": cold, **given_options}
-            reason = elsewhere(packed, kept.todo(), options_there, kept.put, look, stop)
+            reason = elsewhere(packed, kept.todo(), there, put, look, stop)
     finally:
         if kept.journal is not None:
             kept.journal.close()
@@ -521,7 +324,7 @@ def _provers(
     options: dict[str, Any],
 ) -> tuple[list[Prover], dict[str, Any]]:
     """What solves positions, and what their rows depend on."""
-    _require_solvable(type(positions.like))
+    require_solvable(type(positions.like))
     weak, line = bool(options.get("weak")), int(bool(options.get("moves", True)))
 
     def keep(first: int, found: tuple[Any, Any]) -> None:
@@ -537,11 +340,10 @@ def _provers(
 
     limit = most_value(positions.like)
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
-    provers = [
-        Prover(positions, table, limits, keep, weak=weak, line=line, cold=cold)
-        for table in shares(megabytes, threads)
-    ]
-    return provers, {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
+    workers = provers(
+        positions, threads, Table(megabytes), limits, keep, weak=weak, line=line, cold=cold
+    )
+    return workers, {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
 
 
 def _finders(

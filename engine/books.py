@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import _require_solvable
 from engine.batches import BatchProgress, keys_of, run_batch
 from engine.contract import (
     INFINITE,
@@ -40,6 +39,7 @@ from engine.limits import MOVES
 from engine.people import accusation
 from engine.positions import Packed, coerce, words_each
 from engine.saving import class_in, identity, read_arrays, write_arrays
+from engine.solving import require_solvable
 from engine.table import Table
 from engine.unfolding import fill, unfold
 
@@ -192,7 +192,7 @@ def build_book(
     """
     if whole(plies, "a number of plies") < 0:
         raise CutnodeError(f"a book has 0 plies or more, not {plies}")
-    _require_solvable(type(game.start()))
+    require_solvable(type(game.start()))
     first = coerce(game.start() if start is None else start)
     levels = [_Level(Packed.of([first]), keys_of(Packed.of([first]))[0])]
     while len(levels) <= plies and len(levels[-1].positions):

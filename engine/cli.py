@@ -421,7 +421,7 @@ def search(
     _, entries = read_positions(game, position, file)
     if depth is None and nodes is None and seconds is None:
         seconds = 1.0
-    engine_of_game = engine.Engine(
+    engine_of_game = engine.Searcher(
         entries[0][1],
         table=table_mb,
         evaluation=evaluation,

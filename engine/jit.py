@@ -137,6 +137,9 @@ class Kernel(Interpretable):
         if is_plain(cls):
             return interpret(self.function, cls)
         kind = evaluation.type if self._estimates else None
+        ready = self._ready.get((cls, kind))  # without waiting for what others compile
+        if ready is not None:
+            return ready
         with _specialising:
             if (cls, kind) not in self._ready:
                 self._ready[cls, kind] = self._specialise(cls, evaluation if kind else None)

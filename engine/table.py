@@ -96,7 +96,7 @@ class Table:
     @property
     def buckets(self) -> int:
         """The buckets that the memory has room for."""
-        return int(most_buckets(self.words))
+        return (len(self.words) - HEADER_WORDS) // BUCKET_WORDS
 
     def forget(self) -> None:
         """Nothing stored so far will be found by the next search.  Takes no time."""
@@ -118,12 +118,12 @@ class Table:
 
     def fill(self, sample: int = 64) -> float:
         """The part of the entries that hold something of this generation, by a sample."""
-        buckets = min(sample, int(self.words[BUCKETS]))
+        header = self.words[:BUCKET_WORDS].tolist()
+        buckets = min(sample, header[BUCKETS])
         entries = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS]
         data = entries[1 :: self.entry_words]
-        used = (data >> np.uint64(AGE_AT)) >= max(int(self.words[FIRST_AGE]), 1)
-        share = int(self.words[BUCKETS]) / self.buckets
-        return float(np.count_nonzero(used)) / max(used.size, 1) * share
+        used = np.count_nonzero(data >= np.uint64(max(header[FIRST_AGE], 1) << AGE_AT))
+        return float(used / max(data.size, 1) * header[BUCKETS] / self.buckets)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, which takes its place when all of it is written.

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import _require_solvable as require_solvable
 from engine.api import solve
 from engine.clock import Clock
 from engine.cluster.splitting import Split
@@ -25,6 +24,7 @@ from engine.results import Result, TableUse
 from engine.runner import Limits
 from engine.saving import identity
 from engine.scouting import scouting
+from engine.solving import require_solvable
 from engine.table import Table
 
 __all__ = ["SplitProgress", "SplitResult", "solve_split"]

@@ -219,7 +219,7 @@ class Split:
 
         The question is whether the value for who moves there is at least that.
         """
-        taken = []
+        taken: list[tuple[int, int]] = []
         while len(taken) < count and not self.done:
             leaf = int(self._choose(GRAPH, self.nodes, self.top.children))
             if leaf < 0:

@@ -39,7 +39,7 @@ import click
 import numpy as np
 from numba import njit
 
-from engine import Engine, legal_moves
+from engine import Searcher, legal_moves
 from engine.bits import Bits
 from engine.counting import NOWHERE
 from engine.files import write_whole
@@ -107,7 +107,7 @@ LONGEST = 300
 # Play
 
 
-def opening(engine: Engine, random: Random, nodes: int) -> Any:
+def opening(engine: Searcher, random: Random, nodes: int) -> Any:
     """A position after 6 to 11 random plies, about even."""
     while True:
         position = start()
@@ -121,7 +121,7 @@ def opening(engine: Engine, random: Random, nodes: int) -> Any:
                 return position
 
 
-def play_game(engine: Engine, random: Random, nodes: int) -> list[tuple[Any, ...]]:
+def play_game(engine: Searcher, random: Random, nodes: int) -> list[tuple[Any, ...]]:
     """A game's labelled positions, as rows of ``LABELLED`` but for its number."""
     engine.clear()
     position = opening(engine, random, nodes)
@@ -156,7 +156,7 @@ def play_game(engine: Engine, random: Random, nodes: int) -> list[tuple[Any, ...
 def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
     """Play games to files of *folder* that are not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
-    engine = Engine(Position, table=1)
+    engine = Searcher(Position, table=1)
     how = f"{nodes} nodes a move, weights {crc32(WEIGHTS.array):08x}"
     began = time.monotonic()
     for number, first in enumerate(range(0, games, CHUNK)):

@@ -30,12 +30,12 @@ import click
 
 from engine import (
     CutnodeError,
-    Engine,
     ForcedWin,
     Iteration,
     Line,
     PositionError,
     Prover,
+    Searcher,
     SearchResult,
     Table,
     legal_moves,
@@ -571,7 +571,7 @@ class Crew:
 
     def __init__(self, megabytes: int):
         self.table = Table(megabytes)
-        self.engines = [Engine(Position, table=self.table)]
+        self.engines = [Searcher(Position, table=self.table)]
         self._prover: Prover | None = None
 
     def prover(self) -> Prover:
@@ -588,7 +588,7 @@ class Crew:
             for engine in self.engines:
                 engine.table = self.table
         while len(self.engines) < count:
-            self.engines.append(Engine(Position, table=self.table))
+            self.engines.append(Searcher(Position, table=self.table))
         del self.engines[count:]
 
     def forget(self) -> None:
@@ -614,7 +614,7 @@ class Crew:
         """Let the helpers search meanwhile, each in a thread of its own."""
         done = threading.Event()
 
-        def help_with(helper: Engine) -> None:
+        def help_with(helper: Searcher) -> None:
             with contextlib.suppress(CutnodeError):  # which the engine that is helped meets, too
                 helper.search(game[-1], history=game[:-1], moves=moves, stop=done)
 
