@@ -1,17 +1,25 @@
 """Work on a cluster: what is asked of the leaves of a tree, and Dask's workers, which may die."""
 
+import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from engine import CutnodeError, Table, load_game, solve
+import engine
+from engine import CutnodeError, GameError, Table, load_game, solve
 from engine.batches import run_batch
-from engine.cluster import solve_many, solve_split
+from engine.cluster import search_many, solve_many, solve_split
+from engine.cluster.cli import cluster as cluster_command
 from engine.cluster.splitting import Split
 from engine.cluster.top import Top
 from engine.contract import legal_moves, moves_again, outcome, play
@@ -113,8 +121,6 @@ def test_bounds_that_are_restored_need_not_be_asked_for():
     ours = leaves["side"] > 0
     lower = [int(n.low) if own else -int(n.high) for n, own in zip(leaves, ours, strict=True)]
     upper = [int(n.high) if own else -int(n.low) for n, own in zip(leaves, ours, strict=True)]
-    import numpy as np
-
     again = Split(Top(start, 4, 100_000))
     assert not again.done
     assert again.restore(keys, np.array(lower), np.array(upper)) == len(keys)
@@ -129,7 +135,7 @@ def test_bounds_that_are_restored_need_not_be_asked_for():
 def client():
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -204,3 +210,99 @@ def test_a_driver_that_was_killed_goes_on_with_its_journal(client, tmp_path):
     other = load_game("connect4:5x4").parse("1")
     with pytest.raises(CutnodeError, match="belongs to another job: there position is"):
         solve_split(client, other, plies=6, journal=journal)
+
+
+def test_threads_of_a_worker_share_its_table():
+    start = load_game("connect4:5x4").start()
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        result = solve_split(client, start, plies=6, questions=3, table=16)
+        weak = solve_split(client, start, plies=5, table=16, weak=True)
+    assert (result.value, weak.value) == (0, 0)
+    assert result.best_move == 2  # in the middle
+
+
+def test_limits_end_a_split_and_its_answers_are_kept(client, tmp_path):
+    start = load_game("connect4:5x4").start()
+    stop = threading.Event()
+    options = {"plies": 6, "questions": 1, "table": 16, "journal": tmp_path / "journal"}
+    part = solve_split(client, start, stop=stop, progress=lambda now: stop.set(), **options)
+    assert (part.reason, part.value) == ("stopped", None)
+    assert part.lower <= 0 <= part.upper
+    assert solve_split(client, start, seconds=1e-6, **options).reason == "time limit"
+    whole = solve_split(client, start, **options)
+    assert (whole.value, whole.restored) == (0, part.answers)
+    deeper = solve_split(client, start, **options | {"plies": 7})
+    assert (deeper.value, deeper.restored > 0) == (0, True)
+
+
+def test_what_the_game_decides_needs_no_cluster(client):
+    game = load_game("connect4:5x4")
+    won = game.parse("112233")
+    result = solve_split(client, won, plies=3)
+    assert (result.value, result.best_move) == (solve(won).value, 3)
+    over = play(won, 3)
+    assert solve_split(client, over, plies=3).best_move is None
+
+
+def test_bad_input_is_refused(client, monkeypatch):
+    start = load_game("tictactoe").start()
+    for wrong, options, reason in (
+        (client, {"plies": 0}, "at 1 ply or later, not 0"),
+        (client, {"plies": 2, "questions": 0}, "at least 1 question"),
+        (client, {"plies": 2, "table": 0}, "at least 1 MiB, not 0"),
+        ("tcp://127.0.0.1:1", {"plies": 2}, "given by a distributed.Client, not by 'tcp"),
+    ):
+        with pytest.raises(CutnodeError, match=reason):
+            solve_split(wrong, start, **options)
+    with pytest.raises(GameError, match="plain Python: a cluster takes compiled games"):
+        solve_split(client, load_game("tictactoe", plain=True).start(), plies=2)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(CutnodeError, match=re.escape("pip install 'cutnode[cluster]'")):
+        solve_many(client, [start])
+
+
+def test_the_command(client):
+    arguments = ["solve", "connect4:5x4", "--plies", "4", "--table-mb", "16"]
+    address = ["--scheduler", client.scheduler.address]
+    done = CliRunner().invoke(cluster_command, [*arguments, *address, "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["value"] == 0
+    both = CliRunner().invoke(cluster_command, [*arguments, *address, "--workers", "1"])
+    assert "exclude each other" in str(both.exception)
+
+
+def test_a_worker_with_other_rules_is_refused():
+    from engine.cluster.worker import SentGame  # needs distributed
+
+    sent = SentGame.of(type(load_game("connect4:5x4").start()))
+    assert (sent.name, sent.sources) == ("connect4:5x4", ())
+    with pytest.raises(GameError, match="a worker has other rules of connect4:5x4"):
+        replace(sent, rules="0" * 32).load()
+    with pytest.raises(GameError, match="cannot be loaded on a worker: No module named"):
+        replace(sent, module="games.nothing").load()
+
+
+@pytest.mark.slow
+def test_a_game_in_a_file_of_its_own_is_sent_to_the_workers(client, tmp_path):
+    path = tmp_path / "heaps_of_mine.py"
+    path.write_text(Path(engine.__file__).with_name("template.py").read_text())
+    os.utime(path, (0, 0))
+    start = load_game(str(path)).start()
+    result = solve_split(client, start, plies=2, table=16)
+    assert result.value == solve(start).value
+    assert result.tasks > 0
+
+
+@pytest.mark.slow
+def test_search_many_is_the_same_on_a_cluster(client):
+    game, rng = load_game("connect4:5x4"), random.Random(3)
+    positions = [walk(game, 4, rng) for _ in range(20)]
+    here = run_batch(positions, "search", depth=5, threads=1, table=16)
+    there = search_many(client, positions, depth=5, table=16)
+    assert here.values.tolist() == there.values.tolist()
+    assert here.nodes.tolist() == there.nodes.tolist()

@@ -125,7 +125,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
             here = distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",
                 memory_limit=0,
                 silence_logs=logging.ERROR,
             )

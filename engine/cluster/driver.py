@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -71,17 +72,19 @@ class SplitResult(Result):
     """and of its last layer."""
     tasks: int
     """Tasks that answered,"""
+    answers: int
+    """with so many answers together,"""
     cancelled: int
-    """and that were cancelled, because their answers were of no use any more."""
+    """and tasks that were cancelled, because their answers were of no use any more."""
     restored: int
     """Answers that came from the journal."""
     busy: float
     """The seconds of all tasks together."""
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("plies", "positions", "leaves", "tasks", "cancelled", "restored", "busy")
+        own = [field.name for field in fields(self) if field.name not in Result.__slots__]
         # Not super(): a dataclass with slots is another class than the one that it decorates.
-        return Result.to_dict(self) | {name: getattr(self, name) for name in names}
+        return Result.to_dict(self) | {name: getattr(self, name) for name in own}
 
 
 def solve_split(
@@ -89,7 +92,7 @@ def solve_split(
     position: Any,
     *,
     plies: int,
-    journal: str | None = None,
+    journal: str | os.PathLike[str] | None = None,
     weak: bool = False,
     seconds: float | None = None,
     stop: threading.Event | None = None,
@@ -123,6 +126,8 @@ def solve_split(
         raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
     if whole(plies, "the plies of a split") < 1:
         raise CutnodeError(f"a position is split at 1 ply or later, not {plies}")
+    if whole(table, "the size of a table in MiB") < 1:
+        raise CutnodeError(f"a table needs at least 1 MiB, not {table}")
     if questions is not None and whole(questions, "the questions of a task") < 1:
         raise CutnodeError(f"a task asks at least 1 question, not {questions}")
     top = Top(position, plies, most_positions)
@@ -282,6 +287,7 @@ class Driver:
             positions=len(split.nodes),
             leaves=split.top.leaves.stop - split.top.leaves.start,
             tasks=self.tasks,
+            answers=self.answers,
             cancelled=self.cancelled,
             restored=self.restored,
             busy=self.busy,
