@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -306,3 +307,27 @@ def test_search_many_is_the_same_on_a_cluster(client):
     there = search_many(client, positions, depth=5, table=16)
     assert here.values.tolist() == there.values.tolist()
     assert here.nodes.tolist() == there.nodes.tolist()
+
+
+def running(dask_worker):
+    """The tasks of this project that run on a worker."""
+    return [
+        key for plugin in dask_worker.plugins.values() for key in getattr(plugin, "running", ())
+    ]
+
+
+@pytest.mark.slow
+def test_tasks_that_run_end_when_they_are_cancelled(client):
+    start = load_game("connect4").start()  # takes far longer than the test
+    solve(start, nodes=1)  # compiled here, it is loaded there
+    stop = threading.Event()
+
+    def stop_when_both_run(progress):
+        if all(client.run(running).values()):
+            stop.set()
+
+    solve_split(client, start, plies=1, table=16, stop=stop, progress=stop_when_both_run)
+    deadline = time.monotonic() + 2
+    while any(client.run(running).values()):
+        assert time.monotonic() < deadline, "tasks go on that nobody waits for"
+        time.sleep(0.02)

@@ -116,8 +116,8 @@ class GameOnWorker(WorkerPlugin):
         self._table: Table | None = None
 
     def transition(self, key: Any, start: str, finish: str, **details: Any) -> None:
-        """Dask's word that a task is in another state."""
-        if finish == "cancelled" and (stop := self.running.get(key)) is not None:
+        """Dask's word that a task is in another state; released while it runs, it is cancelled."""
+        if finish == "released" and (stop := self.running.get(key)) is not None:
             stop.set()
 
     def positions(self, words: bytes) -> Packed:
