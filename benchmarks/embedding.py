@@ -67,10 +67,10 @@ def calls(rounds: int) -> None:
             *(start, searcher.evaluation, -30000, 30000, 1, 0),
             *(searcher.memory.argument, searcher.table.words),
         )
-        alone = least(kernel, 1000, 7 * rounds)
-        search = least(lambda: engine.search(start, depth=1), 1000, 7 * rounds)
-        handle = least(lambda: engine.start(start, depth=1).wait(), 1000, 7 * rounds)
-        proof = least(lambda: engine.solve(late), 1000, 7 * rounds)
+        alone = least(kernel, 50, 100 * rounds)
+        search = least(lambda: engine.search(start, depth=1), 50, 100 * rounds)
+        handle = least(lambda: engine.start(start, depth=1).wait(), 50, 100 * rounds)
+        proof = least(lambda: engine.solve(late), 50, 100 * rounds)
     print(f"  search of a ply {search:8.1f}, {search - alone:.1f} more than the compiled search")
     print(f"  started, waited {handle:8.1f}")
     print(f"  solve           {proof:8.1f}")

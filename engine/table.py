@@ -44,6 +44,7 @@ some thread searches right now, where threads share the table.
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +92,8 @@ class Table:
         self.words = new_words(megabytes) if words is None else words
         self.megabytes = megabytes
         self.entry_words = ENTRY_WORDS
+        self.in_use = threading.Lock()
+        """Held by the engine that searches with this table: one at a time."""
         self.owner: type | None = None
         """The class of the positions that are kept."""
         self.forget()
