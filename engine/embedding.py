@@ -115,6 +115,22 @@ class Engine:
         megabytes = table.megabytes if isinstance(table, Table) else table
         return megabytes + -(-each * thread_count(threads, cls) // MEBIBYTE)
 
+    def prepare(self, *kinds: str) -> None:
+        """Have compiled code ready, so that the first call is not late.
+
+        For a ``"search"``, which is usual, or to ``"solve"`` or ``"analyse"``.
+        """
+        self._begin(None)
+        try:
+            for kind in kinds or ("search",):
+                if kind == "search":
+                    self._opened().leader.prepare()
+                else:
+                    self._require_kind(kind)
+                    self._ready_solvers()
+        finally:
+            self._finish()
+
     # Calls that wait
 
     def search(
@@ -317,12 +333,20 @@ class Engine:
 
     def _prover(self, position: Any) -> Solvers:
         self._require_mine(position)
+        return self._ready_solvers()
+
+    def _ready_solvers(self) -> Solvers:
         if self._solvers is None:
             leader = self._opened().leader
             self._solvers = Solvers(
                 self.cls, leader.table, self.threads, self._workers, leader.book
             )
         return self._solvers
+
+    @staticmethod
+    def _require_kind(kind: str) -> None:
+        if kind not in ("search", "solve", "analyse"):
+            raise CutnodeError(f"what an engine does is search, solve or analyse, not {kind!r}")
 
     def _require_mine(self, position: Any) -> None:
         if type(position) is not self.cls:
@@ -442,8 +466,7 @@ class Engine:
                 )
 
             return search
-        if kind not in ("solve", "analyse"):
-            raise CutnodeError(f"a start is of search, solve or analyse, not of {kind!r}")
+        self._require_kind(kind)
         require_solvable(self.cls)
         self._require_mine(position)
         weak = options.pop("weak", False)

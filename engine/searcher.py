@@ -357,6 +357,7 @@ class Searcher:
         start: int,
         depth: int | None,
         *,
+        nodes: int | None,
         moves: Sequence[int] | None,
         history: Sequence[Any],
         stop: threading.Event,
@@ -364,7 +365,7 @@ class Searcher:
         """Search for another searcher, in this thread, from the depth *start* on."""
         with self._busy:
             self._stop.clear()
-            limits = Limits(stop=stop)
+            limits = Limits(nodes, stop=stop)
             task = _Task(self, position, limits, Clock(None), None, depth, 1, moves)
             self._remember(history, position)
             task.assist(start)
@@ -648,7 +649,7 @@ class _Task:
             self.reason = "stopped"
             return None
         if self.assisting:
-            words["node_limit"][0] = UNLIMITED
+            words["node_limit"][0] = limit - 1
             self.reached = task()
             if words["stop"][0] == RUNNING:
                 return self.reached

@@ -66,8 +66,9 @@ Values and scores are for the player to move. Positions and moves are texts in t
 notation. A limit above that of the service is lowered to it. A client that leaves ends
 its search.
 
-`.../stream` answers with lines of JSON: `started`, an `iteration` for each depth, and `result` (or
-`error`). The WebSocket `/stream` does the same for many searches, one after the other: send
+`.../stream` answers with lines of JSON: `started`, an `iteration` for each depth of a search, the
+`progress` of a proof every second, and `result` (or `error`). The WebSocket `/stream` does the same
+for many searches, one after the other: send
 `{"do": "start", "kind": "search", "game": "connect4", "request": {"position": "44"}}`, and
 `{"do": "stop"}` to get what is found by then.
 """
@@ -325,16 +326,19 @@ def _add_service(app: FastAPI, service: Service) -> None:
 
 
 def _describe(app: FastAPI, catalogue: Catalogue) -> None:
-    """Add to the description what errors are and, if there are no others, the names of games."""
+    """Describe each question in a line, what errors are, and the games, if there are no others."""
     plain = app.openapi
 
     def described() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema
         document = plain()
         document["components"]["schemas"]["ErrorBody"] = ErrorBody.model_json_schema()
-        for path in document["paths"].values() if catalogue.only else ():
+        for path in document["paths"].values():
             for operation in path.values():
+                operation["summary"] = operation.pop("description").rstrip(".")
                 for parameter in operation.get("parameters", ()):
-                    if parameter["in"] == "path":
+                    if parameter["in"] == "path" and catalogue.only:
                         parameter["schema"]["enum"] = catalogue.names()
                         parameter["schema"].pop("examples", None)
         return document

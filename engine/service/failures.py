@@ -43,7 +43,9 @@ class Failure(HTTPException):
         error: str | None = None,
         wait: int | None = None,
     ):
-        headers = None if wait is None else {"Retry-After": str(wait)}
+        headers = {} if wait is None else {"Retry-After": str(wait)}
+        if status in (408, 413):
+            headers["Connection"] = "close"  # the rest of the body is not read
         super().__init__(status, detail, headers)
         kind = WHERE_KINDS.get((where or "").partition("[")[0]) if status == 404 else None
         self.error = error or kind or MEANINGS[status][0]

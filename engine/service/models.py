@@ -24,6 +24,7 @@ __all__ = [
     "GameView",
     "Games",
     "Health",
+    "Iterated",
     "IterationView",
     "LimitsView",
     "LineView",
@@ -315,7 +316,7 @@ class Started(BaseModel):
     limits: LimitsView
 
 
-class Progressed(BaseModel):
+class Iterated(BaseModel):
     """A depth was completed, or (bound 1 or -1) its score is at least or at most this."""
 
     event: Literal["iteration"] = "iteration"
@@ -326,6 +327,17 @@ class Progressed(BaseModel):
     lines: list[LineView]
     nodes: Count
     seconds: float
+
+
+class Progressed(BaseModel):
+    """How far a proof is; told every second."""
+
+    event: Literal["progress"] = "progress"
+    lower: int | None = Field(description="What is proven by now.")
+    upper: int | None
+    nodes: Count
+    seconds: float
+    fill: float = Field(description="The part of the table that is in use.")
 
 
 class Streamed(BaseModel):
@@ -341,7 +353,7 @@ class Failed(ErrorBody):
     event: Literal["error"] = "error"
 
 
-Event = Annotated[Started | Progressed | Streamed | Failed, Field(discriminator="event")]
+Event = Annotated[Started | Iterated | Progressed | Streamed | Failed, Field(discriminator="event")]
 
 
 class Start(Request):

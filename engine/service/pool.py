@@ -24,9 +24,9 @@ from typing import Any
 
 from engine.embedding import Engine
 from engine.service.failures import Failure, failure_of, report
-from engine.service.models import Answer, Progressed
+from engine.service.models import Answer
 from engine.service.settings import Settings
-from engine.service.tasks import Key, Task
+from engine.service.tasks import Key, Task, Tell
 
 __all__ = ["Pool", "Run", "Stock"]
 
@@ -103,7 +103,7 @@ class Stock:
 class Run:
     """A search that has its turn."""
 
-    def __init__(self, task: Task, tell: Callable[[Progressed], None] | None):
+    def __init__(self, task: Task, tell: Tell | None):
         self.task = task
         self.tell = tell
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -137,7 +137,7 @@ class Pool:
         self._free = settings.searches
         self._done = done
 
-    async def start(self, task: Task, tell: Callable[[Progressed], None] | None = None) -> Run:
+    async def start(self, task: Task, tell: Tell | None = None) -> Run:
         """Wait for a turn, and search; *tell* hears of each depth in the searching thread.
 
         :class:`Failure` (503) if too many wait already, if the turn does not come in time, and

@@ -63,6 +63,8 @@ class Conversation:
         self.socket = socket
         self.run_now: Run | None = None
         self.searching: asyncio.Task[None] | None = None
+        self.stopped = False
+        """Whether the search is to end as soon as it has begun."""
 
     async def run(self) -> None:
         message = asyncio.ensure_future(self.socket.receive())
@@ -112,9 +114,11 @@ class Conversation:
         except Failure as failure:
             await self._fail(failure)
         else:
+            self.stopped = False
             self.searching = asyncio.ensure_future(self._search(message, asked))
 
     def _stop(self) -> None:
+        self.stopped = True
         if self.run_now is not None:
             self.run_now.end()
 
@@ -126,6 +130,8 @@ class Conversation:
         except Failure as failure:
             await self._fail(failure)
             return
+        if self.stopped:
+            self.run_now.end()
         try:
             async for event in news.of(self.run_now):
                 await self._send(event)

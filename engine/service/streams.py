@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from engine.service.failures import Failure
-from engine.service.models import Failed, Progressed, Started, Streamed
+from engine.service.models import Failed, Iterated, Progressed, Started, Streamed
 from engine.service.pool import Run
 
 __all__ = ["Lines", "News"]
@@ -22,9 +22,9 @@ class News:
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self.queue: asyncio.Queue[Progressed | None] = asyncio.Queue()
+        self.queue: asyncio.Queue[Iterated | Progressed | None] = asyncio.Queue()
 
-    def tell(self, event: Progressed | None) -> None:
+    def tell(self, event: Iterated | Progressed | None) -> None:
         """From any thread; None is the end."""
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
             self.loop.call_soon_threadsafe(self.queue.put_nowait, event)

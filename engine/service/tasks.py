@@ -27,6 +27,7 @@ from engine.service.models import (
     Counted,
     Estimated,
     EvaluateRequest,
+    Iterated,
     LimitsView,
     LineView,
     MoveView,
@@ -43,7 +44,7 @@ from engine.service.models import (
 from engine.service.settings import USUAL_SECONDS, Settings
 from engine.solving import require_solvable
 
-__all__ = ["KINDS", "Key", "Task", "estimated", "prepare", "shown"]
+__all__ = ["KINDS", "Key", "Task", "Tell", "estimated", "prepare", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,10 @@ class Key:
         )
 
 
-Tell = Callable[[Progressed], None]
+Tell = Callable[[Iterated | Progressed], None]
+
+OFTEN = 1.0
+"""How a proof goes is told every so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ class Task:
 def _search(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None) -> Searched:
     def progress(iteration: Iteration) -> None:
         if tell is not None:
-            tell(_progressed(task.position, iteration))
+            tell(_iterated(task.position, iteration))
 
     limits = task.limits
     result: SearchResult = engine.search(
@@ -119,11 +123,31 @@ def _search(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None
 
 
 def _solve(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None) -> Solved:
-    call = engine.solve if task.kind == "solve" else engine.analyse
     limits = task.limits
-    result: Result = call(
-        task.position, nodes=limits.nodes, seconds=limits.seconds, stop=stop, **task.options
+    handle = engine.start(
+        task.position,
+        task.kind,
+        nodes=limits.nodes,
+        seconds=limits.seconds,
+        stop=stop,
+        **task.options,
     )
+    while True:
+        try:
+            result: Result = handle.wait(OFTEN)
+            break
+        except TimeoutError:
+            if tell is not None:
+                progress = handle.progress
+                tell(
+                    Progressed(
+                        lower=progress.lower,
+                        upper=progress.upper,
+                        nodes=progress.nodes,
+                        seconds=progress.seconds,
+                        fill=progress.fill,
+                    )
+                )
     told = result.to_dict() | {"game": task.name, "meaning": result.meaning(), "limits": limits}
     return Solved.model_validate(told)
 
@@ -280,8 +304,8 @@ def _least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _progressed(position: Any, iteration: Iteration) -> Progressed:
-    return Progressed(
+def _iterated(position: Any, iteration: Iteration) -> Iterated:
+    return Iterated(
         depth=iteration.depth,
         value=iteration.value,
         proven=iteration.proven,
