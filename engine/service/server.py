@@ -19,6 +19,9 @@ __all__ = ["Server", "address", "listen"]
 
 BACKLOG = 128
 
+GRACE = 0.5
+"""Seconds that searches have to end, once they are told to, before connections are closed."""
+
 
 class Server(uvicorn.Server):
     """A service on a socket.  SIGTERM and SIGINT end it: searches answer with what they have.
@@ -58,6 +61,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.service.pool.close()
+        await self.service.pool.rest(GRACE)  # WebSockets are closed at once, results or not
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
