@@ -5,6 +5,7 @@ For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`
 :class:`Table`; for programs that search again and again :class:`Engine`; for playing
 :func:`make_player`, :func:`play_game` and :func:`match`; for seeing what is searched
 :func:`record_tree` and :func:`to_svg`.
+For many positions :mod:`engine.batches`, for books of a game's first ones :mod:`engine.books`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
 """

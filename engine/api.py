@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,9 @@ from engine.spans import Spans, provers, work_through
 from engine.table import Table
 from engine.threads import SHARED, Workers
 
+if TYPE_CHECKING:
+    from engine.books import Book
+
 __all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
 
 DEFAULT_MEGABYTES = 256
@@ -64,6 +67,7 @@ def solve(
     nodes: int | None = None,
     seconds: float | None = None,
     threads: int = 1,
+    book: Book | None = None,
     stop: threading.Event | None = None,
 ) -> Result:
     """Prove the value of a position, a best move, and the line of best play.
@@ -71,10 +75,11 @@ def solve(
     *weak* asks only who wins.  Without *table* the search starts from nothing, and with
     one thread it visits the same nodes each time; with a :class:`Table` it builds on
     what earlier searches with that table stored.  *nodes* and *seconds* limit the search,
-    and another thread can end it by setting the event *stop*.
+    and another thread can end it by setting the event *stop*.  A *book* is put into the table
+    first.
     """
     limits = Limits(nodes, seconds, stop)
-    solvers = Solvers(type(position), table or fresh_table(), threads)
+    solvers = Solvers(type(position), table or fresh_table(), threads, book=book)
     return solvers.solve(position, weak=weak, limits=limits)
 
 
@@ -86,6 +91,7 @@ def analyse(
     nodes: int | None = None,
     seconds: float | None = None,
     threads: int = 1,
+    book: Book | None = None,
     stop: threading.Event | None = None,
 ) -> Result:
     """:func:`solve`, and prove the value of every legal move as well.
@@ -93,7 +99,7 @@ def analyse(
     The limits are for all of it together.
     """
     limits = Limits(nodes, seconds, stop)
-    solvers = Solvers(type(position), table or fresh_table(), threads)
+    solvers = Solvers(type(position), table or fresh_table(), threads, book=book)
     return solvers.analyse(position, weak=weak, limits=limits)
 
 

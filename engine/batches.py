@@ -22,11 +22,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import metadata
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from engine.batch_results import FOUND, ROWS, SOLVED, BatchResult
+from engine.batch_results import (
+    FOUND,
+    ROWS,
+    SOLVED,
+    BatchResult,
+    read_positions,
+    read_results,
+)
 from engine.batch_search import BatchSearcher, BatchWorker, check_depth
 from engine.contract import (
     NO_MOVE,
@@ -49,7 +56,10 @@ from engine.unfolding import canonical_keys
 
 __all__ = [
     "BatchProgress",
+    "BatchResult",
     "keys_of",
+    "read_positions",
+    "read_results",
     "run_batch",
 ]
 
@@ -85,6 +95,25 @@ class BatchProgress:
     def left(self) -> float | None:
         """Seconds until the end, if it goes on like this; None as long as nobody knows."""
         return (self.total - self.done) / self.rate if self.rate else None
+
+
+class Elsewhere(Protocol):
+    """Who does the work of a batch on other machines."""
+
+    def __call__(
+        self,
+        positions: Packed,
+        todo: list[tuple[int, int]],
+        options: dict[str, Any],
+        put: Callable[[int, Any], None],
+        look: Callable[[], None],
+        stop: threading.Event | None,
+    ) -> str:
+        """Do the spans *todo*; return why the work was ended early, or "".
+
+        Each by :func:`run_batch` with these *options*, and its rows are *put* at the number of
+        the first position.  *look* is to be called now and then.
+        """
 
 
 class Finder(Part):
@@ -182,6 +211,7 @@ def run_batch(
     unique: bool = False,
     stop: threading.Event | None = None,
     progress: Callable[[BatchProgress], None] | None = None,
+    elsewhere: Elsewhere | None = None,
     **options: Any,
 ) -> BatchResult:
     """Solve or search positions of one class on all cores, with limits for each.
@@ -198,7 +228,7 @@ def run_batch(
     the same canonical key one is done, and the others have its row (where keys are hashed, two
     positions in a batch of n share one by accident with odds of n * n / 2 ** 65).  *stop* is an
     event that ends the batch, as Ctrl-C does; what is done by then is returned.  *progress* is
-    called now and then.
+    called now and then.  *elsewhere* does the work in place of threads here: a cluster does so.
 
     :class:`CutnodeError` says what is wrong with options, positions, or the journal.
     """
@@ -212,12 +242,19 @@ def run_batch(
     packed = given if alike is None else given.chosen(alike.firsts)
     kept = _Kept(len(packed), ROWS[task])
     limits = Limits(options.get("nodes"), options.get("seconds"), stop)
+    there = {"task": task, "table": table, "cold": cold, **options}
     make = _provers if task == "solve" else _finders
     workers, settings = make(packed, threads, table, limits, cold, kept, options)
     if journal is not None:
         kept.open(journal, _about(packed, task, settings | {"cold": cold}))
     restored = kept.done
+    done_elsewhere = 0
     looked = started
+
+    def put(first: int, rows: Any) -> None:
+        nonlocal done_elsewhere
+        kept.put(first, rows)
+        done_elsewhere += len(rows)
 
     def look() -> None:
         nonlocal looked
@@ -232,11 +269,14 @@ def run_batch(
     def tell() -> None:
         if progress is not None:
             spent = time.perf_counter() - started
-            done = restored + sum(worker.done for worker in workers)
+            done = restored + sum(worker.done for worker in workers) + done_elsewhere
             progress(BatchProgress(done, len(packed), restored, spent))
 
     try:
-        reason = work_through(Spans(kept.todo(), threads), workers, stop, look)
+        if elsewhere is None:
+            reason = work_through(Spans(kept.todo(), threads), workers, stop, look)
+        else:
+            reason = elsewhere(packed, kept.todo(), there, put, look, stop)
     finally:
         if kept.journal is not None:
             kept.journal.close()

@@ -5,7 +5,8 @@ positions once, with proven bounds of its value and a best move.  Only those wit
 are solved, as a batch; the values of all others follow from their children.
 
 The file (see ``engine.saving``) has five arrays: the canonical keys in rising order, lower and
-upper bounds, best moves in the canonical frame, and a position of each class.  Where keys are
+upper bounds, best moves in the canonical frame, and a position of each class (as text, where the
+rules are plain Python).  Where keys are
 hashed, a position that is not in the book is taken for one that is with odds of the size of the
 book to 2 ** 64.
 """
@@ -28,6 +29,7 @@ from engine.contract import (
     canonical,
     canonical_move,
     game_constant,
+    game_function,
     game_name,
     is_plain,
     most_value,
@@ -36,7 +38,7 @@ from engine.contract import (
 from engine.errors import CutnodeError, whole
 from engine.finding import Game
 from engine.limits import MOVES
-from engine.people import accusation
+from engine.people import accusation, position_text
 from engine.positions import Packed, coerce, words_each
 from engine.saving import class_in, identity, read_arrays, write_arrays
 from engine.solving import require_solvable
@@ -87,15 +89,17 @@ class Book:
     def __repr__(self) -> str:
         return f"<book of {game_name(self.cls)}: {len(self):,} positions, {self.plies} plies>"
 
+    def require(self, cls: Any) -> None:
+        """:class:`CutnodeError` if the book is not about positions of a class."""
+        if cls is not self.cls:
+            raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {game_name(cls)}")
+
     def answer(self, position: Any) -> tuple[int, int, int | None] | None:
         """Bounds of the value of a position for its mover, and a best move, if one is known.
 
         None if the position is not in the book.  :class:`CutnodeError` if it is of another game.
         """
-        if type(position) is not self.cls:
-            raise CutnodeError(
-                f"{self.name} is about {game_name(self.cls)}, not {game_name(type(position))}"
-            )
+        self.require(type(position))
         word, symmetry = canonical(position)
         at = int(np.searchsorted(self.keys, np.uint64(word)))
         if at == len(self.keys) or int(self.keys[at]) != int(word):
@@ -115,19 +119,24 @@ class Book:
         lower[(lower <= -limit) & ~self.proven] = -INFINITE
         upper[(upper >= limit) & ~self.proven] = INFINITE
         run = fill.specialise(self.cls)
-        like = coerce(self.positions.like)
-        run(like, self.positions.words, lower, upper, self.bests.astype(np.int64), table.words)
+        known: list[Any] = [lower, upper, self.bests.astype(np.int64)]
+        if is_plain(self.cls):
+            known = [numbers.tolist() for numbers in known]
+        run(coerce(self.positions.like), self.positions.words, *known, table.words)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the book to a file, which takes its place when all of it is written."""
         if is_plain(self.cls):
-            raise CutnodeError(f"a book of {game_name(self.cls)} needs compiled rules to be saved")
+            text = "\n".join(map(position_text, self.positions))
+            positions = {"texts": np.frombuffer(text.encode(), np.uint8)}
+        else:
+            positions = {"positions": self.positions.words}
         arrays = {
             "keys": self.keys,
             "lower": self.lower,
             "upper": self.upper,
             "bests": self.bests,
-            "positions": self.positions.words,
+            **positions,
         }
         about = {**identity(self.cls), "plies": self.plies}
         write_arrays(path, KIND, about, arrays)
@@ -141,11 +150,16 @@ class Book:
         """
         about, arrays = read_arrays(path, KIND, CutnodeError, map=map)
         cls = class_in(about, path, CutnodeError)
-        words = arrays.pop("positions")
-        like = cls._make([0] * words_each(cls))
-        return Book(
-            **arrays, positions=Packed(words, coerce(like)), plies=about["plies"], name=str(path)
-        )
+        if "texts" in arrays:
+            parse, variant = game_function(cls, "parse_position"), getattr(cls, "VARIANT", "")
+            texts = arrays.pop("texts").tobytes().decode().split("\n")
+            positions = Packed.of([parse(text, variant) for text in texts])
+        elif is_plain(cls):
+            raise CutnodeError(f"{path} was made by compiled rules, and these are plain Python")
+        else:
+            like = coerce(cls._make([0] * words_each(cls)))
+            positions = Packed(arrays.pop("positions"), like)
+        return Book(**arrays, positions=positions, plies=about["plies"], name=str(path))
 
 
 @dataclass

@@ -66,6 +66,7 @@ class Crew:
                 task.position,
                 min(start, MOST_DEPTH),
                 task.depth,
+                nodes=task.limits.nodes,
                 history=task.history,
                 moves=task.allowed,
                 stop=self._stop,

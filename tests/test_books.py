@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from engine import CutnodeError, Table, legal_moves, load_game, solve, solve_many
+from engine import CutnodeError, Engine, Table, analyse, legal_moves, load_game, solve, solve_many
 from engine.batch_cli import book as book_command
 from engine.books import Book, build_book
 from engine.contract import canonical, moves_again, play
@@ -100,6 +100,24 @@ def test_a_proof_finds_a_book_in_its_table(tiny):
     helped = solve(TINY.start(), table=table)
     assert helped.value == 0
     assert helped.nodes < solve(TINY.start()).nodes / 100
+
+
+def test_searches_and_proofs_take_a_book(tiny):
+    start = TINY.start()
+    assert solve(start, book=tiny, table=Table(1)).nodes < 10
+    assert analyse(start, book=tiny, table=Table(1)).scores == dict.fromkeys(range(9), 0)
+    with Engine(TINY, book=tiny, table=1) as engine:
+        assert engine.solve(start).nodes < 10
+        found = engine.search(start, depth=9)
+        assert (found.reason, found.depth, found.best_move) == ("book", 1, tiny.answer(start)[2])
+        later = TINY.parse("xo./xo./...")
+        assert (engine.search(later, depth=9).reason, later in tiny.positions) == ("book", True)
+        assert engine.search(play(later, 6), depth=9).reason == "proven"
+        assert engine.search(start, depth=2, lines=2).reason == "depth limit"
+    with pytest.raises(CutnodeError, match="a book is about tictactoe, not connect4"):
+        Engine(GAME, book=tiny, table=1)
+    with pytest.raises(CutnodeError, match="a book is about tictactoe, not connect4"):
+        solve(MIDDLE, book=tiny)
 
 
 @compiled_only

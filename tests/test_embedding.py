@@ -21,6 +21,7 @@ from engine import (
     analyse,
     legal_moves,
     load_game,
+    minimax,
     perft,
     solve,
 )
@@ -105,6 +106,26 @@ def test_two_engines_at_once():
         handles = [one.start(EMPTY, depth=9), other.start(EMPTY, depth=9)]
         first, second = (handle.wait() for handle in handles)
         assert (first.value, first.nodes) == (second.value, second.nodes)
+
+
+def test_threads_search_together():
+    with Engine(GAME, table=4, exact=True) as alone:
+        wanted = {depth: alone.search(EMPTY, depth=depth).value for depth in (6, 13)}
+    assert wanted[6] == minimax(EMPTY, 6).value
+    for threads in (2, 3, 4):
+        with Engine(GAME, table=4, threads=threads, exact=True) as engine:
+            for depth in wanted:
+                result = engine.search(EMPTY, depth=depth, seed=7)
+                assert result.value == wanted[depth]
+                assert result.nodes >= result.iterations[-1].nodes
+                engine.new_game()
+            assert engine.search(EMPTY, nodes=50_000).nodes <= 50_000
+
+
+def test_threads_search_a_game_of_chance_together():
+    start = race.start()
+    with Engine(race.start(), table=1, exact=True, threads=3) as engine:
+        assert engine.search(start, depth=6).value == pytest.approx(minimax(start, 6).value)
 
 
 # Handles
@@ -301,7 +322,7 @@ def test_one_search_at_a_time(engine):
         (lambda engine: engine.start(EMPTY, depth=64), "a depth is 0..63"),
         (lambda engine: engine.start(EMPTY, moves=[9]), "legal ones, not 9"),
         (lambda engine: engine.start(EMPTY, "solve", nodes=0), "at least 1"),
-        (lambda engine: engine.start(EMPTY, "think"), "not of 'think'"),
+        (lambda engine: engine.start(EMPTY, "think"), "not 'think'"),
         (lambda engine: engine.start(EMPTY, stop=7), "stop is a threading.Event"),
         (lambda engine: engine.perft(EMPTY, -1), "a depth is 0 or more"),
         (lambda engine: engine.solve(load_game("tictactoe").start()), "is for connect4"),
