@@ -539,7 +539,7 @@ def test_every_answer_is_described(client: httpx.Client) -> None:
 @pytest.mark.slow
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     """Against the service as it describes itself, with all its checks."""
-    settings = Settings(games=("tictactoe",), only=True, table=1, seconds=0.2)
+    settings = Settings(games=("tictactoe",), only=True, table=1, seconds=0.05)
     ready = threading.Event()
     with running(settings, ready=ready.set) as (_, url):
         assert ready.wait(120)
