@@ -95,9 +95,12 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens; :class:`CutnodeError` if there cannot be one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise CutnodeError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+    # Connections inherit it.  Without, an answer in two parts waits 40 ms between them.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def address(listening: socket.socket) -> str:
