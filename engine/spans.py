@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+import numpy as np
+
 from engine.contract import defines
 from engine.crew import Crew
 from engine.memory import Memory
@@ -221,9 +223,10 @@ class Prover(Part):
         self.finish(last - first)
 
     def rows(self, part: slice) -> tuple[Any, Any]:
-        rows = self.solver.rows[part].copy()
+        rows = self.solver.rows.view(np.ndarray)[part]
         seconds = rows["ticks"] * self.solver.seconds_per_tick()
         if self.said is not None:
+            rows = rows.copy()
             rows["nodes"] += self.said.nodes[part]
             seconds += self.said.seconds[part]
         return rows, seconds
