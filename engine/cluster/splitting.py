@@ -254,6 +254,10 @@ class Split:
             self._ask_of_all(now)
         return taken
 
+    def expects(self, leaf: int) -> bool:
+        """Whether a yes is assumed of a leaf in flight, for who moves there."""
+        return bool(self.nodes[leaf].assumed * self.nodes[leaf].side > 0)
+
     def tell(self, leaf: int, lower: int, upper: int) -> None:
         """Take the bounds of a leaf, for who moves there; it is in flight no longer."""
         node = self.nodes[leaf]
