@@ -274,7 +274,7 @@ def main() -> None:
     if "runs" in chosen:
         measure_runs("connect4", "44444", (4, 6, 8), 2)
     if "model" in chosen:
-        measure_model("connect4", "44444", (4, 6, 8, 10), (1, 2, 16, 64, 256, 1024, 10_000), 64)
+        measure_model("connect4", "44444", (4, 6, 8), (1, 2, 16, 64, 256, 1024, 10_000), 64)
 
 
 if __name__ == "__main__":
