@@ -24,6 +24,9 @@ IN_FLIGHT = 2
 LOOK = 0.1
 """Who waits for tasks looks at the clock and for new workers that often, in seconds."""
 
+SCHEDULER_SECONDS = 0.0025
+"""What the scheduler and the driver take for a task, together: measured, see the page."""
+
 COUNT = 2.0
 """How often to count the threads of the cluster, in seconds."""
 
@@ -101,6 +104,13 @@ class Tasks:
             self._threads = sum(self.client.nthreads().values())
             self._looked = now
         return self._threads
+
+    def lasting(self, seconds: float) -> float:
+        """How long a task should take: so many seconds, or more if there are many workers.
+
+        Else the scheduler could not give them tasks fast enough.
+        """
+        return max(seconds, self.threads * SCHEDULER_SECONDS)
 
     def labels(self) -> dict[str, Any]:
         """The labels of the tasks in flight, by key."""
