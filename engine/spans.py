@@ -27,7 +27,7 @@ from engine.threads import SHARED as SHARED_WORKERS
 
 __all__ = ["Part", "Prover", "Spans", "Worker", "provers", "work_through"]
 
-LARGEST_SPAN = 1024
+LARGEST_SPAN = 4096
 SPANS_EACH = 8
 """A span is at most so many positions, and, with several threads, at most one of so many equal
 parts for each of them of those that are left.  To begin one takes 0.1 ms."""
