@@ -28,6 +28,7 @@ import numpy as np
 
 from engine import Bits, Engine, Table, load_game, solve
 from engine.runner import Solver
+from engine.searcher import Searcher
 from engine.table import begin, open_whole, probe, store
 
 CONNECT4 = load_game("connect4")
@@ -184,7 +185,7 @@ def hard_positions() -> Iterator[tuple[str, Any, int]]:
 
 def threads(rounds: int) -> None:
     print("time to solution of one thread and of two; nodes of two over those of one")
-    ran = Solver.__call__
+    ran, helped = Solver.__call__, Searcher.help
     busy: list[float] = []
 
     def timed(solver: Solver) -> None:
@@ -192,7 +193,14 @@ def threads(rounds: int) -> None:
         ran(solver)
         busy.append(time.thread_time() - began)
 
+    def helping(*args: Any, **options: Any) -> None:
+        began = time.thread_time()
+        helped(*args, **options)
+        aside.append(time.thread_time() - began)
+
+    aside: list[float] = []
     Solver.__call__ = timed  # type: ignore[method-assign]
+    Searcher.help = helping  # type: ignore[method-assign]
     table = Table(256)
     ratios, ideals = [], []
     for name, position, value in hard_positions():
@@ -203,12 +211,13 @@ def threads(rounds: int) -> None:
             for count, rows in figures.items():
                 table.forget()
                 busy.clear()
+                aside.clear()
                 process, began = time.process_time(), time.perf_counter()
                 result = solve(position, table=table, threads=count)
                 wall = time.perf_counter() - began
                 if result.value != value:
                     sys.exit(f"{name} is {value}, not {result.value}")
-                serial = time.process_time() - process - sum(busy)
+                serial = time.process_time() - process - sum(busy) - sum(aside)
                 rows.append((wall, serial + statistics.mean(busy), result.nodes))
         one, two = (
             [statistics.median(row) for row in zip(*r, strict=True)] for r in figures.values()
@@ -220,6 +229,7 @@ def threads(rounds: int) -> None:
             f" ({ideals[-1]:.2f} by CPU time), nodes {two[2] / one[2]:.2f}"
         )
     Solver.__call__ = ran  # type: ignore[method-assign]
+    Searcher.help = helped  # type: ignore[method-assign]
     both = (math.exp(statistics.mean(map(math.log, all_of))) for all_of in (ratios, ideals))
     print("  geometric mean {:.2f} ({:.2f} by CPU time)".format(*both))
 

@@ -117,6 +117,11 @@ class Crew:
         together = {name: sum(counts[name] for counts in every) for name in COUNTERS}
         return together | {"deepest": max(counts["deepest"] for counts in every)}
 
+    def reset(self) -> None:
+        """No nodes are visited yet."""
+        self.leader.memory["nodes"] = 0
+        self.began = False
+
     def unlearn(self) -> None:
         """Forget what searches learned of moves; the table keeps what it has."""
         for searcher in (self.leader, *self.helpers):

@@ -397,6 +397,7 @@ class Engine:
     def _start(self, position: Any, kind: str, clock: Clock, options: dict[str, Any]) -> Handle:
         call = self._call(position, kind, clock, dict(options))
         running = self._begin(options.get("stop"), Stop())
+        self._opened().reset()
         handle = Handle(position, kind, clock, running, self._end, self._progress)
 
         def run() -> None:
