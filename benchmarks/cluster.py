@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import heapq
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import cloudpickle
 from distributed import Client, LocalCluster
@@ -179,6 +181,18 @@ def nothing(plugin: str, number: int) -> int:
     return number
 
 
+def slow(plugin: str, number: int) -> int:
+    """A task that takes a moment."""
+    time.sleep(0.2)
+    return number
+
+
+def memory() -> int:
+    """The bytes of this process that are in memory."""
+    time.sleep(2)
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def measure_tasks() -> None:
     """What Dask takes for a task, with one worker and with two."""
     cls = type(load_game("tictactoe").start())
@@ -194,6 +208,11 @@ def measure_tasks() -> None:
                         done += len(tasks.wait(1))
                     each = (time.perf_counter() - started) / done
                     print(f"  {workers} workers, {in_flight:2} in flight each: {each * 1e3:.2f} ms")
+    with cluster(1) as client, Tasks(client, slow, GameOnWorker(SentGame.of(cls))) as tasks:
+        tasks.send([(-1, (tasks.plugin, -1))])
+        before = memory()
+        tasks.send([(number, (tasks.plugin, number)) for number in range(2000)])
+        print(f"  {(memory() - before) / 2000 / 1024:.1f} KiB a task, of client and scheduler")
     for name, text in POSITIONS:
         top = Top(load_game(name).parse(text), 2, MOST)
         plugin = GameOnWorker(SentGame.of(top.cls)).name
@@ -238,10 +257,10 @@ def measure_runs(name: str, text: str, plies: Sequence[int], rounds: int) -> Non
                         continue
                     rate = run.nodes / run.busy
                     print(
-                        f"  {ply:2} plies  {workers} x {threads} threads  {run.seconds:6.2f} s, work "
-                        f"{run.busy:6.2f} s  nodes {run.nodes / whole.nodes:.2f}, {rate / 1e6:.2f} "
-                        f"M/s  {run.tasks:>5,} tasks  {run.answers:>6,} answers  model "
-                        f"{(run.busy + run.tasks * TASK) / (workers * threads):6.2f} s",
+                        f"  {ply:2} plies  {workers} x {threads} threads {run.seconds:6.2f} s, "
+                        f"work {run.busy:6.2f} s  nodes {run.nodes / whole.nodes:.2f}, "
+                        f"{rate / 1e6:.2f} M/s  {run.tasks:>5,} tasks  {run.answers:>6,} answers  "
+                        f"model {(run.busy + run.tasks * TASK) / (workers * threads):6.2f} s",
                         flush=True,
                     )
 
@@ -253,9 +272,9 @@ def main() -> None:
     if "tasks" in chosen:
         measure_tasks()
     if "runs" in chosen:
-        measure_runs("connect4", "44444", (4, 6, 8), 3)
+        measure_runs("connect4", "44444", (4, 6, 8), 2)
     if "model" in chosen:
-        measure_model("connect4", "44444", (4, 6, 8, 10), (1, 2, 16, 64, 256, 1024, 10_000), 64)
+        measure_model("connect4", "44444", (4, 6, 8), (1, 2, 16, 64, 256, 1024, 10_000), 64)
 
 
 if __name__ == "__main__":

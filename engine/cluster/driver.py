@@ -218,7 +218,7 @@ class Driver:
         """Send at most *count* tasks."""
         if count < 1:
             return
-        questions = take(count * self._each())
+        questions = take(count * self._each(tasks))
         parts = []
         for part in range(min(count, len(questions))):
             label = questions[part::count]
@@ -228,11 +228,12 @@ class Driver:
             parts.append((label, (tasks.plugin, words, asked.tobytes(), expected, self.table)))
         tasks.send(parts, priority)
 
-    def _each(self) -> int:
+    def _each(self, tasks: Tasks) -> int:
         """How many questions a task asks."""
         if self.questions is not None:
             return self.questions
-        fitting = TASK_SECONDS * self.answers / self.busy if self.busy > 0 else 1
+        lasting = tasks.lasting(TASK_SECONDS)
+        fitting = lasting * self.answers / self.busy if self.busy > 0 else 1
         return max(1, min(int(fitting), MOST_QUESTIONS))
 
     def _answered(
