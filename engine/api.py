@@ -49,9 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
 
-DEFAULT_MEGABYTES = 256
-"""The size of the table of searches that are given none."""
-
 PARTS_EACH = 16
 """Threads that count lines get so many parts each, at least: they differ in size."""
 

@@ -13,13 +13,14 @@ import click
 from engine.batch_results import BatchResult, read_positions
 from engine.batches import run_batch
 from engine.books import Book, build_book
-from engine.cli import INTERRUPTED, MOST_THREADS, NOT_PROVEN, progress_bar, read_lines
+from engine.cli import INTERRUPTED, NOT_PROVEN, progress_bar, read_lines
 from engine.contract import NO_MOVE, game_name, module_of
 from engine.errors import CutnodeError
 from engine.files import check_file
 from engine.finding import Game, load_game
 from engine.options import DEPTH_IN, EVALUATION, EXACT, table_mb
 from engine.people import move_text
+from engine.threads import MOST_THREADS
 
 __all__ = ["batch", "book"]
 

@@ -44,6 +44,7 @@ from engine.runner import UNLIMITED, Limits
 from engine.scores import final_score, limited
 from engine.search import search_dtype, search_root
 from engine.searcher import Searcher, class_of
+from engine.solving import thread_count
 from engine.table import Table, begin
 from engine.threads import SHARED
 
@@ -284,12 +285,7 @@ class BatchSearcher:
             raise GameError(f"{game_name(self.cls)} has chance: batches are for games without")
         if options.get("driver", "alphabeta") != "alphabeta":
             raise CutnodeError(f"batches are searched by alphabeta, not by {options['driver']!r}")
-        if whole(threads, "a number of threads") < 1:
-            raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
-        if threads > 1 and is_plain(self.cls):
-            raise GameError(
-                f"{game_name(self.cls)} is plain Python, which runs on one thread at a time"
-            )
+        thread_count(threads, self.cls)
         part = max(1, whole(table, "the size of a table in MiB") // threads) if table > 0 else table
         engines = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
         run = search_batch.specialise(self.cls, engines[0].evaluation)

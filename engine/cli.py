@@ -38,6 +38,7 @@ from engine.searcher import DRIVERS
 from engine.table import Table
 from engine.techniques import choose, leave_out
 from engine.text import quoted
+from engine.threads import MOST_THREADS
 from engine.tree.cli import tree
 
 __all__ = ["main"]
@@ -46,8 +47,6 @@ BAD_INPUT = 2
 NOT_PROVEN = 3
 BREAKS_CONTRACT = 4
 INTERRUPTED = 130
-
-MOST_THREADS = 1024
 
 WITHOUT_CHANCE = ("all_moves", "weak", "nodes", "threads", "table_mb", "cold")
 WITH_CHANCE = ("positions", "tolerance")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from engine.api import perft
 from engine.clock import Clock
@@ -55,7 +55,7 @@ class Engine:
     a search stores is there for the next, until :meth:`new_game`.  :meth:`close`, or the end of
     a ``with`` statement, gives memory and threads back.  Memory is reserved at once and touched
     as searches need it; :attr:`megabytes` is what it can come to.  A process that is forked may
-    use an engine that was idle then.
+    use an engine that was idle then, and only close one that was not.  An engine is not copied.
     """
 
     def __init__(
@@ -305,6 +305,8 @@ class Engine:
             raise CutnodeError("a callback cannot close the engine that calls it: stop() it")
         self.stop()
         while not self._busy.acquire(timeout=LOOK):
+            if self._workers.left_behind:
+                break
             self.stop()
         self._crew = self._solvers = None
         self._busy.release()
@@ -320,6 +322,9 @@ class Engine:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an engine cannot be copied or sent: make another")
 
     def __repr__(self) -> str:
         state = "closed" if self._crew is None else f"{self.megabytes} MiB"
@@ -403,7 +408,7 @@ class Engine:
         def run() -> None:
             result, failure = None, None
             with self._lock:
-                self._thread = threading.get_ident()
+                self._thread = handle.thread = threading.get_ident()
             try:
                 result = call(running, handle)
             except BaseException as error:

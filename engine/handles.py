@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.clock import Clock
+from engine.errors import CutnodeError
 from engine.results import Iteration, Result, SearchResult
 
 if TYPE_CHECKING:
@@ -74,8 +77,11 @@ class Handle:
         self.iterations: list[Iteration] = []
         """The depths of a search that are completed."""
         self.stopped = stop
+        self.thread = 0
+        """Where the search is carried out, and callbacks are called."""
         self._end = end
         self._look = look
+        self._process = os.getpid()
         self._done = threading.Event()
         self._interrupted = False
         self._result: Any = None
@@ -105,8 +111,15 @@ class Handle:
         """The result, when it is there: a ``SearchResult``, or the ``Result`` of a proof.
 
         :class:`TimeoutError` if it is not after *timeout* seconds; the search goes on.  Ctrl-C
-        ends the search and gives what it has found.
+        ends the search and gives what it has found.  :class:`CutnodeError` if it would never
+        come: in a callback of the search, and in a process that was forked meanwhile.
         """
+        if timeout is not None and (not isinstance(timeout, int | float) or math.isnan(timeout)):
+            raise CutnodeError(f"a time to wait is a number of seconds, not {timeout!r}")
+        if self.running and self.thread == threading.get_ident():
+            raise CutnodeError("a callback cannot wait for the search that calls it: stop() it")
+        if self.running and self._process != os.getpid():
+            raise CutnodeError("this search runs in the process from which this one was forked")
         clock = Clock(timeout)
         try:
             while not self._done.wait(LOOK if timeout is None else min(LOOK, clock.left())):
@@ -130,8 +143,9 @@ class Handle:
                 await self._news(None)
         except asyncio.CancelledError:
             self.stop()
-            while self.running:  # then the engine is free again
-                await self._news(None)
+            while self.running:  # then the engine is free again, also if this is cancelled twice
+                with contextlib.suppress(asyncio.CancelledError):
+                    await self._news(None)
             raise
         return self._outcome()
 

@@ -29,8 +29,8 @@ from engine.scouting import scouting
 from engine.searcher import Searcher
 from engine.solver import ALONE, SHARED, solve_batch
 from engine.table import Table
+from engine.threads import MOST_THREADS, Workers
 from engine.threads import SHARED as SHARED_WORKERS
-from engine.threads import Workers
 
 if TYPE_CHECKING:
     from engine.books import Book
@@ -242,6 +242,8 @@ def thread_count(threads: int, cls: type) -> int:
     """A number of threads that can work on positions of a class; :class:`CutnodeError` if none."""
     if whole(threads, "a number of threads") < 1:
         raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
+    if threads > MOST_THREADS:
+        raise CutnodeError(f"a search has at most {MOST_THREADS} threads, not {threads}")
     if threads > 1 and is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
     return threads

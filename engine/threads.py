@@ -15,7 +15,10 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["SHARED", "Workers", "interrupts"]
+__all__ = ["MOST_THREADS", "SHARED", "Workers", "interrupts"]
+
+MOST_THREADS = 1024
+"""More threads than that on one position, or in one batch, are a slip."""
 
 
 @contextlib.contextmanager
@@ -79,9 +82,14 @@ class Workers:
         self._closed = False
         weakref.finalize(self, _end, self._idle).atexit = False
 
+    @property
+    def left_behind(self) -> bool:
+        """Whether this process was forked from the one that has the threads."""
+        return self._process != os.getpid()
+
     def start(self, task: Callable[[], None], done: threading.Event | None = None) -> None:
         """Run a task, which must not raise, in a thread of its own; then set the event *done*."""
-        if self._process != os.getpid():
+        if self.left_behind:
             self._idle.clear()
             self._threads.clear()
             self._process = os.getpid()

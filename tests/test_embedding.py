@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
+import pickle
 import signal
 import threading
 import time
@@ -305,6 +307,14 @@ def test_cancelling_ends_the_search(engine):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(engine.start(EMPTY, "solve"), 0.1)
         assert engine.search(EMPTY, depth=3).depth == 3
+        task = asyncio.create_task(engine.search_async(EMPTY, stop=threading.Event()))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert engine.search(EMPTY, depth=3).depth == 3
 
     asyncio.run(main())
 
@@ -353,6 +363,7 @@ def test_engines_that_share_a_table_take_turns():
         (lambda engine: engine.solve(load_game("tictactoe").start()), "is for connect4"),
         (lambda engine: engine.evaluate(7), "is for connect4, not 7"),
         (lambda engine: Engine(GAME, threads=0), "at least 1 thread"),
+        (lambda engine: Engine(GAME, threads=1 << 40), "at most 1024 threads"),
         (lambda engine: Engine(GAME, table=0), "at least 1 MiB"),
         (lambda engine: Engine("connect4"), "is what load_game"),
     ],
@@ -425,12 +436,56 @@ def test_a_callback_cannot_close(engine):
     assert engine.search(EMPTY, depth=3).depth == 3
 
 
+def test_a_callback_cannot_wait_for_its_search(engine):
+    begun = threading.Event()
+    handle = engine.start(
+        EMPTY, depth=30, progress=lambda iteration: begun.wait() and handle.wait()
+    )
+    begun.set()
+    with pytest.raises(CutnodeError, match="a callback cannot wait"):
+        handle.wait(PATIENCE)
+    assert engine.search(EMPTY, depth=3).depth == 3
+
+
+@pytest.mark.parametrize("copy", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_an_engine_is_not_copied(engine, copy):
+    with pytest.raises(TypeError, match="an engine cannot be copied"):
+        copy(engine)
+
+
+def of_child(work):
+    """The exit code of a forked process that works; 0 if nothing fails."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_search_is_not_in_a_forked_process():
+    engine = Engine(GAME, table=1)
+    handle = engine.start(EMPTY)
+
+    def work():
+        with pytest.raises(CutnodeError, match="in the process from which"):
+            handle.wait()
+        engine.close()
+
+    assert of_child(work) == 0
+    engine.close()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own(engine):
     wanted = engine.start(EMPTY, depth=5).wait(PATIENCE).value
-    child = os.fork()
-    if child == 0:
-        result = engine.start(EMPTY, depth=5).wait(PATIENCE)
-        os._exit(0 if result.value == wanted else 1)
-    assert os.waitpid(child, 0)[1] == 0
+
+    def work():
+        assert engine.start(EMPTY, depth=5).wait(PATIENCE).value == wanted
+
+    assert of_child(work) == 0

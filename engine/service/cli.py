@@ -9,6 +9,7 @@ import sys
 import click
 
 from engine.errors import CutnodeError
+from engine.threads import MOST_THREADS
 
 __all__ = ["serve"]
 
@@ -48,7 +49,7 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
 )
 @click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_THREADS),
     default=1,
     show_default=True,
     metavar="N",

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from engine.errors import CutnodeError
+from engine.table import available_megabytes
 
 __all__ = ["USUAL_SECONDS", "Settings"]
 
@@ -56,6 +57,13 @@ class Settings:
             raise CutnodeError(
                 f"{self.searches} searches at once with tables of {self.table} MiB take "
                 f"{self.least_memory} MiB, more than {self.memory}"
+            )
+
+        available = available_megabytes()
+        if available is not None and self.least_memory > available:
+            raise CutnodeError(
+                f"{self.searches} searches at once with tables of {self.table} MiB take "
+                f"{self.least_memory} MiB, and {available} MiB of memory are available"
             )
 
     @property
