@@ -202,6 +202,8 @@ def read_results(path: str | os.PathLike[str]) -> BatchResult:
         )
     except OSError as error:
         raise CutnodeError(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise CutnodeError(f"{path} holds no results of a batch: it is not text") from None
     except (ValueError, KeyError, TypeError, IndexError) as error:
         if isinstance(error, CutnodeError):
             raise

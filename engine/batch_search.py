@@ -1,6 +1,6 @@
 """The search of limited depth of many positions: one call of compiled code for all of them.
 
-Between the depths and windows of a search, an :class:`Engine` is in Python, which takes as long
+Between the depths and windows of a search, a :class:`Searcher` is in Python, which takes as long
 as some hundred nodes.  That is too much where many positions are searched a little: to label them,
 or to play many games at once, a ply of each at a time.  :func:`search_batch` searches parked
 positions one after the other, with the same depths and windows, and so the same nodes.
@@ -61,7 +61,7 @@ FOUND = np.dtype(
     ],
     align=True,
 )
-"""What is found of a position: what ``Engine.search`` says of it."""
+"""What is found of a position: what ``Searcher.search`` says of it."""
 
 CONTROL = np.dtype(
     [
@@ -211,28 +211,30 @@ def search_batch(like, evaluation, words, results, batch, search, table):
 
 
 class BatchWorker:
-    """One thread of a batch: an engine's memory and table, and its part of the positions."""
+    """One thread of a batch: a searcher, and its part of the positions."""
 
-    def __init__(self, engine: Searcher, run: Callable[..., None]):
-        self.engine = engine
+    def __init__(self, searcher: Searcher, run: Callable[..., None]):
+        self.searcher = searcher
         self.run = run
-        self.control = Memory(engine.cls, CONTROL)
+        self.control = Memory(searcher.cls, CONTROL)
 
     def give(
         self, words: Any, count: int, depth: int | None, limits: Limits, *, cold: bool
     ) -> None:
         """The next positions, parked in *words*, and how far to search them."""
-        engine, control = self.engine, self.control
-        deepest, step = (MOST_DEPTH, 1) if depth is None else (depth, int(engine.memory["parity"]))
+        searcher, control = self.searcher, self.control
+        deepest, step = MOST_DEPTH, 1
+        if depth is not None:
+            deepest, step = depth, int(searcher.memory["parity"])
         first = max(deepest, 1)
-        if "deepening" in engine.techniques:
+        if "deepening" in searcher.techniques:
             first = 1 if depth is None else depth % step or step
         control["cold"] = int(cold)
         control["depth"], control["first"], control["step"] = deepest, first, step
-        control["aspiration"] = int("aspiration" in engine.techniques)
+        control["aspiration"] = int("aspiration" in searcher.techniques)
         control["current"], control["stop_at"] = 0, -1
-        engine.memory["stop"], engine.memory["before"] = RUNNING, 0
-        engine.memory["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
+        searcher.memory["stop"], searcher.memory["before"] = RUNNING, 0
+        searcher.memory["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
         self.words = words
         self.rows = records(count, FOUND)
         self.rows["reason"] = CALLED
@@ -241,27 +243,27 @@ class BatchWorker:
 
     def __call__(self, like: Any) -> None:
         """Search them; runs without Python's lock."""
-        engine = self.engine
+        searcher = self.searcher
         self.clock = Clock(self.clock.seconds)
-        memory, table = engine.memory.argument, engine.table.words
+        memory, table = searcher.memory.argument, searcher.table.words
         self.run(
-            like, engine.evaluation, self.words, self.rows, self.control.argument, memory, table
+            like, searcher.evaluation, self.words, self.rows, self.control.argument, memory, table
         )
-        code = int(engine.memory["stop"])
+        code = int(searcher.memory["stop"])
         if code in (VALUE, MOVES):
-            culprit = engine.memory.position("culprit", like)
-            raise accusation(culprit, code, engine.evaluation)
+            culprit = searcher.memory.position("culprit", like)
+            raise accusation(culprit, code, searcher.evaluation)
 
     def check_time(self) -> None:
         """End the search of the current position if its time is over."""
         current = int(self.control["current"])
-        if self.clock.is_over(current) and self.engine.memory["stop"] == RUNNING:
+        if self.clock.is_over(current) and self.searcher.memory["stop"] == RUNNING:
             self.control["stop_at"] = current
-            self.engine.memory["stop"] = TIME
+            self.searcher.memory["stop"] = TIME
 
     def end(self) -> None:
         """End the search for good."""
-        self.engine.memory["stop"] = CALLED
+        self.searcher.memory["stop"] = CALLED
 
 
 def check_depth(depth: int | None, limits: Limits) -> None:
@@ -275,8 +277,8 @@ def check_depth(depth: int | None, limits: Limits) -> None:
 class BatchSearcher:
     """Searches of limited depth of many positions, with *threads* that share the work.
 
-    *game* and *options* are those of :class:`Engine`; each thread has a part of the *table*, so
-    many MiB.  Not for games of chance.  One thread at a time may use it.
+    *game* and *options* are those of :class:`~engine.searcher.Searcher`; each thread has a part
+    of the *table*, so many MiB.  Not for games of chance.  One thread at a time may use it.
     """
 
     def __init__(self, game: Any, *, table: int = 64, threads: int = 1, **options: Any):
@@ -287,15 +289,15 @@ class BatchSearcher:
             raise CutnodeError(f"batches are searched by alphabeta, not by {options['driver']!r}")
         thread_count(threads, self.cls)
         part = max(1, whole(table, "the size of a table in MiB") // threads) if table > 0 else table
-        engines = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
-        run = search_batch.specialise(self.cls, engines[0].evaluation)
-        self.workers = [BatchWorker(engine, run) for engine in engines]
+        searchers = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
+        run = search_batch.specialise(self.cls, searchers[0].evaluation)
+        self.workers = [BatchWorker(searcher, run) for searcher in searchers]
         self._busy = threading.Lock()
 
     def clear(self) -> None:
         """Forget what searches stored and learned."""
         for worker in self.workers:
-            worker.engine.clear()
+            worker.searcher.clear()
 
     def search(
         self,
@@ -314,7 +316,7 @@ class BatchSearcher:
         (``engine.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search of each;
         *stop* is an event that ends all, as Ctrl-C does.  What is not searched then has the
         ``reason`` ``CALLED``, and no move.  Positions build on what was stored before, but if
-        they are *cold*: then what is found is what an engine finds that was never used.  With
+        they are *cold*: then what is found is what a searcher finds that was never used.  With
         several threads each has every so many positions.  *progress* is called now and then
         with the number of positions that are done.
         """

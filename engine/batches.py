@@ -18,7 +18,7 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import metadata
@@ -201,7 +201,7 @@ class _Kept:
 
 
 def run_batch(
-    positions: Sequence[Any],
+    positions: Iterable[Any],
     task: str = "solve",
     *,
     journal: str | os.PathLike[str] | None = None,
@@ -216,7 +216,7 @@ def run_batch(
 ) -> BatchResult:
     """Solve or search positions of one class on all cores, with limits for each.
 
-    *positions* are a sequence; a :class:`~engine.positions.Packed` one takes little memory.
+    Of *positions*, a :class:`~engine.positions.Packed` sequence takes little memory.
     *task* is ``"solve"``, with the options ``weak``, ``nodes``, ``seconds`` and ``moves`` (whether
     to find best moves, too; it does by default), or ``"search"``, with ``depth``, ``nodes``,
     ``seconds``, ``evaluation``, ``techniques``, ``exact`` and ``depth_in``, as ``solve`` and
@@ -286,7 +286,7 @@ def run_batch(
     return BatchResult(given, task, rows, bool(options.get("weak")), seconds, reason or "done")
 
 
-def _packed(positions: Sequence[Any], task: str, options: dict[str, Any]) -> Packed:
+def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Packed:
     """The positions of a batch; :class:`CutnodeError` if they, the task or options are none."""
     if task not in ROWS:
         raise CutnodeError(f"a batch is to {' or '.join(ROWS)}, not to {task!r}")
@@ -294,6 +294,10 @@ def _packed(positions: Sequence[Any], task: str, options: dict[str, Any]) -> Pac
     if unknown:
         allowed = ", ".join(sorted(OPTIONS[task]))
         raise CutnodeError(f"{unknown[0]!r} says nothing to {task} positions; these do: {allowed}")
+    if not isinstance(positions, Iterable):
+        raise CutnodeError(f"a batch is of positions, not {positions!r}")
+    if not isinstance(positions, Packed):
+        positions = list(positions)
     if not len(positions):
         raise CutnodeError(f"there are no positions to {task}")
     return Packed.of(positions)
@@ -377,14 +381,14 @@ def _finders(
             compact[name] = rows[name]
         kept.put(first, compact)
 
-    engine = searcher.workers[0].engine
+    model = searcher.workers[0].searcher
     settings = {
         "depth": depth,
         "nodes": limits.nodes,
         "seconds": limits.seconds,
-        "evaluation": engine.evaluation.meaning,
-        "techniques": sorted(engine.techniques),
-        "depth in turns": engine.turns,
+        "evaluation": model.evaluation.meaning,
+        "techniques": sorted(model.techniques),
+        "depth in turns": model.turns,
     }
     finders = [
         Finder(positions, worker, depth, limits, keep, cold=cold) for worker in searcher.workers

@@ -28,6 +28,7 @@ from engine.contract import (
     NO_MOVE,
     canonical,
     canonical_move,
+    defines,
     game_constant,
     game_function,
     game_name,
@@ -35,12 +36,13 @@ from engine.contract import (
     most_value,
     original_move,
 )
-from engine.errors import CutnodeError, whole
+from engine.errors import CutnodeError, GameError, whole
 from engine.finding import Game
 from engine.limits import MOVES
 from engine.people import accusation, position_text
 from engine.positions import Packed, coerce, words_each
 from engine.saving import class_in, identity, read_arrays, write_arrays
+from engine.searcher import class_of
 from engine.solving import require_solvable
 from engine.table import Table
 from engine.unfolding import fill, unfold
@@ -92,7 +94,8 @@ class Book:
     def require(self, cls: Any) -> None:
         """:class:`CutnodeError` if the book is not about positions of a class."""
         if cls is not self.cls:
-            raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {game_name(cls)}")
+            given = game_name(cls) if defines(cls, "moves") else cls.__name__
+            raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {given}")
 
     def answer(self, position: Any) -> tuple[int, int, int | None] | None:
         """Bounds of the value of a position for its mover, and a best move, if one is known.
@@ -206,8 +209,11 @@ def build_book(
     """
     if whole(plies, "a number of plies") < 0:
         raise CutnodeError(f"a book has 0 plies or more, not {plies}")
-    require_solvable(type(game.start()))
+    cls = class_of(game)
+    require_solvable(cls)
     first = coerce(game.start() if start is None else start)
+    if type(first) is not cls:
+        raise GameError(f"a book of {game_name(cls)} does not begin at {first!r}")
     levels = [_Level(Packed.of([first]), keys_of(Packed.of([first]))[0])]
     while len(levels) <= plies and len(levels[-1].positions):
         levels.append(_after(levels[-1]))

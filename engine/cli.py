@@ -9,6 +9,7 @@ the contract, 130 interrupted (what was found until then is printed).
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -94,6 +95,9 @@ class Commands(click.Group):
             except (click.ClickException, click.exceptions.Exit, click.Abort):
                 raise
             except Exception as error:
+                if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                    written = error.filename or "standard output"
+                    fail(CutnodeError(f"{written} cannot be written: {error.strerror}"))
                 failure = explained(error)
                 if failure is None:
                     raise

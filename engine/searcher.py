@@ -101,7 +101,7 @@ class Searcher:
     the game's ``VALUE_LIMIT``, and that lines of play end; :class:`GameError` says where not.
     A position whose value is proven in the *book* is not searched: its move is the book's.
 
-    One thread at a time may use an searcher.
+    One thread at a time may use a searcher.
     """
 
     def __init__(
@@ -299,20 +299,10 @@ class Searcher:
         clock: Clock | None = None,
         crew: Crew | None = None,
     ) -> SearchResult:
-        """The best move and its score, as deep as limits allow.
+        """The best move and its score, as deep as limits allow: see :meth:`engine.Engine.search`.
 
-        *depth* is in plies, to 63; *seconds* ends a search in its middle, *soft_seconds*
-        only between depths; *stop* is an event that ends it.  The result is that of the
-        last depth that was completed, with the reason why none followed; if the next was
-        ended after it had found another move to be better, that comes first.  *lines* asks
-        for the best so many moves, and *moves* are the only ones to choose from.  *seed* picks
-        one among moves of equal score, at the price of looking at all of them, unless a limit
-        ends the search; without it the first found is taken.  *history* are the positions of
-        the game before this one, the first first: what may repeat.  *progress* is called after
-        each depth, and *bounds* where a score turns out to be beyond what was expected, with
-        the bound that is known by then.  *clock* is that of the search, if others know it: one
-        that is held lets the limits of time count from its release on.  *crew* are searchers
-        that help if the search takes long.
+        *clock* is that of the search, if others know it: one that is held lets the limits of
+        time count from its release on.  *crew* are searchers that help if the search takes long.
         """
         limits, allowed = self.check(
             position,

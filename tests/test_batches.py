@@ -340,6 +340,8 @@ def test_a_killed_batch_goes_on_where_it_was(tmp_path):
 def test_things_that_are_no_batch():
     for wrong, reason in (
         (lambda: run_batch([], threads=1), "there are no positions to solve"),
+        (lambda: run_batch(7), "a batch is of positions, not 7"),
+        (lambda: run_batch(TINIES, threads=1 << 40), "at most 1024 threads"),
         (lambda: run_batch(TINIES, "count"), "a batch is to solve or search, not to 'count'"),
         (lambda: run_batch(TINIES, depth=3), "'depth' says nothing to solve positions; these do"),
         (lambda: run_batch(TINIES, nodes=0), "a node limit is at least 1"),
@@ -358,7 +360,7 @@ def test_things_that_are_no_batch():
 def test_results_come_back_from_files(tmp_path, kind, weak):
     if kind == "parquet":
         pytest.importorskip("pyarrow")
-    result = run_batch(TINIES, threads=1, weak=weak, nodes=50)
+    result = run_batch(iter(TINIES), threads=1, weak=weak, nodes=50)
     assert not result.proven.all()
     path = tmp_path / f"results.{kind}"
     getattr(result, f"to_{kind}")(path)
@@ -366,9 +368,11 @@ def test_results_come_back_from_files(tmp_path, kind, weak):
     assert np.array_equal(found.rows, result.rows)
     assert list(found.positions) == TINIES
     assert (found.task, found.weak) == ("solve", weak)
-    path.write_bytes(b"nonsense")
-    with pytest.raises(CutnodeError, match="holds no results of a batch"):
-        read_results(path)
+    for nonsense in (b"nonsense", bytes(range(256)) * 100):
+        path.write_bytes(nonsense)
+        with pytest.raises(CutnodeError, match="holds no results of a batch") as refused:
+            read_results(path)
+        assert len(str(refused.value)) < 1000
     with pytest.raises(CutnodeError, match="cannot be read"):
         read_results(tmp_path / f"none.{kind}")
 
