@@ -69,6 +69,8 @@ from games.chess.evaluation import (
     worth_of,
 )
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
+from games.chess.learning import cross_entropy, examples_of, foretold, trained
+from games.chess.network import NETWORK_FILE, ROWS, write_network
 from games.chess.weights import (
     LINEAR,
     SIZE,
@@ -246,7 +248,8 @@ def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     searcher = BatchSearcher(Position, table=4)
-    how = f"{nodes} nodes a move, weights {crc32(WEIGHTS.array):08x}"
+    known = crc32(ROWS.array, crc32(WEIGHTS.array))
+    how = f"{nodes} nodes a move, weights {known:08x}"
     began = time.monotonic()
     for number in range(-(-games // CHUNK)):
         path = folder / f"games-{seed}-{number:05}.npy"
@@ -518,10 +521,14 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     return rows[~held], rows[held]
 
 
-def targets_of(rows: np.ndarray, slope: float, share: float) -> np.ndarray:
-    """What positions are expected to score: so much of the result, the rest of the search."""
+def targets_of(rows: np.ndarray, slope: float, share: float, later: float = 0.0) -> np.ndarray:
+    """What positions are expected to score: so much of the result, the rest of the search.
+
+    *later* is the share of what came later in that rest.
+    """
     expected = 1 / (1 + np.exp(-slope * rows["score"].astype(float)))
-    return share * rows["result"] / 2 + (1 - share) * expected
+    afterwards = 1 / (1 + np.exp(-slope * rows["later"].astype(float)))
+    return share * rows["result"] / 2 + (1 - share) * (later * afterwards + (1 - later) * expected)
 
 
 @click.group(cls=FileCommands)
@@ -572,6 +579,53 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
     ]
     write_whole(str(weights), weights_text(found, "\n".join(header)).encode())
     print("\n".join(header))
+
+
+@main.command("network")
+@FOLDER
+@click.option(
+    "--network",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=NETWORK_FILE,
+    help="The file of the network, by default the one that the game uses.",
+)
+@click.option("--width", default=32, type=click.Choice([16, 32, 64, 128]), help="Of the layer.")
+@click.option("--ranges", default=4, type=click.IntRange(1, 32), help="Of numbers of pieces.")
+@click.option("--rounds", default=6, type=click.IntRange(1), help="Through all positions.")
+@click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
+@click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Of what came later.")
+def train_network(
+    folder: Path, path: Path, width: int, ranges: int, rounds: int, share: float, later: float
+) -> None:
+    """Train a network with the positions in FOLDER, for what features leave."""
+    learnt, held = read_positions(folder)
+    slope = best_slope(learnt["score"].astype(float), learnt["result"] / 2)
+    played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
+    note = [
+        f"{len(played)} files of games, {len(learnt)} quiet positions; {rounds} rounds,",
+        f"{share:g} of the result in labels, and {later:g} of the rest what came later.",
+        *("", *(f"{played.count(how)} x {how}" for how in dict.fromkeys(played)), ""),
+    ]
+    found = trained(
+        examples_of(learnt, position_of),
+        targets_of(learnt, slope, share, later),
+        slope,
+        width=width,
+        ranges=ranges,
+        rounds=rounds,
+    )
+    examples, targets = examples_of(held, position_of), targets_of(held, slope, share, later)
+    without = (
+        examples.known
+        * np.take_along_axis(examples.scales, (examples.known > 0).astype(int)[:, None], 1).ravel()
+    )
+    note.append(f"Labels, and results, of {len(held)} positions held out (cross entropy):")
+    for name, scores in (("features", without), ("with it", foretold(found, examples))):
+        errors = [cross_entropy(scores, slope, each) for each in (targets, held["result"] / 2)]
+        note.append(f"  {name}: {errors[0]:.4f}, {errors[1]:.4f}")
+    write_network(path, found._replace(note="\n".join(note)))
+    print("\n".join(note))
 
 
 @main.command()
