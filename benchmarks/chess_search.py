@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine import Engine, Iteration, Prover, load_game, perft
+from engine import Iteration, Prover, Searcher, load_game, perft
 from engine.scores import win_distance
 from games.chess.notation import operations_in
 
@@ -96,7 +96,7 @@ def told(what: str, count: int, seconds: float, kind: str = "nodes", beside: str
 # The search from the start
 
 
-def deepened(engine: Engine, depth: int) -> tuple[list[Iteration], list[float]]:
+def deepened(engine: Searcher, depth: int) -> tuple[list[Iteration], list[float]]:
     """The depths from 1 on from the start, and the CPU seconds until each was completed.
 
     They go on to a depth, and for at least a second.
@@ -116,7 +116,7 @@ def deepened(engine: Engine, depth: int) -> tuple[list[Iteration], list[float]]:
 
 
 def from_the_start(depth: int, hash_size: int, rounds: int, peer: Peer | None) -> None:
-    engine = Engine(GAME, table=hash_size)
+    engine = Searcher(GAME, table=hash_size)
     engine.search(GAME.start(), depth=1)
     played = [deepened(engine, depth) for _ in range(rounds)]
     iterations = played[0][0]
@@ -150,7 +150,7 @@ def from_the_start(depth: int, hash_size: int, rounds: int, peer: Peer | None) -
 
 def tactics(suites: list[str], limits: dict[str, Any], hash_size: int) -> None:
     """Every position from an empty table, to a limit."""
-    engine = Engine(GAME, table=hash_size)
+    engine = Searcher(GAME, table=hash_size)
     engine.search(GAME.start(), depth=1)
     limit = ", ".join(f"{value:,} {name}" for name, value in limits.items())
     print(f"tactics, {limit} a position")
@@ -195,7 +195,7 @@ def suite(name: str) -> Iterator[tuple[str, Any, list[int], int]]:
 def proofs(hash_size: int) -> None:
     """Every mate of the suite with its proof, and by an exact search as deep."""
     prover = Prover(GAME, table=hash_size)
-    engine = Engine(GAME, table=hash_size, exact=True)
+    engine = Searcher(GAME, table=hash_size, exact=True)
     engine.search(GAME.start(), depth=1)
     kinds: dict[str, list[tuple[Any, int]]] = {}
     for label, position, _, distance in suite("mates"):

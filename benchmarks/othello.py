@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine import (
-    Engine,
     Evaluation,
+    Searcher,
     Table,
     compiled,
     legal_moves,
@@ -87,10 +87,10 @@ def from_the_start(rounds: int) -> None:
     sets = {"all": usual, "no ProbCut": usual - {"probcut"}, "exact": exact}
     print("from the start")
     for name, techniques in sets.items():
-        engine = Engine(start, techniques=techniques)
+        engine = Searcher(start, techniques=techniques)
         for depth in (12, 16) if name == "exact" else (12, 16, 20):
 
-            def task(engine: Engine = engine, depth: int = depth) -> Any:
+            def task(engine: Searcher = engine, depth: int = depth) -> Any:
                 engine.clear()
                 return engine.search(start, depth=depth)
 
@@ -184,12 +184,12 @@ def beside_peer(peer: Peer, rounds: int) -> None:
     """The same question to both: how many moves has the mover, so many plies on?"""
     start = GAME.start()
     counted = Evaluation(count_moves)
-    exact, usual = (Engine(start, exact=each, evaluation=counted) for each in (True, False))
+    exact, usual = (Searcher(start, exact=each, evaluation=counted) for each in (True, False))
     print("as many plies as the peer, by moves counted")
     for depth, score in PLIES.items():
         found, theirs = timed(lambda depth=depth: peer.score(start, depth), rounds)  # type: ignore[misc]
 
-        def task(engine: Engine, depth: int = depth) -> Any:
+        def task(engine: Searcher, depth: int = depth) -> Any:
             engine.clear()
             return engine.search(start, depth=depth + 1)
 

@@ -15,7 +15,7 @@ import sys
 import time
 from statistics import median
 
-from engine import Engine, alphabeta, load_game
+from engine import Searcher, alphabeta, load_game
 
 PLAIN = {6: (11_767, 0), 8: (204_037, -1), 10: (2_666_528, 0), 12: (38_298_168, 0)}
 PEER = {8: 11_474, 10: 33_839, 12: 97_012, 16: 846_000, 18: 3_100_000}
@@ -36,7 +36,7 @@ def main() -> None:
         print(f"  depth {depth:2}  {wanted[0]:>12,} nodes  {seconds:8.4f} s  {rate:6.1f} M/s")
 
     print("exact search, everything on")
-    engine = Engine(start, exact=True, **options)
+    engine = Searcher(start, exact=True, **options)
     for depth, peer in PEER.items():
         seconds = []
         for _ in range(ROUNDS):

@@ -17,7 +17,7 @@ from pathlib import Path
 from othello import GAME, suite
 from positions import SETS, connect4_set
 
-from engine import Engine, Table, game_names, legal_moves, load_game, solve_many
+from engine import Searcher, Table, game_names, legal_moves, load_game, solve_many
 from engine.contract import play
 
 KEPT = Path(__file__).with_name("signature.txt")
@@ -47,7 +47,7 @@ def signature() -> dict[str, int]:
         depth = DEPTHS.get(name, DEPTH)
         positions = [start, *(play(start, move) for move in legal_moves(start)[:3])]
         for exact in (True, False):
-            engine = Engine(start, exact=exact, table=16)
+            engine = Searcher(start, exact=exact, table=16)
             nodes = 0
             for position in positions:
                 engine.clear()

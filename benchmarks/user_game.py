@@ -25,7 +25,7 @@ from typing import Any
 
 from positions import connect4_set
 
-from engine import Engine, alphabeta, compiled, load_game, minimax, perft, solve_many
+from engine import Searcher, alphabeta, compiled, load_game, minimax, perft, solve_many
 from engine.techniques import choose
 
 WRITTEN = str(Path(__file__).parent.parent / "tests" / "toys" / "fourinarow.py")
@@ -56,7 +56,7 @@ def runs(name: str) -> dict[str, Callable[[], tuple[int, int]]]:
         return run
 
     def exact(techniques: frozenset[str]) -> Callable[[], tuple[int, int]]:
-        engine = Engine(start, evaluation=nothing, techniques=techniques)
+        engine = Searcher(start, evaluation=nothing, techniques=techniques)
 
         def run() -> tuple[int, int]:
             engine.clear()

@@ -2,8 +2,10 @@
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
 :func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, :func:`prove_win`, and
-:class:`Table`; for playing :func:`make_player`, :func:`play_game` and :func:`match`; for seeing
-what is searched :func:`record_tree` and :func:`to_svg`.
+:class:`Table`; for programs that search again and again :class:`Engine`; for playing
+:func:`make_player`, :func:`play_game` and :func:`match`; for seeing what is searched
+:func:`record_tree` and :func:`to_svg`.
+For many positions :mod:`engine.batches`, for books of a game's first ones :mod:`engine.books`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
 """
@@ -12,9 +14,11 @@ from engine.api import alphabeta, analyse, minimax, perft, solve, solve_many
 from engine.bits import Bits, lowest, lowest_index, mix, popcount, without_lowest
 from engine.contract import NO_MOVE, legal_moves
 from engine.counting import count_moves
+from engine.embedding import Engine
 from engine.errors import ContractError, CutnodeError, GameError, PositionError, TableError
 from engine.evaluation import Evaluation
 from engine.finding import Game, game_names, load_game
+from engine.handles import Handle, Progress
 from engine.iteration import iterate
 from engine.jit import compiled
 from engine.optionality import Optionality
@@ -34,7 +38,7 @@ from engine.results import (
     SearchResult,
     TableUse,
 )
-from engine.searcher import Engine, search
+from engine.searcher import Searcher, search
 from engine.statistics import Statistics
 from engine.table import Table
 from engine.text import draw_board, is_board, parse_board, play_texts, quoted
@@ -54,6 +58,7 @@ __all__ = [
     "ForcedWin",
     "Game",
     "GameError",
+    "Handle",
     "Iterated",
     "Iteration",
     "Line",
@@ -63,11 +68,13 @@ __all__ = [
     "PlainResult",
     "Player",
     "PositionError",
+    "Progress",
     "Proof",
     "Prover",
     "Record",
     "Result",
     "SearchResult",
+    "Searcher",
     "Sprt",
     "Statistics",
     "Table",

@@ -10,45 +10,50 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.clock import Clock
 from engine.contract import (
     INFINITE,
+    chance,
+    chance_outcome,
     defines,
     game_constant,
-    game_name,
-    is_plain,
     legal_moves,
-    most_value,
-    moves_again,
+    outcome,
     play,
 )
 from engine.errors import ContractError, CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
-from engine.limits import MOVES, NODES, PLIES, RUNNING, TIME, counts_turns
+from engine.limits import CALLED, MOVES, PLIES, RUNNING, counts_turns
 from engine.memory import Memory
 from engine.native import records
 from engine.optionality import Optionality
 from engine.people import accusation
 from engine.plain import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.positions import class_of_all, coerce
-from engine.results import Batch, PlainResult, Result, TableUse
-from engine.runner import Limits, Scouting, Solver, run, watch
+from engine.results import Batch, PlainResult, Result
+from engine.runner import Limits, watch
 from engine.scores import WIN, is_decisive
-from engine.scouting import scouting
-from engine.searcher import Engine
-from engine.solver import ALONE, SHARED, solve_batch
+from engine.solver import result_dtype
+from engine.solving import Solvers, fresh_table, proof_result, require_solvable, thread_count
+from engine.spans import Spans, provers, work_through
 from engine.table import Table
+from engine.threads import SHARED, Workers
+
+if TYPE_CHECKING:
+    from engine.books import Book
 
 __all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
 
 DEFAULT_MEGABYTES = 256
 """The size of the table of searches that are given none."""
+
+PARTS_EACH = 16
+"""Threads that count lines get so many parts each, at least: they differ in size."""
 
 TO_THE_END = 1 << 30
 """A depth that no game reaches."""
@@ -62,6 +67,7 @@ def solve(
     nodes: int | None = None,
     seconds: float | None = None,
     threads: int = 1,
+    book: Book | None = None,
     stop: threading.Event | None = None,
 ) -> Result:
     """Prove the value of a position, a best move, and the line of best play.
@@ -69,11 +75,12 @@ def solve(
     *weak* asks only who wins.  Without *table* the search starts from nothing, and with
     one thread it visits the same nodes each time; with a :class:`Table` it builds on
     what earlier searches with that table stored.  *nodes* and *seconds* limit the search,
-    and another thread can end it by setting the event *stop*.
+    and another thread can end it by setting the event *stop*.  A *book* is put into the table
+    first.
     """
     limits = Limits(nodes, seconds, stop)
-    threads = _threads(threads, type(position))
-    return _solve(position, table or _fresh_table(), weak, limits, threads)
+    solvers = Solvers(type(position), table or fresh_table(), threads, book=book)
+    return solvers.solve(position, weak=weak, limits=limits)
 
 
 def analyse(
@@ -84,6 +91,7 @@ def analyse(
     nodes: int | None = None,
     seconds: float | None = None,
     threads: int = 1,
+    book: Book | None = None,
     stop: threading.Event | None = None,
 ) -> Result:
     """:func:`solve`, and prove the value of every legal move as well.
@@ -91,38 +99,8 @@ def analyse(
     The limits are for all of it together.
     """
     limits = Limits(nodes, seconds, stop)
-    threads = _threads(threads, type(position))
-    table = table or _fresh_table()
-    _require_solvable(type(position))
-    solve_batch.specialise(type(position))
-    if defines(type(position), "scout"):
-        Engine(type(position), table=table)  # compiles, too, before the clock runs
-    clock = Clock(None)
-    result = _solve(position, table, weak, limits, threads)
-    scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
-    if result.proven and result.best_move is not None:
-        scores[result.best_move] = result.value
-    spent = result.nodes
-    reason = result.reason
-    most = most_value(result.position)
-    for move, score in scores.items():
-        if score is not None or reason != "proven":
-            continue
-        left = Limits(
-            None if nodes is None else max(1, nodes - spent),
-            None if seconds is None else max(1e-3, seconds - clock.elapsed()),
-            stop,
-        )
-        child = play(result.position, move)
-        again = moves_again(result.position, child)
-        best = most if result.value is None else result.value
-        known = (-most, best) if again else (-best, most)
-        of_child = _solve(child, table, weak, left, threads, known, line=0)
-        spent += of_child.nodes
-        reason = of_child.reason
-        if of_child.value is not None:
-            scores[move] = of_child.value if again else -of_child.value
-    return replace(result, scores=scores, reason=reason)
+    solvers = Solvers(type(position), table or fresh_table(), threads, book=book)
+    return solvers.analyse(position, weak=weak, limits=limits)
 
 
 def solve_many(
@@ -141,137 +119,102 @@ def solve_many(
     """Solve positions of one class, one after the other, with limits for each.
 
     *cold*: each position starts from nothing, so its figures do not depend on the others.
-    *lines*: also find a best move and the line of best play of each.  With several
-    *threads* each has a part of the table and every so many positions.  *progress* is
-    called now and then with the number of positions that are done.
+    *lines*: also find a best move and the line of best play of each.  Several
+    *threads* share the table; each has a part as large of its own if positions are *cold*.
+    *progress* is called now and then with the number of positions that are done.
     """
     limits = Limits(nodes, seconds, stop)
     positions = list(positions)
     if not positions:
         raise CutnodeError("there are no positions to solve")
     cls = class_of_all(positions)
-    _require_solvable(cls)
-    threads = min(_threads(threads, cls), len(positions))
-    table = table or _fresh_table()
-    tables = [table]
-    if threads > 1:
-        tables = [Table(max(1, table.megabytes // threads)) for _ in range(threads)]
-    line = 2 if lines else 0
-    parts = [positions[start::threads] for start in range(threads)]
-    scouted: list[Scouting | None] = []
-    ended = ""
-    for part, own in zip(parts, tables, strict=True):
-        said = None if ended else scouting(part, own, limits, cold=cold)
-        scouted.append(said)
-        ended = said.ended if said is not None else ended
-    solvers = [
-        Solver(
-            part,
-            own,
-            limits if said is None else said.left,
-            weak=weak,
-            line=line,
-            cold=cold,
-            sharing=ALONE,
-            scouting=said,
-        )
-        for part, own, said in zip(parts, tables, scouted, strict=True)
-    ]
-    ended = run(solvers, limits, progress=progress, ended=ended)
-    rows = records(len(positions), solvers[0].rows.dtype)
+    require_solvable(cls)
+    threads = min(thread_count(threads, cls), len(positions))
+    rows = records(len(positions), result_dtype(cls))
     spent = np.zeros(len(positions))
-    for start, (solver, said) in enumerate(zip(solvers, scouted, strict=True)):
-        rows[start::threads] = solver.rows
-        spent[start::threads] = solver.seconds
-        if said is not None:
-            rows["nodes"][start::threads] += said.nodes
-            spent[start::threads] += said.seconds
-    return Batch(positions, rows, spent, functools.partial(_result, weak, ended))
+
+    def keep(first: int, found: tuple[Any, Any]) -> None:
+        part = slice(first, first + len(found[0]))
+        rows[part], spent[part] = found
+
+    line = 2 if lines else 0
+    options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold}
+    workers = provers(positions, threads, table or fresh_table(), limits, keep, **options)
+
+    def look() -> None:
+        if progress is not None:
+            progress(sum(worker.done for worker in workers))
+
+    ended = work_through(Spans([(0, len(positions))], threads), workers, stop, look)
+    return Batch(positions, rows, spent, functools.partial(proof_result, weak, ended))
 
 
-def _solve(
+def perft(
     position: Any,
-    table: Table,
-    weak: bool,
-    limits: Limits,
-    threads: int,
-    known: tuple[int, int] | None = None,
-    line: int = 2,
-) -> Result:
-    """Solve one position, with all threads on it; *known* bounds its value."""
-    _require_solvable(type(position))
-    scouted = scouting([position], table, limits)
-    if scouted is not None:
-        limits = scouted.left
-    if limits.nodes is not None:
-        limits = replace(limits, nodes=max(1, limits.nodes // threads))
-    solvers = [
-        Solver(
-            [position],
-            table,
-            limits,
-            weak=weak,
-            line=line,
-            cold=False,
-            sharing=ALONE if threads == 1 else SHARED,
-            known=known,
-            scouting=scouted,
-        )
-        for _ in range(threads)
-    ]
-    if threads > 1:
-        solvers[0].open_table()
-    ended = run(solvers, limits, first_wins=True, ended="" if scouted is None else scouted.ended)
-    rows = np.concatenate([solver.rows for solver in solvers])
-    best = int(np.argmin(rows["upper"] - rows["lower"]))
-    row = rows[best]
-    row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
-    row["reason"] = rows["reason"].max()
-    for name in ("nodes", *TableUse.__slots__):
-        row[name] = rows[name].sum()
-    seconds = float(solvers[best].seconds[0])
-    if scouted is not None:
-        row["nodes"] += scouted.nodes[0]
-        seconds += scouted.seconds[0]
-    return _result(weak, ended, position, row, seconds)
-
-
-def _result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> Result:
-    """A result from what the kernel wrote about a position."""
-    lower, upper = int(row["lower"]), int(row["upper"])
-    proven = lower == upper
-    if row["reason"] == PLIES and not proven:
-        plies = game_constant(type(position), "MAX_PLIES", 512)
-        raise ContractError(
-            f"{game_name(type(position))} has lines of play longer than its MAX_PLIES = {plies}: "
-            f"raise it, or, if play can go on forever, this game cannot be solved"
-        )
-    limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
-    line = tuple(int(move) for move in row["line"][: row["length"]])
-    return Result(
-        position=coerce(position),
-        value=lower if proven else None,
-        lower=lower,
-        upper=upper,
-        weak=weak,
-        best_move=line[0] if line else None,
-        scores=None,
-        pv=line if proven else (),
-        nodes=int(row["nodes"]),
-        seconds=seconds,
-        table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
-        reason="proven" if proven else limit,
-    )
-
-
-def perft(position: Any, depth: int, *, finished: bool = False, bulk: bool = True) -> int:
+    depth: int,
+    *,
+    finished: bool = False,
+    bulk: bool = True,
+    threads: int = 1,
+    stop: threading.Event | None = None,
+    workers: Workers = SHARED,
+) -> int:
     """The number of lines of exactly *depth* moves from a position.
 
     *finished* counts a line that ends the game earlier as one, too.  *bulk* counts the last
     moves without making them; else they are made, for a test of ``play`` and of its speed.
+    Several *threads* share the lines; *workers* are where to find them.
+    :class:`CutnodeError` if the event *stop* ended the count.
     """
+    cls = type(position)
+    threads = thread_count(threads, cls)
+    Limits(stop=stop)
+    run = perft_node.specialise(cls)
     settings = {"finished": bool(finished), "bulk": bool(bulk)}
-    return int(_plain(perft_node, position, _depth(depth), 0, **settings)[0])
+    memories = [_plain_memory(cls, **settings) for _ in range(threads)]
+    parts = [(coerce(position), _depth(depth))]
+    while threads > 1 and len(parts) < PARTS_EACH * threads and any(map(_is_wide, parts)):
+        parts = [smaller for part in parts for smaller in _divided(part)]
+    waiting = iter(parts)  # what one thread takes no other gets
+    counts: list[int] = []
+
+    def work(memory: Memory) -> None:
+        for part, left in waiting:
+            counts.append(int(run(part, left, 0, memory.argument)))
+
+    def look() -> str:
+        return "stopped" if stop is not None and stop.is_set() else ""
+
+    def end() -> None:
+        for memory in memories:
+            memory["stop"] = CALLED
+
+    tasks = [functools.partial(work, memory) for memory in memories]
+    reason = workers.run(tasks, look, end, Clock(None).patience)
+    for memory in memories:
+        _require_sound(memory, position)
+    if reason == "interrupted":
+        raise KeyboardInterrupt
+    if reason:
+        raise CutnodeError("the count was stopped before its end")
+    return sum(counts)
+
+
+def _is_wide(part: tuple[Any, int]) -> bool:
+    """Whether a position and the depth that is left are worth dividing."""
+    position, depth = part
+    return depth > 2 and not outcome(position)[0]
+
+
+def _divided(part: tuple[Any, int]) -> list[tuple[Any, int]]:
+    """The positions a ply below one that is worth it, and the depths that are left to them."""
+    if not _is_wide(part):
+        return [part]
+    position, depth = part
+    events = chance(position)
+    if events:
+        return [(chance_outcome(position, number)[1], depth) for number in range(events)]
+    return [(play(position, move), depth - 1) for move in legal_moves(position)]
 
 
 def minimax(
@@ -286,7 +229,7 @@ def minimax(
 
     Where the depth ends a line, an estimate stands for the value: the game's ``evaluate``,
     or another *evaluation*; what is counted then are scores (see ``engine.scores``).
-    *depth_in* is as for :class:`Engine`.
+    *depth_in* is as for :class:`Searcher`.
     """
     return _plain_result(minimax_node, position, depth, evaluation, soonest, depth_in)
 
@@ -319,23 +262,34 @@ def _plain(
     """
     cls: Any = type(position)
     run = kernel.specialise(cls, evaluation)
-    memory = Memory(cls, plain_dtype(cls))
-    words = memory.words
-    words["plies"][0] = plies = game_constant(cls, "MAX_PLIES", 512)
-    for name, value in settings.items():
-        memory[name] = value
+    memory = _plain_memory(cls, **settings)
     if evaluation is not None:
         args = (evaluation, *args)
     clock = Clock(None)
     call = functools.partial(run, coerce(position), *args, memory.argument)
     answer = watch(call, memory)
-    if words["stop"][0] == PLIES:
-        raise ContractError(f"a line of play is longer than MAX_PLIES = {plies}")
-    if words["stop"][0] == MOVES:
-        raise accusation(memory.position("culprit", position), MOVES)
-    if words["stop"][0] != RUNNING:
+    _require_sound(memory, position)
+    if memory["stop"] != RUNNING:
         raise KeyboardInterrupt
     return answer, memory, clock.elapsed()
+
+
+def _plain_memory(cls: Any, **settings: int) -> Memory:
+    """The memory of a plain kernel, with some of its numbers."""
+    memory = Memory(cls, plain_dtype(cls))
+    memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
+    for name, value in settings.items():
+        memory[name] = value
+    return memory
+
+
+def _require_sound(memory: Memory, position: Any) -> None:
+    """:class:`ContractError` if a plain kernel met what breaks the contract."""
+    if memory["stop"] == PLIES:
+        plies = memory["plies"]
+        raise ContractError(f"a line of play is longer than MAX_PLIES = {plies}")
+    if memory["stop"] == MOVES:
+        raise accusation(memory.position("culprit", position), MOVES)
 
 
 def _plain_result(
@@ -368,33 +322,3 @@ def _depth(depth: int | None) -> int:
     if depth is not None and whole(depth, "a depth") < 0:
         raise CutnodeError(f"a depth is 0 or more, not {depth}")
     return TO_THE_END if depth is None else min(depth, TO_THE_END)
-
-
-def _threads(threads: int, cls: type) -> int:
-    if whole(threads, "a number of threads") < 1:
-        raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
-    if threads > 1 and is_plain(cls):
-        raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
-    return threads
-
-
-def _require_solvable(cls: type) -> None:
-    for verb, reason in (
-        ("chance", "chance: iterate() solves such games, not the exact solver"),
-        ("reversible", "repetition: the exact solver does not take it yet"),
-        ("drawn", "draws by rule: the exact solver does not take them yet"),
-    ):
-        if defines(cls, verb):
-            raise GameError(f"{game_name(cls)} has {reason}")
-
-
-@functools.cache
-def _shared_table() -> Table:
-    return Table(DEFAULT_MEGABYTES)
-
-
-def _fresh_table() -> Table:
-    """The table of searches that are given none; they begin with nothing."""
-    table = _shared_table()
-    table.forget()
-    return table

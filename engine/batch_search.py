@@ -40,13 +40,14 @@ from engine.parameters import ASPIRATION_DEPTH, ASPIRATION_WINDOW, MOST_DEPTH
 from engine.people import accusation
 from engine.plain import accuse
 from engine.positions import as_words, class_of_all, coerce, load, width, words_each
-from engine.runner import UNLIMITED, Limits, in_threads
+from engine.runner import UNLIMITED, Limits
 from engine.scores import final_score, limited
 from engine.search import search_dtype, search_root
-from engine.searcher import Engine, class_of
+from engine.searcher import Searcher, class_of
 from engine.table import Table, begin
+from engine.threads import SHARED
 
-__all__ = ["FOUND", "BatchSearcher", "search_batch", "search_many"]
+__all__ = ["FOUND", "BatchSearcher", "BatchWorker", "check_depth", "search_batch", "search_many"]
 
 FOUND = np.dtype(
     [
@@ -208,10 +209,10 @@ def search_batch(like, evaluation, words, results, batch, search, table):
         result.reason = search.stop
 
 
-class _Worker:
+class BatchWorker:
     """One thread of a batch: an engine's memory and table, and its part of the positions."""
 
-    def __init__(self, engine: Engine, run: Callable[..., None]):
+    def __init__(self, engine: Searcher, run: Callable[..., None]):
         self.engine = engine
         self.run = run
         self.control = Memory(engine.cls, CONTROL)
@@ -262,6 +263,14 @@ class _Worker:
         self.engine.memory["stop"] = CALLED
 
 
+def check_depth(depth: int | None, limits: Limits) -> None:
+    """:class:`CutnodeError` if a depth is none, or nothing limits a search."""
+    if depth is not None and not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
+        raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+    if depth is None and limits == Limits():
+        raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+
+
 class BatchSearcher:
     """Searches of limited depth of many positions, with *threads* that share the work.
 
@@ -282,14 +291,14 @@ class BatchSearcher:
                 f"{game_name(self.cls)} is plain Python, which runs on one thread at a time"
             )
         part = max(1, whole(table, "the size of a table in MiB") // threads) if table > 0 else table
-        engines = [Engine(self.cls, table=Table(part), **options) for _ in range(threads)]
+        engines = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
         run = search_batch.specialise(self.cls, engines[0].evaluation)
-        self._workers = [_Worker(engine, run) for engine in engines]
+        self.workers = [BatchWorker(engine, run) for engine in engines]
         self._busy = threading.Lock()
 
     def clear(self) -> None:
         """Forget what searches stored and learned."""
-        for worker in self._workers:
+        for worker in self.workers:
             worker.engine.clear()
 
     def search(
@@ -314,10 +323,7 @@ class BatchSearcher:
         with the number of positions that are done.
         """
         limits = Limits(nodes, seconds, stop)
-        if depth is not None and not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
-            raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
-        if depth is None and nodes is None and seconds is None and stop is None:
-            raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+        check_depth(depth, limits)
         parked, like = self._parked(positions)
         if not len(parked):
             return np.zeros(0, FOUND)
@@ -361,31 +367,31 @@ class BatchSearcher:
         progress: Callable[[int], None] | None,
         cold: bool,
     ) -> Any:
-        count = len(self._workers)
-        for start, worker in enumerate(self._workers):
+        count = len(self.workers)
+        for start, worker in enumerate(self.workers):
             part = parked[start::count]
             words = part if is_plain(self.cls) else np.ascontiguousarray(part).reshape(-1)
             worker.give(words, len(part), depth, limits, cold=cold)
 
         def look() -> str:
-            for worker in self._workers:
+            for worker in self.workers:
                 worker.check_time()
             if progress is not None:
-                progress(sum(int(worker.control["current"]) for worker in self._workers))
+                progress(sum(int(worker.control["current"]) for worker in self.workers))
             return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
 
         def end() -> None:
-            for worker in self._workers:
+            for worker in self.workers:
                 worker.end()
 
         def patience() -> float:
-            return min(worker.clock.patience() for worker in self._workers)
+            return min(worker.clock.patience() for worker in self.workers)
 
         stopped = limits.stop is not None and limits.stop.is_set()
-        tasks = [functools.partial(worker, like) for worker in self._workers]
-        in_threads(tasks, look, end, patience, "stopped" if stopped else "")
+        tasks = [functools.partial(worker, like) for worker in self.workers]
+        SHARED.run(tasks, look, end, patience, "stopped" if stopped else "")
         found = np.zeros(len(parked), FOUND)
-        for start, worker in enumerate(self._workers):
+        for start, worker in enumerate(self.workers):
             found[start::count] = worker.rows.view(FOUND, np.ndarray)
         return found
 

@@ -30,7 +30,7 @@ import numpy as np
 from numba import types
 
 from engine.bits import Bits, mix
-from engine.chance_table import begin, probe, store
+from engine.chance_table import begin, open_whole, probe, store
 from engine.contract import (
     INFINITE,
     MAX_VALUE,
@@ -71,6 +71,7 @@ from engine.plain import accuse, is_draw
 from engine.positions import load, width
 from engine.scores import final_score
 from engine.search import (
+    OPENING,
     TABLE,
     address,
     count_cutoff,
@@ -495,7 +496,10 @@ def chance_node(
     )
 )
 def chance_root(position, evaluation, alpha, beta, depth, first, search, table):
-    """Search a position once; the *first* time for a set of limits begins an age."""
+    """Search a position once; see ``search_root``."""
+    if first == OPENING:
+        open_whole(table)
+        return 0.0
     if first and search.use_table:
         begin(table)
     nothing = np.int64(0)

@@ -3,7 +3,8 @@
 The memory, its header, regions, ages and generations are those of ``engine.table``.  An
 entry is four words, two entries to a bucket:
 
-    word    the scattered key XOR the salt: all 64 bits of it are compared
+    word    the scattered key XOR the salt XOR the other words: an entry that two threads wrote
+            at once matches no key; all 64 bits of it are compared
     data    as in ``engine.table``: move, plies and proof, age; the bits of bounds are 0
     lower   bound of the score, a float64
     upper   bound of the score, a float64
@@ -47,7 +48,7 @@ from engine.table import (
 )
 from engine.table import begin as begin_search
 
-__all__ = ["ENTRY_WORDS", "Entry", "begin", "probe", "store"]
+__all__ = ["ENTRY_WORDS", "Entry", "begin", "open_whole", "probe", "store"]
 
 ENTRY_WORDS = 4
 
@@ -67,6 +68,18 @@ def entry_at(table, at):
 
 
 @compiled
+def word_at(table, at):
+    """The scattered key XOR the salt of an entry."""
+    return Bits(table[at]) ^ Bits(table[at + 1]) ^ Bits(table[at + 2]) ^ Bits(table[at + 3])
+
+
+@compiled
+def put(table, at, salted, data, lower, upper):
+    park(table, at, Entry(Bits(0), Bits(data), lower, upper))
+    table[at] = Bits(salted) ^ word_at(table, at)
+
+
+@compiled
 def begin(table):
     """Begin a search; after ``forget``, begin a generation."""
     if np.int64(table[AGE]) == AGES:
@@ -81,7 +94,9 @@ def sweep(table):
     for at in range(HEADER_WORDS, end, ENTRY_WORDS):
         data = Bits(table[at + 1])
         if age_of(data) >= np.int64(table[FIRST_AGE]):
-            table[at + 1] = (data & Bits((1 << AGE_AT) - 1)) | (Bits(1) << Bits(AGE_AT))
+            renewed = (data & Bits((1 << AGE_AT) - 1)) | (Bits(1) << Bits(AGE_AT))
+            table[at] = Bits(table[at]) ^ data ^ renewed
+            table[at + 1] = renewed
         else:
             table[at + 1] = 0
     table[AGE] = 1
@@ -95,7 +110,7 @@ def probe(table, word):
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
-        if Bits(table[entry]) == salted and Bits(table[entry + 1]) != Bits(0):
+        if word_at(table, entry) == salted and Bits(table[entry + 1]) != Bits(0):
             return entry_at(table, entry)
     return Entry(Bits(0), Bits(0), 0.0, 0.0)
 
@@ -121,7 +136,7 @@ def store(table, word, lower, upper, move, depth, proven):
     salted = Bits(word) ^ Bits(table[SALT])
     age = Bits(table[AGE]) << Bits(AGE_AT)
     data = (Bits(move) << Bits(32)) | (Bits(work) << Bits(WORK_AT)) | age
-    park(table, at, Entry(Bits(salted), Bits(data), lower, upper))
+    put(table, at, salted, data, lower, upper)
     if worth == FREE and np.int64(table[BUCKETS]) < most_buckets(table):
         table[FILLED] = Bits(table[FILLED]) + Bits(1)
         if np.int64(table[FILLED]) > np.int64(table[BUCKETS]):
@@ -137,7 +152,7 @@ def place(table, word):
     victim, least = first, 1 << 30
     for at in range(first, first + BUCKET_WORDS, ENTRY_WORDS):
         data = Bits(table[at + 1])
-        if Bits(table[at]) == salted and data != Bits(0):
+        if word_at(table, at) == salted and data != Bits(0):
             return at, SAME
         age = age_of(data)
         worth = EARLIER if age >= np.int64(table[FIRST_AGE]) else FREE
@@ -150,22 +165,35 @@ def place(table, word):
 
 @compiled(inline=False)
 def grow(table):
-    """Enlarge a region that is half full, and move the generation's entries.
+    """Enlarge a region that is half full."""
+    table[FILLED] = 0
+    resize(table, min(np.int64(table[BUCKETS]) * REGION_GROWTH, most_buckets(table)))
+
+
+@compiled(inline=False)
+def open_whole(table):
+    """Use all of the memory, as threads that share the table must: they cannot resize."""
+    if np.int64(table[BUCKETS]) < most_buckets(table):
+        resize(table, most_buckets(table))
+
+
+@compiled
+def resize(table, buckets):
+    """Enlarge the region, and move the generation's entries to their new places.
 
     From the last bucket to the first: a bucket's entries move to it or behind it.
     """
     old = np.int64(table[BUCKETS])
-    table[FILLED] = 0
-    table[BUCKETS] = min(old * REGION_GROWTH, most_buckets(table))
-    table[HIGHEST] = max(np.int64(table[HIGHEST]), np.int64(table[BUCKETS]))
+    table[BUCKETS] = buckets
+    table[HIGHEST] = max(np.int64(table[HIGHEST]), np.int64(buckets))
     for number in range(old - 1, -1, -1):
         first = HEADER_WORDS + number * BUCKET_WORDS
         for at in range(first, first + BUCKET_WORDS, ENTRY_WORDS):
             entry = entry_at(table, at)
-            word = entry.word ^ Bits(table[SALT])
+            word = word_at(table, at) ^ Bits(table[SALT])
             if age_of(entry.data) < np.int64(table[FIRST_AGE]):
                 table[at + 1] = 0
             elif bucket(table, word) != first:
                 table[at + 1] = 0
                 other, _ = place(table, word)
-                park(table, other, entry)
+                put(table, other, word ^ Bits(table[SALT]), entry.data, entry.lower, entry.upper)

@@ -421,7 +421,7 @@ def search(
     _, entries = read_positions(game, position, file)
     if depth is None and nodes is None and seconds is None:
         seconds = 1.0
-    engine_of_game = engine.Engine(
+    engine_of_game = engine.Searcher(
         entries[0][1],
         table=table_mb,
         evaluation=evaluation,
@@ -705,10 +705,13 @@ def read_lines(file: str) -> tuple[str, list[str]]:
 
 
 @contextlib.contextmanager
-def progress_bar(total: int, wanted: bool = True) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, if that is a terminal; gives what moves it."""
+def progress_bar(total: int, wanted: bool = True) -> Iterator[Callable[..., None]]:
+    """A bar on standard error, if that is a terminal; gives what moves it.
+
+    That is called with how much is done, and with the total if that has become another.
+    """
     if not (wanted and sys.stderr.isatty()):
-        yield lambda done: None
+        yield lambda done, total=total: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -725,4 +728,4 @@ def progress_bar(total: int, wanted: bool = True) -> Iterator[Callable[[int], No
         *columns, console=Console(stderr=True), transient=True, redirect_stdout=False
     ) as progress:
         task = progress.add_task("", total=total)
-        yield lambda done: progress.update(task, completed=done)
+        yield lambda done, total=total: progress.update(task, completed=done, total=total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -79,21 +80,39 @@ def seconds_per_tick(read: Callable[[], int]) -> float:
 
 
 class Clock:
-    """Watches a time limit for each position of a batch."""
+    """Watches a time limit for each position of a batch.
 
-    def __init__(self, seconds: float | None):
+    While it is *held*, no time is limited: the limit counts from :meth:`release` on.
+    """
+
+    def __init__(self, seconds: float | None, *, held: bool = False):
         self.seconds = seconds
+        self.held = held
         self.started = time.perf_counter()
         self._current = 0
         self._since = self.started
+
+    def release(self) -> None:
+        """Let the limit count, from now on; from any thread."""
+        if self.held:
+            self._since = time.perf_counter()
+            self.held = False
 
     def elapsed(self) -> float:
         """Seconds since the batch began."""
         return time.perf_counter() - self.started
 
+    def spent(self) -> float:
+        """Seconds that count against a limit."""
+        return 0.0 if self.held else time.perf_counter() - self._since
+
+    def left(self) -> float:
+        """Seconds until the limit; infinite without one."""
+        return math.inf if self.seconds is None else max(0.0, self.seconds - self.spent())
+
     def is_over(self, current: int) -> bool:
         """Whether position number *current*, as last seen in work, has used its time."""
-        if self.seconds is None:
+        if self.seconds is None or self.held:
             return False
         now = time.perf_counter()
         if current != self._current:
@@ -104,7 +123,7 @@ class Clock:
         """How long to wait before looking again, in seconds: not past the end of the time."""
         if self.seconds is None:
             return LOOK
-        left = self.seconds - (time.perf_counter() - self._since)
+        left = self.seconds - self.spent()
         return max(SHORTEST_LOOK, min(left, max(self.seconds / 10, 0.001), LOOK))
 
 

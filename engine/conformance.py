@@ -87,7 +87,7 @@ from engine.parameters import PATTERNS
 from engine.playing.record import is_over
 from engine.positions import coerce, park, width
 from engine.scores import WIN, final_score, is_decisive, limited
-from engine.searcher import Engine
+from engine.searcher import Searcher
 from engine.table import Table
 
 __all__ = ["Finding", "check"]
@@ -450,9 +450,9 @@ class Study:
                 self.values[position] = self.minimax().value(position)
 
     @functools.cached_property
-    def engine(self) -> Engine:
+    def engine(self) -> Searcher:
         """A search that scores as minimax does."""
-        return Engine(self.game.start(), table=self.table, exact=True, debug=True)
+        return Searcher(self.game.start(), table=self.table, exact=True, debug=True)
 
     def minimax(self) -> Minimax:
         return Minimax(AFFORDABLE, None if self.path_dependent else self.exact)

@@ -15,6 +15,7 @@ from typing import Any
 
 from engine.contract import PLAIN_COPY, is_plain, module_of
 from engine.errors import GameError
+from engine.notebook import shows_board
 from engine.text import nearest, quoted
 
 __all__ = ["Game", "game_names", "load_game", "plain_copy"]
@@ -38,11 +39,11 @@ class Game:
 
     def start(self) -> Any:
         """The first position."""
-        return self.module.start(self.variant)
+        return shows_board(self.module.start(self.variant))
 
     def parse(self, text: str) -> Any:
         """A position from the game's own notation; :class:`PositionError` if it is none."""
-        return self.module.parse_position(text, self.variant)
+        return shows_board(self.module.parse_position(text, self.variant))
 
 
 def game_names() -> list[str]:

@@ -71,14 +71,14 @@ from engine.interpreted import Interpretable, interpret
 from engine.native import usable_in_compiled_code
 from engine.positions import position_type
 
-__all__ = ["Kernel", "cache_directory", "compiled", "jit_enabled"]
+__all__ = ["STARTED", "Kernel", "cache_directory", "compiled", "jit_enabled", "own_sources"]
 
 KEPT_VERSIONS = 8
 """Cache files kept for each kernel of a game; the oldest are deleted."""
 
 _specialising = threading.RLock()
 
-_STARTED = time.time_ns()
+STARTED = time.time_ns()
 """Sources older than this are as they were when they were imported."""
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -137,6 +137,9 @@ class Kernel(Interpretable):
         if is_plain(cls):
             return interpret(self.function, cls)
         kind = evaluation.type if self._estimates else None
+        ready = self._ready.get((cls, kind))  # without waiting for what others compile
+        if ready is not None:
+            return ready
         with _specialising:
             if (cls, kind) not in self._ready:
                 self._ready[cls, kind] = self._specialise(cls, evaluation if kind else None)
@@ -334,10 +337,10 @@ def _sources_digest(cls: type, modules: list[str]) -> str | None:
     sources = set(Path(__file__).parent.glob("*.py"))
     digest = hashlib.blake2b(digest_size=16)
     try:
-        sources.update(_own_sources(module), *(_own_sources(sys.modules[m]) for m in modules))
+        sources.update(own_sources(module), *(own_sources(sys.modules[m]) for m in modules))
         for path in sorted(sources):
             stat = path.stat()
-            if stat.st_mtime_ns > _STARTED:
+            if stat.st_mtime_ns > STARTED:
                 return None
             digest.update(_file_digest(path, stat.st_mtime_ns, stat.st_size))
     except (OSError, SyntaxError):
@@ -350,7 +353,7 @@ def _file_digest(path: Path, mtime_ns: int, size: int) -> bytes:
     return hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
 
 
-def _own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Path]:
+def own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Path]:
     """The files that the compiled code of a game (or kernel) can depend on, besides ours."""
     seen = set() if seen is None else seen
     if module.__name__ in seen or not getattr(module, "__file__", None):
@@ -364,7 +367,7 @@ def _own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[P
     for name in _imports(path, module.__package__ or ""):
         imported = sys.modules.get(name)
         if imported is not None and _is_own_code(imported, module):
-            yield from _own_sources(imported, seen)
+            yield from own_sources(imported, seen)
 
 
 def _imports(path: Path, package: str) -> Iterator[str]:

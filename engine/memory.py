@@ -40,6 +40,7 @@ class Memory:
             self.argument, self.record = for_kernel(memory), memory[0]
             raw = memory.view(np.ndarray)
             self.words = {name: raw[name].reshape(-1) for name in dtype.names or ()}
+        self._blocks: dict[Sequence[str], Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         """A number."""
@@ -58,14 +59,33 @@ class Memory:
         words = self.words[name]
         words[:] = [value] * len(words) if isinstance(words, list) else value
 
-    def numbers(self, names: Sequence[str]) -> dict[str, int]:
-        """Some fields that are numbers."""
-        return {name: int(self.words[name][0]) for name in names}
+    def numbers(self, names: tuple[str, ...]) -> dict[str, int]:
+        """Some fields that are whole numbers."""
+        block = self._block(names)
+        if block is None:
+            return {name: int(self.words[name][0]) for name in names}
+        return dict(zip(names, block.tolist(), strict=True))
 
-    def clear(self, names: Sequence[str]) -> None:
-        """Set some fields that are numbers to zero."""
-        for name in names:
-            self.words[name][0] = 0
+    def clear(self, names: tuple[str, ...]) -> None:
+        """Set some fields that are whole numbers to zero."""
+        block = self._block(names)
+        if block is None:
+            for name in names:
+                self.words[name][0] = 0
+        else:
+            block[:] = 0
+
+    def _block(self, names: tuple[str, ...]) -> Any:
+        """Fields that lie side by side as one array, which is read at once; None if they do not."""
+        if names not in self._blocks:
+            self._blocks[names] = None
+            fields = [self.words[name] for name in names]
+            if all(isinstance(field, np.ndarray) and field.dtype == np.int64 for field in fields):
+                places = [field.ctypes.data for field in fields]
+                if places == list(range(places[0], places[0] + 8 * len(places), 8)):
+                    block = np.lib.stride_tricks.as_strided(fields[0], (len(places),), (8,))
+                    self._blocks[names] = block
+        return self._blocks[names]
 
 
 def _plain_field(dtype: np.dtype[Any]) -> Any:

@@ -23,8 +23,10 @@ from engine.parameters import (
 __all__ = [
     "FIRST",
     "bring_best",
+    "is_put_off",
     "learned_score",
     "likeness",
+    "put_off",
     "rank",
     "ranked_again",
     "ranked_move",
@@ -60,6 +62,17 @@ def ranked_again(ranked):
 @compiled
 def ranked_number(ranked):
     return 0xFFFF - ((ranked >> 17) & 0xFFFF)
+
+
+@compiled
+def put_off(ranked):
+    """The same move behind all others."""
+    return ranked & ((1 << 33) - 1)
+
+
+@compiled
+def is_put_off(ranked):
+    return ranked >> 33 == 0
 
 
 @compiled

@@ -41,6 +41,10 @@ SHARED_PLIES = 16
 has at least this many plies left.  Two threads so take 0.7 of the time of one (and 1.2 of
 its nodes); without it 1.2, and 2.4.  12 to 23: the same within the noise."""
 
+LOOK_NODES = 2_000
+"""Such a thread looks every so many nodes whether another has decided a node of its line: what it
+searches then is of no use."""
+
 # The search of limited depth.  Depths are plies left.
 
 MOST_DEPTH = 63

@@ -13,7 +13,7 @@ import itertools
 import struct
 import typing
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from llvmlite import ir
@@ -27,6 +27,7 @@ from engine.errors import GameError, PositionError
 from engine.native import in_compiled_code
 
 __all__ = [
+    "Packed",
     "as_words",
     "class_of_all",
     "coerce",
@@ -145,8 +146,59 @@ def words_each(cls: Any) -> int:
     return 1 if is_plain(cls) else len(_fields(cls))
 
 
+class Packed(Sequence[Any]):
+    """Positions of one class, parked in an array: in Connect Four 16 bytes each.
+
+    *words* are those of :func:`as_words`, *like* is any position of the class.  Slices share the
+    array.
+    """
+
+    __slots__ = ("like", "words")
+
+    def __init__(self, words: Any, like: Any):
+        self.words = words
+        self.like = like
+
+    @classmethod
+    def of(cls, positions: Sequence[Any]) -> Packed:
+        """Pack some positions, one at least."""
+        return (
+            positions if isinstance(positions, Packed) else cls(as_words(positions), positions[0])
+        )
+
+    def __len__(self) -> int:
+        return len(self.words) // words_each(type(self.like))
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Packed: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            start, end, step = index.indices(len(self))
+            if step != 1:
+                return self.chosen(range(start, end, step))
+            each = words_each(type(self.like))
+            return Packed(self.words[start * each : max(start, end) * each], self.like)
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there are {len(self)} positions, and no number {index}")
+        index %= len(self)
+        if isinstance(self.words, list):
+            return self.words[index]
+        return load(self.words, index * words_each(type(self.like)), self.like)
+
+    def chosen(self, numbers: Any) -> Packed:
+        """The positions of these numbers."""
+        if isinstance(self.words, list):
+            return Packed([self.words[number] for number in numbers], self.like)
+        rows = self.words.reshape(len(self), words_each(type(self.like)))
+        return Packed(rows[np.asarray(numbers, np.int64)].reshape(-1), self.like)
+
+
 def class_of_all(positions: Sequence[Any]) -> Any:
     """The class of some positions; :class:`PositionError` if they are not of one."""
+    if isinstance(positions, Packed):
+        return type(positions.like)
     cls: Any = type(positions[0])
     for position in positions:
         if type(position) is not cls:
@@ -162,6 +214,8 @@ def as_words(positions: Sequence[Any]) -> Any:
 
     Rules in plain Python take a list of positions.
     """
+    if isinstance(positions, Packed):
+        return positions.words
     cls = class_of_all(positions)
     if is_plain(cls):
         return list(positions)

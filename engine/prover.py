@@ -22,7 +22,7 @@ from engine.positions import coerce
 from engine.proofs import Answer, ForcedWin, Proof
 from engine.runner import UNLIMITED, Limits, run_watched
 from engine.searcher import chosen_moves, class_of, drawing_words
-from engine.table import ENTRY_WORDS, Table
+from engine.table import Table
 
 __all__ = ["Prover", "prove_win"]
 
@@ -108,7 +108,7 @@ class _Task:
         self.stops = [] if limits.stop is None else [limits.stop]
         self.first = True
         self.memory = memory = prover.memory
-        prover.table.lay_out(ENTRY_WORDS)
+        prover.table.claim(prover.cls)
         memory.fill("killers", NO_MOVE)
         memory.clear(("nodes", "stop"))
         barred = sorted(self.barred)

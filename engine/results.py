@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from engine.contract import chance_outcome, game_name, play
+from engine.notebook import InNotebooks
 from engine.people import description, move_text, position_text
 from engine.scores import win_distance
 from engine.statistics import Statistics
@@ -43,7 +44,7 @@ class TableUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(InNotebooks):
     """What is known of a position.
 
     *value* is the value for the mover, or None if it was not proven; the truth is always
@@ -176,14 +177,15 @@ class Iteration:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(InNotebooks):
     """What a search of limited depth found.
 
     *value* is a score for the mover: see ``engine.scores``.  Scores are whole numbers, and
     floats in games of chance.  It is *proven* if it does not
     depend on estimates (a win found by selective techniques is one, though perhaps not the
     quickest); it is *exact* if it is that of plain minimax at this depth.  *reason* is why
-    the search ended: depth limit, proven, node limit, time limit, stopped, or interrupted.
+    the search ended: depth limit, proven, node limit, time limit, stopped, or interrupted;
+    or book, where that knows the move.
     """
 
     position: Any
@@ -326,7 +328,7 @@ class PlainResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Iterated:
+class Iterated(InNotebooks):
     """What value iteration found of a position, and of all that can be reached from it.
 
     *value* is the value for the mover, or None if its bounds are not within *tolerance* of each

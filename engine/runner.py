@@ -27,8 +27,9 @@ from engine.people import accusation
 from engine.positions import as_words, coerce
 from engine.solver import ALONE, OPENING, plies_for, result_dtype, search_dtype, solve_batch
 from engine.table import Table
+from engine.threads import SHARED, Workers
 
-__all__ = ["Limits", "Scouting", "Solver", "in_threads", "run", "run_watched", "watch"]
+__all__ = ["Limits", "Scouting", "Solver", "run", "run_watched", "solver_memory", "watch"]
 
 UNLIMITED = 1 << 62
 
@@ -69,6 +70,16 @@ class Scouting:
     """Why the searches, and so the proofs, were ended early; "" if they were not."""
 
 
+def solver_memory(cls: Any) -> Memory:
+    """What a thread works in that solves positions of a class."""
+    memory = Memory(cls, search_dtype(cls))
+    memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
+    memory["line_limit"] = UNLIMITED
+    for name, usual in (("TABLE_PLIES", TABLE_PLIES), ("ENHANCED_PLIES", ENHANCED_PLIES)):
+        memory[name.lower()] = game_constant(cls, name, plies_for(cls, usual))
+    return memory
+
+
 class Solver:
     """One thread's part of the work: some positions, a table, and the search's memory."""
 
@@ -86,6 +97,7 @@ class Solver:
         sharing: int,
         known: tuple[int, int] | None = None,
         scouting: Scouting | None = None,
+        memory: Memory | None = None,
     ):
         self.like = coerce(positions[0])
         self.words = as_words(positions)
@@ -100,16 +112,14 @@ class Solver:
         self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
         self.rows["guess"] = INFINITE if scouting is None else scouting.guesses
         self.rows["reason"] = CALLED
-        self.memory = Memory(cls, search_dtype(cls))
+        self.memory = solver_memory(cls) if memory is None else memory
         self.search = self.memory.words
-        self.search["node_limit"][0] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
-        self.search["plies"][0] = game_constant(cls, "MAX_PLIES", 512)
-        for name, usual in (("TABLE_PLIES", TABLE_PLIES), ("ENHANCED_PLIES", ENHANCED_PLIES)):
-            plies = game_constant(cls, name, plies_for(cls, usual))
-            self.search[name.lower()][0] = plies
+        self.search["stop"][0] = RUNNING
+        self.most_nodes = min(limits.nodes or UNLIMITED, UNLIMITED)
+        self.search["node_limit"][0] = self.most_nodes - 1
         self.search["scouted"][0] = 0 if scouting is None else scouting.purpose
         self.search["stop_at"][0] = -1
-        self.clock = Clock(limits.seconds)
+        self.clock = Clock(limits.seconds, held=True)
         self.seconds = np.zeros(len(positions))
         self.out_of_time: set[int] = set()
 
@@ -118,8 +128,25 @@ class Solver:
 
         :class:`ContractError` if one of those that are met breaks the contract.
         """
-        self.clock = Clock(self.clock.seconds)
-        self._call(self.rows, self.sharing)
+        self.clock.release()
+        self._solve(self.sharing)
+
+    def attempt(self, nodes: int) -> bool:
+        """Whether so many nodes, in this thread, are enough to solve the only position.
+
+        Or all that there may be.  What is proven stays.
+        """
+        self.search["node_limit"][0] = min(nodes, self.most_nodes) - 1
+        self.search["line_limit"][0] = nodes
+        self._solve(ALONE)
+        done = self.search["stop"][0] == RUNNING or nodes >= self.most_nodes
+        self.search["node_limit"][0] = self.most_nodes - 1
+        self.search["line_limit"][0] = UNLIMITED
+        self.search["stop"][0], self.search["stop_at"][0] = RUNNING, -1
+        return bool(done)
+
+    def _solve(self, sharing: int) -> None:
+        self._call(self.rows, sharing)
         if self.search["stop"][0] in (VALUE, MOVES):
             culprit = self.memory.position("culprit", self.like)
             raise accusation(culprit, int(self.search["stop"][0]))
@@ -162,8 +189,8 @@ def run(
     limits: Limits,
     *,
     first_wins: bool = False,
-    progress: Callable[[int], None] | None = None,
     ended: str = "",
+    workers: Workers = SHARED,
 ) -> str:
     """Run solvers, each in a thread, to their end; return why they were ended early, or "".
 
@@ -181,8 +208,6 @@ def run(
     def look() -> str:
         for solver in solvers:
             solver.check_time()
-        if progress is not None:
-            progress(sum(int(solver.search["current"][0]) for solver in solvers))
         return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
 
     def end() -> None:
@@ -193,7 +218,7 @@ def run(
         return min(solver.clock.patience() for solver in solvers)
 
     tasks = [functools.partial(work, solver) for solver in solvers]
-    return in_threads(tasks, look, end, patience, ended)
+    return workers.run(tasks, look, end, patience, ended)
 
 
 def watch(task: Callable[[], Any], memory: Memory) -> Any:
@@ -203,7 +228,7 @@ def watch(task: Callable[[], Any], memory: Memory) -> Any:
     def end() -> None:
         memory.words["stop"][0] = CALLED
 
-    in_threads([lambda: answers.append(task())], lambda: "", end, Clock(None).patience)
+    SHARED.run([lambda: answers.append(task())], lambda: "", end, Clock(None).patience)
     return answers[0]
 
 
@@ -212,6 +237,7 @@ def run_watched(
     memory: Memory,
     clock: Clock,
     stops: Sequence[threading.Event],
+    workers: Workers = SHARED,
 ) -> str:
     """Run a kernel in a thread; return why its ``stop`` was set, or ""."""
 
@@ -223,45 +249,4 @@ def run_watched(
     def end() -> None:
         memory.words["stop"][0] = CALLED
 
-    return in_threads([task], look, end, clock.patience)
-
-
-def in_threads(
-    tasks: Sequence[Callable[[], None]],
-    look: Callable[[], str],
-    end: Callable[[], None],
-    patience: Callable[[], float],
-    reason: str = "",
-) -> str:
-    """Run tasks to their end, looking after them after so many seconds of *patience*.
-
-    *look* may give a *reason* to end them early, and so does Ctrl-C; *end* does it.
-    Returns the reason, or "".
-    """
-    failures: list[BaseException] = []
-    # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
-    finished = [threading.Event() for _ in tasks]
-
-    def guarded(task: Callable[[], None], done: threading.Event) -> None:
-        try:
-            task()
-        except BaseException as error:
-            failures.append(error)
-            end()
-        finally:
-            done.set()
-
-    for pair in zip(tasks, finished, strict=True):
-        threading.Thread(target=guarded, args=pair, daemon=True).start()
-    for done in finished:
-        while not done.is_set():
-            try:
-                done.wait(patience())
-                reason = reason or look()
-            except KeyboardInterrupt:
-                reason = "interrupted"
-            if reason:
-                end()
-    if failures:
-        raise failures[0]
-    return reason
+    return workers.run([task], look, end, clock.patience)

@@ -15,19 +15,25 @@ from engine.contract import INFINITE, defines, outcome, scout
 from engine.parameters import MOST_DEPTH, SCOUTING_SHARE
 from engine.positions import coerce
 from engine.runner import Limits, Scouting
-from engine.searcher import Engine
+from engine.searcher import Searcher
 from engine.table import Table
 
 __all__ = ["scouting"]
 
 
 def scouting(
-    positions: Sequence[Any], table: Table, limits: Limits, *, cold: bool = False
+    positions: Sequence[Any],
+    table: Table,
+    limits: Limits,
+    *,
+    cold: bool = False,
+    searcher: Searcher | None = None,
 ) -> Scouting | None:
     """Search positions of one class as deep as their game says; None if it says nothing.
 
     It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position, and the proof has
-    the rest.  *cold*: what is found of a position does not depend on the others.
+    the rest.  *cold*: what is found of a position does not depend on the others.  *searcher* has
+    that table, and the techniques of the game; without it there is a new one.
     """
     cls = type(positions[0])
     if not defines(cls, "scout"):
@@ -36,15 +42,18 @@ def scouting(
     if not any(depths) or (limits.nodes is not None and limits.nodes < SCOUTING_SHARE):
         return None
     table.claim(cls)
-    engine = Engine(cls, table=table)
+    if searcher is None:
+        searcher = Searcher(cls, table=table)
     guesses = [INFINITE] * len(positions)
     nodes, seconds = [0] * len(positions), [0.0] * len(positions)
     ended = ""
     for number, (position, depth) in enumerate(zip(positions, depths, strict=True)):
         if depth > 0 and not ended:
             if cold:
-                engine.clear()
-            result = engine.search(
+                table.forget()
+            if cold or number == 0:
+                searcher.unlearn()
+            result = searcher.search(
                 coerce(position),
                 depth=min(depth, MOST_DEPTH),
                 nodes=limits.nodes and limits.nodes // SCOUTING_SHARE,
@@ -61,4 +70,4 @@ def scouting(
         nodes=limits.nodes and max(1, limits.nodes - max(nodes)),
         seconds=limits.seconds and max(1e-3, limits.seconds - max(seconds)),
     )
-    return Scouting(guesses, int(engine.words["purpose"][0]), nodes, seconds, left, ended)
+    return Scouting(guesses, int(searcher.words["purpose"][0]), nodes, seconds, left, ended)

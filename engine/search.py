@@ -71,8 +71,10 @@ from engine.ordering import (
     FIRST,
     bring_best,
     continued_score,
+    is_put_off,
     learned_score,
     likeness,
+    put_off,
     rank,
     ranked_again,
     ranked_move,
@@ -110,16 +112,21 @@ from engine.table import (
     address_for,
     begin,
     depth_of,
+    is_marked,
     is_proven,
     lower_of,
+    mark,
     move_of,
+    open_whole,
     probe,
     store_depth,
     upper_of,
 )
 from engine.techniques import TECHNIQUES
 
-__all__ = ["COUNTERS", "search_dtype", "search_root"]
+__all__ = ["COUNTERS", "OPENING", "search_dtype", "search_root"]
+
+OPENING = 2
 
 COUNTERS = (
     *("nodes", "quiet_nodes", "leaves", "pv_nodes", "cut_nodes", "all_nodes", "deepest"),
@@ -157,6 +164,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("step", np.int64),
         ("exact", np.int64),  # entries count only if they are of just the depth asked for
         ("order_depth", np.int64),  # from this depth on the game says which moves look promising
+        ("shared", np.int64),  # other threads search the same with the same table
         ("purpose", np.uint64),  # part of all keys: what the scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
         *((name, np.int64) for name in BLUNT),
@@ -294,6 +302,13 @@ def rank_moves(position, known, previous, mover, ply, top, end, parked, search):
         if move == known:
             score = FIRST
         search.ranked[at] = rank(score, move, again, at - top)
+
+
+@compiled
+def mark_of(ranked, top, depth, stride, search):
+    """What tells other threads that a child with a known address is being searched."""
+    at = (top + ranked_number(ranked)) * stride + stride - 1
+    return Bits(search.children[at]) ^ Bits(depth)
 
 
 @compiled
@@ -689,9 +704,17 @@ def search_node(
                     search.ranked[first] = ranked
                     first += 1
 
-    # 9. Search the children, the most promising first.
+    # 9. Search the children, the most promising first.  Those that another thread searches right
+    # now are put off until after the others, when their scores will mostly be in the table.
+    shared = search.shared != 0 and enhanced
     for at in range(first, end):
         ranked = bring_best(search.ranked, at, end)
+        if shared and searched > 0:
+            while not is_put_off(ranked) and is_marked(
+                table, mark_of(ranked, top, depth, stride, search)
+            ):
+                search.ranked[at] = put_off(ranked)
+                ranked = bring_best(search.ranked, at, end)
         move = ranked_move(ranked)
         if move == barred or (ply == 0 and is_excluded(search, move)):
             continue
@@ -798,6 +821,8 @@ def search_node(
         narrow = search.use_pvs != 0 and searched > 0
         low, high = floor, floor + 1 if narrow else beta
         value = np.int64(0)
+        if shared:
+            mark(table, mark_of(ranked, top, depth, stride, search), True)
         while True:
             plies = deeper - less
             search.cutting[ply + 1] = np.int64(less > 0 or (narrow and not cutting))
@@ -815,6 +840,8 @@ def search_node(
                     move, search, table,
                 )  # fmt: skip
             if search.stop != RUNNING:
+                if shared:
+                    mark(table, mark_of(ranked, top, depth, stride, search), False)
                 return floor
             if less > 0 and value > floor:
                 search.reduction_researches += 1
@@ -826,6 +853,8 @@ def search_node(
                 low, high = value - 1, beta
             else:
                 break
+        if shared:
+            mark(table, mark_of(ranked, top, depth, stride, search), False)
         searched += 1
         proven = search.estimates == before
         all_proven &= proven
@@ -879,7 +908,13 @@ def search_node(
     )
 )
 def search_root(position, evaluation, alpha, beta, depth, first, search, table):
-    """Search a position once; the *first* time for a set of limits begins an age."""
+    """Search a position once; the *first* time for a set of limits begins an age.
+
+    ``OPENING`` in its place only makes the table ready for several threads.
+    """
+    if first == OPENING:
+        open_whole(table)
+        return 0
     if first and search.use_table:
         begin(table, False)
     nothing = np.int64(0)

@@ -1,6 +1,6 @@
-"""The search that people call: deepening, windows, limits, several lines, ties.
+"""The search of one thread: deepening, windows, limits, several lines, ties.
 
-An :class:`Engine` owns a table, what its searches learn, and the choice of techniques, and
+A :class:`Searcher` owns a table, what its searches learn, and the choice of techniques, and
 drives the compiled search: one call of a kernel for each depth and window.  Short calls
 run in the caller's thread, longer ones in a thread of their own that is watched.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import chance_table
 from engine.chance import chance_address, chance_root
@@ -63,12 +63,17 @@ from engine.positions import coerce
 from engine.results import Iteration, Line, SearchResult
 from engine.runner import UNLIMITED, Limits, run_watched
 from engine.scores import WIN, final_score, is_decisive, limited
-from engine.search import COUNTERS, address, search_dtype, search_root
+from engine.search import COUNTERS, OPENING, address, search_dtype, search_root
 from engine.statistics import Statistics
 from engine.table import ENTRY_WORDS, Table, move_of, probe
 from engine.techniques import choose
+from engine.threads import SHARED, Workers
 
-__all__ = ["DRIVERS", "Engine", "chosen_moves", "class_of", "drawing_words", "search"]
+if TYPE_CHECKING:
+    from engine.books import Book
+    from engine.crew import Crew
+
+__all__ = ["DRIVERS", "Searcher", "chosen_moves", "class_of", "drawing_words", "search"]
 
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
@@ -78,7 +83,7 @@ SAME_SCORE = 1e-9
 """Scores of games of chance that differ by less are the same: sums are rounded."""
 
 
-class Engine:
+class Searcher:
     """A search of limited depth for one game.
 
     *game* is a game, a position or a position class.  *table* is a :class:`Table` or its
@@ -94,8 +99,9 @@ class Engine:
     always exact but for the table: unless *exact*, what was searched deeper counts as well.
     *debug* watches while searching that probabilities sum to one, that no value is beyond
     the game's ``VALUE_LIMIT``, and that lines of play end; :class:`GameError` says where not.
+    A position whose value is proven in the *book* is not searched: its move is the book's.
 
-    One thread at a time may use an engine.
+    One thread at a time may use an searcher.
     """
 
     def __init__(
@@ -110,8 +116,22 @@ class Engine:
         soonest: bool = True,
         depth_in: str = "turns",
         debug: bool = False,
+        book: Book | None = None,
+        workers: Workers = SHARED,
+        ready: bool = True,
     ):
         self.cls: Any = class_of(game)
+        if book is not None:
+            book.require(self.cls)
+        self.book = book
+        self._options: dict[str, Any] = {
+            "evaluation": evaluation,
+            "exact": exact,
+            "driver": driver,
+            "soonest": soonest,
+            "depth_in": depth_in,
+            "debug": debug,
+        }
         self.has_chance = defines(self.cls, "chance")
         if driver not in DRIVERS:
             raise CutnodeError(f"a driver is one of {', '.join(DRIVERS)}, not {driver!r}")
@@ -122,6 +142,7 @@ class Engine:
         self.debug = debug
         self.evaluation = evaluation_of(self.cls, evaluation)
         self.techniques = choose(self.cls, techniques, exact=exact)
+        self._options["techniques"] = self.techniques
         self.driver = driver
         self.exact = not self.techniques - choose(self.cls, None, exact=True)
         if self.has_chance:
@@ -129,17 +150,27 @@ class Engine:
         self.win = WIN if is_decisive(self.cls) else 0
         self.step = int(soonest)
         self.turns = counts_turns(depth_in)
-        kernel = chance_root if self.has_chance else search_root
-        self._run = kernel.specialise(self.cls, self.evaluation)
+        self.workers = workers
+        if ready:
+            self.prepare()
         self.table = table if isinstance(table, Table) else Table(table)
         self.memory = Memory(self.cls, search_dtype(self.cls))
         self.words = self.memory.words
-        self._prepare()
-        self._unlearn()
+        self._set_up()
+        self.unlearn()
         self._busy = threading.Lock()
         self._stop = threading.Event()
 
-    def _prepare(self) -> None:
+    @functools.cached_property
+    def _run(self) -> Callable[..., Any]:
+        kernel = chance_root if self.has_chance else search_root
+        return kernel.specialise(self.cls, self.evaluation)
+
+    def prepare(self) -> None:
+        """Have the compiled search ready; :class:`GameError` if the rules do not compile."""
+        _ = self._run
+
+    def _set_up(self) -> None:
         """Tell the kernel all that stays as it is."""
         words = self.words
         words["plies"][0] = min(game_constant(self.cls, "MAX_PLIES", 512), MOST_PLIES)
@@ -156,10 +187,7 @@ class Engine:
         for name, number in (SHARP if sharp else BLUNT).items():
             words[name][0] = number
         base, divisor = SHARP_REDUCTION if sharp else BLUNT_REDUCTION
-        for depth in range(1, MOST_DEPTH + 1):
-            for number in range(1, 64):
-                less = base + math.log(depth) * math.log(number) / divisor
-                words["reduction"][depth * 64 + number] = int(less)
+        words["reduction"][:] = reductions(base, divisor)
         if self.has_chance:
             words["debug"][0] = self.debug
             words["value_limit"][0] = value_limit(self.cls)
@@ -173,10 +201,31 @@ class Engine:
         name = f"{game_name(self.cls)} {meaning}"
         return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
 
+    def twin(self) -> Searcher:
+        """Another searcher with the same options and the same table."""
+        return Searcher(
+            self.cls, table=self.table, workers=self.workers, ready=False, **self._options
+        )
+
+    def open_table(self, like: Any) -> None:
+        """Make the table ready for several searchers; *like* is any position of the class."""
+        kind = float if self.has_chance else int
+        memory, table = self.memory.argument, self.table.words
+        self._run(like, self.evaluation, kind(0), kind(1), 0, OPENING, memory, table)
+
+    def estimate(self, position: Any) -> float:
+        """The score of a position without looking ahead: an estimate, or of what it is worth."""
+        over, final = outcome(position)
+        if over:
+            value = final_score(final, 0, self.win, self.step)
+        else:
+            value = limited(self.evaluation(position), self.win)
+        return float(value) if self.has_chance else int(value)
+
     def clear(self) -> None:
         """Forget what searches stored and learned: the next is as the first."""
         self.table.forget()
-        self._unlearn()
+        self.unlearn()
 
     def stop(self) -> None:
         """End the search that runs now, from any thread; it returns its best so far at once."""
@@ -185,15 +234,52 @@ class Engine:
 
     def _remember(self, history: Sequence[Any], position: Any) -> None:
         """Write down which positions of the game so far would be a draw if they occurred again."""
-        words = drawing_words(history, position)
-        self.words["path"][: len(words)] = words
+        words = drawing_words(history, position) if history else []
+        if words:
+            self.words["path"][: len(words)] = words
         self.words["before"][0] = len(words)
 
-    def _unlearn(self) -> None:
+    def unlearn(self) -> None:
+        """Forget what earlier searches learned of moves; the table keeps what it has."""
         for name in ("history", "continued"):
             self.memory.fill(name, 0)
         for name in ("killers", "counters"):
             self.memory.fill(name, NO_MOVE)
+
+    def check(
+        self,
+        position: Any,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        soft_seconds: float | None = None,
+        stop: threading.Event | None = None,
+        lines: int = 1,
+        seed: int | None = None,
+        moves: Iterable[int] | None = None,
+    ) -> tuple[Limits, Sequence[int] | None]:
+        """The limits of a search and its moves to choose from; an error if options are wrong."""
+        if type(position) is not self.cls:
+            given = type(position).__name__
+            if hasattr(position, "_fields"):
+                given = f"{game_name(type(position))} ({given})"
+            raise GameError(
+                f"this search is of {game_name(self.cls)} ({self.cls.__name__}), not {given}"
+            )
+        limits = Limits(nodes, seconds, stop)
+        if soft_seconds is not None:
+            Limits(None, soft_seconds)
+        if depth is not None and not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
+            raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+        if whole(lines, "a number of lines") < 1:
+            raise CutnodeError(f"a search gives at least 1 line, not {lines}")
+        if seed is not None:
+            whole(seed, "a seed")
+        if depth is None and nodes is None and seconds is None and soft_seconds is None:
+            if stop is None:
+                raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+        return limits, None if moves is None else chosen_moves(position, moves)
 
     def search(
         self,
@@ -210,6 +296,8 @@ class Engine:
         history: Sequence[Any] = (),
         progress: Callable[[Iteration], None] | None = None,
         bounds: Callable[[Iteration], None] | None = None,
+        clock: Clock | None = None,
+        crew: Crew | None = None,
     ) -> SearchResult:
         """The best move and its score, as deep as limits allow.
 
@@ -222,36 +310,65 @@ class Engine:
         ends the search; without it the first found is taken.  *history* are the positions of
         the game before this one, the first first: what may repeat.  *progress* is called after
         each depth, and *bounds* where a score turns out to be beyond what was expected, with
-        the bound that is known by then.
+        the bound that is known by then.  *clock* is that of the search, if others know it: one
+        that is held lets the limits of time count from its release on.  *crew* are searchers
+        that help if the search takes long.
         """
-        if type(position) is not self.cls:
-            given = type(position).__name__
-            if hasattr(position, "_fields"):
-                given = f"{game_name(type(position))} ({given})"
-            raise GameError(
-                f"this engine searches {game_name(self.cls)} ({self.cls.__name__}), not {given}"
-            )
-        limits = Limits(nodes, seconds, stop)
-        Limits(None, soft_seconds)
-        if depth is not None and not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
-            raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
-        if whole(lines, "a number of lines") < 1:
-            raise CutnodeError(f"a search gives at least 1 line, not {lines}")
-        if seed is not None:
-            whole(seed, "a seed")
-        if depth is None and nodes is None and seconds is None and soft_seconds is None:
-            if stop is None:
-                raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
-        allowed = None if moves is None else chosen_moves(position, moves)
+        limits, allowed = self.check(
+            position,
+            depth=depth,
+            nodes=nodes,
+            seconds=seconds,
+            soft_seconds=soft_seconds,
+            stop=stop,
+            lines=lines,
+            seed=seed,
+            moves=moves,
+        )
         if not self._busy.acquire(blocking=False):
-            raise CutnodeError("this engine is searching already: use an engine for each thread")
+            raise CutnodeError("this searcher is busy: use one for each thread")
         self._stop.clear()
         try:
-            task = _Task(self, coerce(position), limits, soft_seconds, depth, lines, allowed)
+            self.prepare()
+            clock = clock or Clock(seconds)
+            clock.seconds = seconds
+            known = self._in_book(position) if lines == 1 and moves is None else None
+            if known is not None:
+                depth, allowed, crew = 1, [known[1]], None
+            task = _Task(self, coerce(position), limits, clock, soft_seconds, depth, lines, allowed)
             self._remember(history, position)
-            return task.run(seed, progress, bounds)
+            if crew is not None and len(crew) > 1:
+                task.join(crew, history)
+            result = task.run(seed, progress, bounds)
+            return result if known is None else _by_book(result, known[0])
         finally:
             self._busy.release()
+
+    def _in_book(self, position: Any) -> tuple[int, int] | None:
+        """The value and a best move of a position, if the book knows both."""
+        answer = None if self.book is None else self.book.answer(position)
+        if answer is None or answer[0] != answer[1] or answer[2] is None:
+            return None
+        return answer[0], answer[2]
+
+    def help(
+        self,
+        position: Any,
+        start: int,
+        depth: int | None,
+        *,
+        nodes: int | None,
+        moves: Sequence[int] | None,
+        history: Sequence[Any],
+        stop: threading.Event,
+    ) -> None:
+        """Search for another searcher, in this thread, from the depth *start* on."""
+        with self._busy:
+            self._stop.clear()
+            limits = Limits(nodes, stop=stop)
+            task = _Task(self, position, limits, Clock(None), None, depth, 1, moves)
+            self._remember(history, position)
+            task.assist(start)
 
 
 class _Task:
@@ -259,25 +376,27 @@ class _Task:
 
     def __init__(
         self,
-        engine: Engine,
+        searcher: Searcher,
         position: Any,
         limits: Limits,
+        clock: Clock,
         soft_seconds: float | None,
         depth: int | None,
         lines: int,
         allowed: Sequence[int] | None,
     ):
-        self.engine = engine
+        self.searcher = searcher
         self.position = position
+        self.over = bool(outcome(position)[0])
         self.allowed = allowed
         self.limits = limits
         self.soft_seconds = soft_seconds
         self.depth = depth
         self.lines = lines
-        self.clock = Clock(limits.seconds)
+        self.clock = clock
         self.reason = ""
         self.first = 1
-        self.stops = [stop for stop in (limits.stop, engine._stop) if stop is not None]
+        self.stops = [stop for stop in (limits.stop, searcher._stop) if stop is not None]
         self.researches = 0
         self.proven = False
         self.iterations: list[Iteration] = []
@@ -286,12 +405,37 @@ class _Task:
         self.reached: float = 0
         """What the last call of the search returned, and where it was stopped."""
         self.bounds: Callable[[Iteration], None] | None = None
-        self.words = engine.words
-        engine.table.lay_out(chance_table.ENTRY_WORDS if engine.has_chance else ENTRY_WORDS)
-        engine.memory.clear(COUNTERS)
-        engine.memory.fill("barred", NO_MOVE)
-        for name in ("stop", "excluded", "foretelling"):
+        self.crew: Crew | None = None
+        self.history: Sequence[Any] = ()
+        self.assisting = False
+        self.words = searcher.words
+        entry_words = chance_table.ENTRY_WORDS if searcher.has_chance else ENTRY_WORDS
+        searcher.table.claim(searcher.cls, entry_words)
+        searcher.memory.clear(COUNTERS)
+        searcher.memory.fill("barred", NO_MOVE)
+        for name in ("stop", "excluded", "foretelling", "shared"):
             self.words[name][0] = 0
+
+    def join(self, crew: Crew, history: Sequence[Any]) -> None:
+        """Be led by this task: the crew, which gets its share of the limit of nodes."""
+        self.crew, self.history = crew, history
+        crew.began = False
+        if self.limits.nodes is not None:
+            self.limits = replace(self.limits, nodes=max(1, self.limits.nodes // len(crew)))
+
+    def assist(self, start: int) -> None:
+        """Search without a result, from a depth on, with a table that others use as well."""
+        self.assisting = True
+        self.first = 0
+        self.words["shared"][0] = 1
+        for depth in self._depths():
+            if depth >= start and not self._iterate(depth):
+                break
+
+    def nodes(self) -> int:
+        """The nodes of all threads."""
+        nodes = int(self.words["nodes"][0])
+        return nodes if self.crew is None else nodes + self.crew.nodes()
 
     def run(
         self,
@@ -316,14 +460,19 @@ class _Task:
                     self._choose_among_ties(seed)
         except KeyboardInterrupt:
             self.reason = "interrupted"
+        finally:
+            self._dismiss()
         return self._result()
+
+    def _dismiss(self) -> None:
+        if self.crew is not None and self.crew.end():
+            self.reason = "interrupted"
 
     def _depths(self) -> Iterator[int]:
         """The depths to search: single, in steps of two to a given one, or without end."""
-        over, _ = outcome(self.position)
-        if over or self.depth == 0:
+        if self.over or self.depth == 0:
             return
-        if "deepening" not in self.engine.techniques:
+        if "deepening" not in self.searcher.techniques:
             yield MOST_DEPTH if self.depth is None else self.depth
         elif self.depth is None:
             yield from range(1, MOST_DEPTH + 1)
@@ -333,7 +482,7 @@ class _Task:
 
     def _is_over_softly(self) -> bool:
         soft = self.soft_seconds
-        if soft is not None and self.clock.elapsed() >= soft:
+        if soft is not None and self.clock.spent() >= soft:
             self.reason = "time limit"
         return bool(self.reason)
 
@@ -343,7 +492,8 @@ class _Task:
         found: list[Line] = []
         proven = True
         barred = self._barred()
-        words["excluded_moves"][: len(barred)] = barred
+        if barred:
+            words["excluded_moves"][: len(barred)] = barred
         words["excluded"][0] = len(barred)
         choices = len(self.moves()) if self.lines > 1 else 1
         best: float | None = None
@@ -371,7 +521,7 @@ class _Task:
                 best,
                 proven,
                 tuple(found),
-                int(words["nodes"][0]),
+                self.nodes(),
                 spent,
                 deepest=int(words["deepest"][0]),
             )
@@ -391,14 +541,14 @@ class _Task:
 
     def _score(self, depth: int, number: int) -> float | None:
         """The score of the best move that is not excluded; None after a stop."""
-        if self.engine.driver == "mtdf":
+        if self.searcher.driver == "mtdf":
             return self._score_by_null_windows(depth, number)
         words = self.words
         known = self._last_score(depth, number)
         window = ASPIRATION_WINDOW
         low: float = -INFINITE
         high: float = INFINITE
-        if known is not None and "aspiration" in self.engine.techniques:
+        if known is not None and "aspiration" in self.searcher.techniques:
             low, high = known - window, known + window
         while True:
             low, high = max(low, -INFINITE), min(high, INFINITE)
@@ -424,7 +574,7 @@ class _Task:
     def _note(self, low: float) -> None:
         """Keep the move that this depth has found to score more than *low*, if it has."""
         length = int(self.words["length"][0])
-        if length and self.reached > low and not self.engine.has_chance:
+        if length and self.reached > low and not self.searcher.has_chance:
             line = tuple(int(move) for move in self.words["line"][:length])
             self.interim = Line(line[0], self.reached, line)
 
@@ -434,7 +584,7 @@ class _Task:
         if line is None and self.iterations:
             line = self.iterations[-1].lines[0]
         lines = () if line is None else (Line(line.move, value, line.pv),)
-        nodes, deepest = int(self.words["nodes"][0]), int(self.words["deepest"][0])
+        nodes, deepest = self.nodes(), int(self.words["deepest"][0])
         spent = self.clock.elapsed()
         return Iteration(depth, value, False, lines, nodes, spent, deepest=deepest, bound=bound)
 
@@ -471,7 +621,7 @@ class _Task:
         return value
 
     def _broken_contract(self) -> ContractError:
-        game = game_name(self.engine.cls)
+        game = game_name(self.searcher.cls)
         return ContractError(
             f"{game} breaks the contract: a position without moves that is not over, or a value "
             f"beyond {MAX_VALUE}; see cutnode check {game}"
@@ -498,6 +648,12 @@ class _Task:
         if any(stop.is_set() for stop in self.stops):
             self.reason = "stopped"
             return None
+        if self.assisting:
+            words["node_limit"][0] = limit - 1
+            self.reached = task()
+            if words["stop"][0] == RUNNING:
+                return self.reached
+            return None
         if self._is_short(depth):
             words["node_limit"][0] = min(limit - 1, spent + INLINE_NODES)
             self.reached = task()
@@ -506,9 +662,15 @@ class _Task:
             words["stop"][0] = RUNNING
         if int(words["nodes"][0]) < limit or limit <= spent:
             words["node_limit"][0] = limit - 1
+            if self.crew is not None and not self.crew.working:
+                self.crew.begin(self, depth)
             answers: list[float] = []
             self.reason = run_watched(
-                lambda: answers.append(task()), self.engine.memory, self.clock, self.stops
+                lambda: answers.append(task()),
+                self.searcher.memory,
+                self.clock,
+                self.stops,
+                self.searcher.workers,
             )
             self.reached = answers[0]
             if words["stop"][0] == RUNNING:
@@ -518,8 +680,8 @@ class _Task:
         if words["stop"][0] == NODES:
             self.reason = "node limit"
         elif words["stop"][0] in (PLIES, PROBABILITIES, VALUE, MOVES):
-            culprit = self.engine.memory.position("culprit", self.position)
-            raise accusation(culprit, int(words["stop"][0]), self.engine.evaluation)
+            culprit = self.searcher.memory.position("culprit", self.position)
+            raise accusation(culprit, int(words["stop"][0]), self.searcher.evaluation)
         elif not self.reason:
             self.reason = "stopped"
         words["stop"][0] = RUNNING
@@ -532,20 +694,20 @@ class _Task:
         return depth <= 1 or (bool(self.iterations) and self.iterations[-1].nodes < SHORT_NODES)
 
     def _search(self, low: float, high: float, depth: int) -> float:
-        engine = self.engine
-        kind = float if engine.has_chance else int
+        searcher = self.searcher
+        kind = float if searcher.has_chance else int
         self.words["estimates"][0] = 0
         first, self.first = self.first, 0
-        memory, table = engine.memory.argument, engine.table.words
-        return engine._run(  # type: ignore[no-any-return]
-            self.position, engine.evaluation, kind(low), kind(high), depth, first, memory, table
+        memory, table = searcher.memory.argument, searcher.table.words
+        return searcher._run(  # type: ignore[no-any-return]
+            self.position, searcher.evaluation, kind(low), kind(high), depth, first, memory, table
         )
 
     def _choose_among_ties(self, seed: int) -> None:
         """Put a move of the best score in front, chosen by *seed* among all that have it."""
         last = self.iterations[-1]
         words = self.words
-        least = last.value - SAME_SCORE if self.engine.has_chance else last.value
+        least = last.value - SAME_SCORE if self.searcher.has_chance else last.value
         ties = [last.lines[0]]
         moves = legal_moves(self.position)
         for move in self.moves():
@@ -566,37 +728,32 @@ class _Task:
         rest = [line for line in last.lines if line.move != chosen.move]
         lines = (chosen, *rest)[: len(last.lines)]
         spent = self.clock.elapsed()
-        self.iterations[-1] = replace(
-            last, lines=lines, nodes=int(words["nodes"][0]), seconds=spent
-        )
+        self.iterations[-1] = replace(last, lines=lines, nodes=self.nodes(), seconds=spent)
 
     def _result(self) -> SearchResult:
-        engine = self.engine
+        searcher = self.searcher
         seconds = self.clock.elapsed()
-        over, final = outcome(self.position)
-        depth, proven = 0, bool(over)
+        depth, proven = 0, self.over
         lines: tuple[Line, ...] = ()
         if self.iterations:
             last = self.iterations[-1]
             depth, value, proven = last.depth, last.value, last.proven
             lines = last.lines
         else:
-            value = limited(engine.evaluation(self.position), engine.win)
-            if over:
-                value = final_score(final, 0, engine.win, engine.step)
-            value = float(value) if engine.has_chance else int(value)
+            value = searcher.estimate(self.position)
             lines = tuple(Line(move, value, (move,)) for move in self.moves()[:1])
         if self.interim is not None and self.interim.move != lines[0].move:
             rest = [line for line in lines if depth and line.move != self.interim.move]
             lines, value = (self.interim, *rest)[: len(lines)], self.interim.value
         lines = tuple(self._complete(line, depth) for line in lines)
-        counts = engine.memory.numbers(COUNTERS)
+        crew = self.crew
+        counts = searcher.memory.numbers(COUNTERS) if crew is None else crew.counts()
         return SearchResult(
             position=self.position,
             value=value,
             proven=proven,
-            exact=engine.exact,
-            decisive=engine.win > 0,
+            exact=searcher.exact,
+            decisive=searcher.win > 0,
             lines=lines,
             depth=depth,
             iterations=tuple(self.iterations),
@@ -605,7 +762,7 @@ class _Task:
                 aspiration_researches=self.researches,
                 depth=depth,
                 seconds=seconds,
-                fill=engine.table.fill(),
+                fill=searcher.table.fill(),
             ),
             seconds=seconds,
             reason=self.reason or ("proven" if proven else "depth limit"),
@@ -613,8 +770,8 @@ class _Task:
 
     def _complete(self, line: Line, depth: int) -> Line:
         """A line that the table cut short, continued from the table."""
-        engine = self.engine
-        if len(line.pv) >= depth or "table" not in engine.techniques:
+        searcher = self.searcher
+        if len(line.pv) >= depth or "table" not in searcher.techniques:
             return line
         moves: list[int] = []
         position, actions = self.position, 0
@@ -622,15 +779,15 @@ class _Task:
         def follow(move: int) -> None:
             nonlocal position, actions
             child = play(position, move)
-            gratis = costless(position, move, child, actions, engine.turns)
+            gratis = costless(position, move, child, actions, searcher.turns)
             position, actions = child, actions + 1 if gratis else 0
             moves.append(move)
 
         for move in line.pv:
             follow(move)
-        search, words = engine.memory.record, engine.table.words
+        search, words = searcher.memory.record, searcher.table.words
         while len(moves) < depth and not outcome(position)[0] and not chance(position):
-            if engine.has_chance:
+            if searcher.has_chance:
                 left = depth - len(moves)
                 word = chance_address(position, actions, left, len(moves), search)
                 data = chance_table.probe(words, word).data
@@ -639,7 +796,7 @@ class _Task:
             move = move_of(data) if data != 0 else NO_MOVE
             if move == NO_MOVE:
                 break
-            if "symmetry" in engine.techniques:
+            if "symmetry" in searcher.techniques:
                 move = original_move(position, int(move), canonical(position)[1])
             if move not in legal_moves(position):
                 break
@@ -647,12 +804,33 @@ class _Task:
         return Line(line.move, line.value, tuple(moves))
 
 
+@functools.cache
+def reductions(base: float, divisor: float) -> list[int]:
+    """By how many plies late moves are searched less deep: at ``depth * 64 + number``."""
+    less = [0] * ((MOST_DEPTH + 1) * 64)
+    for depth in range(1, MOST_DEPTH + 1):
+        for number in range(1, 64):
+            less[depth * 64 + number] = int(base + math.log(depth) * math.log(number) / divisor)
+    return less
+
+
+def _by_book(result: SearchResult, value: int) -> SearchResult:
+    """What a search of a book's move found, with the value that the book knows.
+
+    Where scores say how soon a game is won, a value does not say it: there the score stays.
+    """
+    if not result.decisive and result.lines:
+        best = replace(result.lines[0], value=value)
+        result = replace(result, value=value, proven=True, lines=(best,))
+    return replace(result, reason="book")
+
+
 def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
     """The words (``recurrence``) of positions of a game before *position* that must not come back.
 
     Those that have to occur more than once again before that is a draw are not among them.
     """
-    line = [coerce(earlier) for earlier in (*history, position)] if history else []
+    line = [coerce(earlier) for earlier in (*history, position)]
     start = len(line) - 1
     while start > max(0, len(line) - MOST_BEFORE) and reversible(line[start - 1], line[start]):
         start -= 1
@@ -680,14 +858,14 @@ def search(
     table: Table | int = 64,
     **options: Any,
 ) -> SearchResult:
-    """:meth:`Engine.search` with an engine of its own.
+    """:meth:`Searcher.search` with a searcher of its own.
 
-    *options* are those of :class:`Engine` and of its ``search``.
+    *options* are those of :class:`Searcher` and of its ``search``.
     """
     limits = ("soft_seconds", "stop", "lines", "seed", "moves", "history", "progress", "bounds")
     more = {name: options.pop(name) for name in limits if name in options}
-    engine = Engine(position, table=table, **options)
-    return engine.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)
+    searcher = Searcher(position, table=table, **options)
+    return searcher.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)
 
 
 def class_of(game: Any) -> Any:

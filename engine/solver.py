@@ -58,7 +58,14 @@ from engine.ordering import (
     ranked_number,
     sort_down,
 )
-from engine.parameters import FAR_FRACTION, SCOUTED_DEPTH, SCOUTED_PLIES, SHARED_PLIES, USUAL_MOVES
+from engine.parameters import (
+    FAR_FRACTION,
+    LOOK_NODES,
+    SCOUTED_DEPTH,
+    SCOUTED_PLIES,
+    SHARED_PLIES,
+    USUAL_MOVES,
+)
 from engine.plain import accuse
 from engine.positions import load, park, width, words_each
 from engine.table import (
@@ -86,6 +93,8 @@ __all__ = [
     "solve_batch",
 ]
 
+NO_PLY = 1 << 30
+
 ALONE, OPENING, SHARED = range(3)
 """How a batch uses the table: for itself; making it ready for others; with others."""
 
@@ -100,6 +109,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("stop_at", np.int64),  # the stop is meant for this position of the batch; -1: all
         ("current", np.int64),  # the position of the batch that is being solved
         ("node_limit", np.int64),  # for each position
+        ("line_limit", np.int64),  # the same, with the nodes for the best line
         ("nodes", np.int64),
         ("probes", np.int64),
         ("hits", np.int64),
@@ -108,6 +118,13 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("overwrites", np.int64),
         ("ticks", np.int64),  # the counter when the batch was done
         ("shared", np.int64),  # whether other threads search the same with the same table
+        ("looked", np.int64),  # at so many nodes we looked last for what they have decided
+        ("unwind", np.int64),  # they have decided the node of this ply; NO_PLY: none
+        ("found_lower", np.int64),  # and this is what they say of it
+        ("found_upper", np.int64),
+        ("path", np.uint64, (plies + 1,)),  # the scattered keys of the line to here
+        ("lowest", np.int64, (plies + 1,)),  # and the windows; infinite where nobody looks
+        ("highest", np.int64, (plies + 1,)),
         ("plies", np.int64),  # longest line that the stacks have room for
         ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
         ("scouted", np.uint64),  # the purpose of a search that left moves in the table; 0: none
@@ -222,6 +239,20 @@ def work(nodes):
     return exponent
 
 
+@compiled(inline=False)
+def look_around(ply, search, table):
+    """See whether another thread has decided a node of the line to here, the first of them."""
+    search.looked = search.nodes
+    for above in range(ply):
+        data = probe(table, search.path[above])
+        if data != Bits(0):
+            lower, upper = lower_of(data), upper_of(data)
+            if lower >= search.highest[above] or upper <= search.lowest[above] or lower == upper:
+                search.unwind = above
+                search.found_lower, search.found_upper = lower, upper
+                return
+
+
 @compiled
 def must_stop(search, ply):
     """Whether the search of this position has to end; the reason is left in ``stop``."""
@@ -296,6 +327,17 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
         if best_known == NO_MOVE and search.scouted != 0 and plies >= SCOUTED_PLIES:
             best_known = scouted_move(position, search.scouted, table)
 
+    # With other threads: has one decided a node above, so that this one is of no use?
+    shared = search.shared != 0 and plies >= SHARED_PLIES
+    if shared and search.nodes - search.looked > LOOK_NODES:
+        look_around(ply, search, table)
+        if search.unwind != NO_PLY:
+            return alpha
+    if search.shared != 0:
+        search.path[ply] = word
+        search.lowest[ply] = alpha - points if shared else -INFINITE
+        search.highest[ply] = beta - points if shared else INFINITE
+
     # 3. Make the children, and see which of them are decided without search.
     best, best_move, floor = -INFINITE, NO_MOVE, alpha
     stride = width(position) + 1
@@ -365,7 +407,6 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
     # thread searches right now are put off until after the others (T. Kerrigan, "Simplified
     # ABDADA"): their values will mostly be in the table by then.
     sort_down(search.ranked, top, top + count)
-    shared = search.shared != 0 and plies >= SHARED_PLIES
     for attempt in range(2):
         put_off = 0
         for at in range(top, top + count):
@@ -385,8 +426,12 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
                 value = -search_node(child, child_word, -beta, -floor, ply + 1, end, search, table)
             if shared:
                 mark(table, child_word, False)
-            if search.stop != RUNNING:
+            if search.stop != RUNNING or search.unwind < ply:
                 return alpha
+            if search.unwind == ply:
+                search.unwind = NO_PLY
+                lower, upper = search.found_lower + points, search.found_upper + points
+                return lower if lower >= beta or lower == upper else upper
             if value > best:
                 best, best_move = value, ranked_move(ranked)
                 if best >= beta:
@@ -416,6 +461,7 @@ def search_node(position, word, alpha, beta, ply, top, search, table):
 @compiled
 def search_root(position, alpha, beta, top, search, table):
     """The value of any position within a window, fail-soft; the stacks are free from *top*."""
+    search.unwind = NO_PLY
     reached, same, decided, value = resolve(position, alpha, beta, search)
     if not decided:
         low, high = (alpha, beta) if same else (-beta, -alpha)
@@ -575,10 +621,10 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
             begin(table, cold)
         search.current = number
         search.shared = sharing == SHARED
-        if search.stop != RUNNING and search.stop_at >= 0:
+        if search.stop != RUNNING and search.stop_at >= 0 and search.stop_at != number:
             search.stop = RUNNING
         search.nodes = search.probes = search.hits = search.cutoffs = 0
-        search.stores = search.overwrites = 0
+        search.stores = search.overwrites = search.looked = 0
         started = ticks()
         prove(position, result, weak, search, table)
         result.ticks = ticks() - started
@@ -592,7 +638,7 @@ def solve_batch(like, words, results, weak, line, cold, sharing, search, table):
         if line > 0:
             limit = search.node_limit
             stopped = search.stop
-            search.node_limit = np.int64(1 << 62)
+            search.node_limit = search.line_limit
             search.stop = RUNNING
             follow(position, result, weak, line > 1, search, table)
             search.node_limit = limit

@@ -73,11 +73,12 @@ SAME, FREE, EARLIER = -3, -2, -1
 class Table:
     """A transposition table of a given size in MiB, to share between searches.
 
-    The memory is reserved at once and touched as searches need it.
+    The memory is reserved at once and touched as searches need it.  *words* is memory to take
+    instead: zeroed, or a table's, just as large, and from the beginning of a cache line on.
     :class:`TableError` if the size is not a positive number or memory is short.
     """
 
-    def __init__(self, megabytes: int = 256):
+    def __init__(self, megabytes: int = 256, *, words: np.ndarray | None = None):
         if whole(megabytes, "the size of a table in MiB") < 1:
             raise TableError(f"a table needs at least 1 MiB, not {megabytes}")
         room = available_megabytes()
@@ -85,32 +86,28 @@ class Table:
             raise TableError(
                 f"a table of {megabytes} MiB does not fit: {room} MiB of memory are available"
             )
-        try:
-            words = np.zeros((megabytes << 17) + BUCKET_WORDS, np.uint64)
-        except MemoryError:
-            raise TableError(f"no memory for a table of {megabytes} MiB") from None
-        skip = -words.ctypes.data % BUCKET_BYTES // 8
-        self.words = words[skip : skip + (megabytes << 17)]
+        self.words = new_words(megabytes) if words is None else words
         self.megabytes = megabytes
         self.entry_words = ENTRY_WORDS
-        self._owner: type | None = None
+        self.owner: type | None = None
+        """The class of the positions that are kept."""
         self.forget()
 
     @property
     def buckets(self) -> int:
         """The buckets that the memory has room for."""
-        return int(most_buckets(self.words))
+        return (len(self.words) - HEADER_WORDS) // BUCKET_WORDS
 
     def forget(self) -> None:
         """Nothing stored so far will be found by the next search.  Takes no time."""
         self.words[COLD] = 1
 
-    def claim(self, cls: type) -> None:
+    def claim(self, cls: type, entry_words: int = ENTRY_WORDS) -> None:
         """Forget all if what is stored is of another class of positions, with other keys."""
-        self.lay_out(ENTRY_WORDS)
-        if self._owner not in (None, cls):
+        self.lay_out(entry_words)
+        if self.owner not in (None, cls):
             self.forget()
-        self._owner = cls
+        self.owner = cls
 
     def lay_out(self, entry_words: int) -> None:
         """Clear what is in use if entries had another number of words until now."""
@@ -121,15 +118,47 @@ class Table:
 
     def fill(self, sample: int = 64) -> float:
         """The part of the entries that hold something of this generation, by a sample."""
-        buckets = min(sample, int(self.words[BUCKETS]))
+        header = self.words[:BUCKET_WORDS].tolist()
+        buckets = min(sample, header[BUCKETS])
         entries = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS]
         data = entries[1 :: self.entry_words]
-        used = (data >> np.uint64(AGE_AT)) >= max(int(self.words[FIRST_AGE]), 1)
-        share = int(self.words[BUCKETS]) / self.buckets
-        return float(np.count_nonzero(used)) / max(used.size, 1) * share
+        used = np.count_nonzero(data >= np.uint64(max(header[FIRST_AGE], 1) << AGE_AT))
+        return float(used / max(data.size, 1) * header[BUCKETS] / self.buckets)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file, which takes its place when all of it is written.
+
+        Not while a search uses it.  :class:`GameError` if the rules by which it was filled are
+        not in a file, :class:`CutnodeError` if the file cannot be written.
+        """
+        from engine.saving import save_table
+
+        save_table(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, map: bool = True) -> Table:
+        """A table that was saved: searches go on with it as they would have done before.
+
+        *map*: a table that was in use as a whole is not read but mapped, and parts that are
+        written to are copied.  :class:`TableError` if the file is no table, is damaged, or is
+        about a game that is not loaded or has other rules now.
+        """
+        from engine.saving import load_table
+
+        return load_table(path, map=map)
 
     def __repr__(self) -> str:
         return f"Table({self.megabytes})"
+
+
+def new_words(megabytes: int) -> np.ndarray:
+    """Memory for a table: zeros, which begin with a cache line."""
+    try:
+        words = np.zeros((megabytes << 17) + BUCKET_WORDS, np.uint64)
+    except MemoryError:
+        raise TableError(f"no memory for a table of {megabytes} MiB") from None
+    skip = -words.ctypes.data % BUCKET_BYTES // 8
+    return words[skip : skip + (megabytes << 17)]
 
 
 def available_megabytes() -> int | None:

@@ -52,7 +52,7 @@ def engine():
 def test_what_is_found_is_what_an_engine_finds(engine, limits):
     found = search_many(POSITIONS, table=1, cold=True, **limits)
     for position, row in zip(POSITIONS, found, strict=True):
-        engine.clear()
+        engine.new_game()
         single = engine.search(position, **limits)
         move = NO_MOVE if single.best_move is None else single.best_move
         assert (row["value"], row["move"]) == (single.value, move)

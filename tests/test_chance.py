@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from toys import gamble, pig, race
 
-from engine import Engine, GameError, Table, legal_moves, load_game, minimax, solve
+from engine import GameError, Searcher, Table, legal_moves, load_game, minimax, solve
 from engine import chance_table as module
 from engine.bits import WORD, Bits, mix
 from engine.chance import chance_node, chance_root
@@ -100,7 +100,7 @@ def test_techniques_score_as_minimax(name):
     }
     for number, techniques in enumerate(sets_of(type(positions[0]))):
         depth_in, soonest = DEPTH_IN[number // 2 % 2], number % 3 > 0
-        engine = Engine(
+        engine = Searcher(
             positions[0],
             table=table,
             techniques=techniques,
@@ -132,7 +132,7 @@ def test_techniques_score_as_minimax(name):
 @compiled_only
 def test_events_with_many_outcomes():
     """More than are listed, almost all of them impossible."""
-    engine = Engine(gamble.start(), table=1, exact=True)
+    engine = Searcher(gamble.start(), table=1, exact=True)
     for position in (gamble.Position(99, 3, 0, 1), gamble.Position(299, 5, 1, 1)):
         for depth in range(3):
             found = engine.search(position, depth=depth)
@@ -142,7 +142,7 @@ def test_events_with_many_outcomes():
 
 def test_scores_in_small():
     """In plain Python as well."""
-    engine = Engine(race.start(), table=1, exact=True)
+    engine = Searcher(race.start(), table=1, exact=True)
     for position in (race.start(), race.Position(2, 3, 1), race.Position(1, 1, 0)):
         for depth in range(4):
             found = engine.search(position, depth=depth).value
@@ -155,7 +155,7 @@ def test_chance_keeps_the_count_of_free_moves():
     in_actions = minimax(pig.start(), 2, depth_in="actions")
     assert (in_turns.value, in_turns.nodes) == (in_actions.value, in_actions.nodes)
     for depth_in in DEPTH_IN:
-        engine = Engine(pig.start(), table=1, exact=True, depth_in=depth_in)
+        engine = Searcher(pig.start(), table=1, exact=True, depth_in=depth_in)
         result = engine.search(pig.start(), depth=1)
         assert same(result.value, minimax(pig.start(), 1, depth_in=depth_in).value)
         assert same(result.value, in_turns.value) == (depth_in == "turns")
@@ -178,7 +178,9 @@ def test_star_techniques_save_nodes(depth):
     nodes = []
     for out in (["star1", "star2"], ["star2"], []):
         techniques = leave_out(everything, out)
-        engine = Engine(ur.Position, table=1, techniques=techniques, exact=True, depth_in="actions")
+        engine = Searcher(
+            ur.Position, table=1, techniques=techniques, exact=True, depth_in="actions"
+        )
         counts = []
         for position in map(ur.parse_position, UR):
             engine.clear()
@@ -196,7 +198,7 @@ def test_star_techniques_save_nodes(depth):
 def test_faster_mode_takes_deeper_entries():
     table = Table(4)
     shared = {"table": table, "depth_in": "actions"}
-    exact, fast = (Engine(pig.start(), exact=exact, **shared) for exact in (True, False))
+    exact, fast = (Searcher(pig.start(), exact=exact, **shared) for exact in (True, False))
     assert (exact.exact, fast.exact) == (True, False)
     slow = exact.search(pig.start(), depth=10)
     quick = fast.search(pig.start(), depth=10)
@@ -213,7 +215,7 @@ def test_faster_mode_takes_deeper_entries():
 
 @pytest.fixture(scope="module")
 def engine():
-    return Engine(pig.start(), table=1, exact=True)
+    return Searcher(pig.start(), table=1, exact=True)
 
 
 def test_statistics_add_up(engine):
@@ -227,7 +229,7 @@ def test_statistics_add_up(engine):
 
 
 def test_lines_end_where_chance_decides():
-    engine = Engine(pig.start(), table=1, exact=True, depth_in="actions")
+    engine = Searcher(pig.start(), table=1, exact=True, depth_in="actions")
     result = engine.search(pig.Position(4, 2, 3, 0, False), depth=5, lines=5)
     assert sorted(line.move for line in result.lines) == [pig.HOLD, pig.ROLL]
     assert result.lines[0].value == result.value >= result.lines[1].value
@@ -270,7 +272,7 @@ def test_wins_are_proven(engine):
 
 @compiled_only
 def test_seed_chooses_among_equal_moves():
-    engine = Engine(gamble.start(), table=1, exact=True, depth_in="actions")
+    engine = Searcher(gamble.start(), table=1, exact=True, depth_in="actions")
 
     def scores(position):
         children = [play(position, move) for move in legal_moves(position)]
@@ -291,7 +293,7 @@ def test_seed_chooses_among_equal_moves():
 
 @compiled_only
 def test_limits():
-    engine = Engine(pig.start(), table=1, techniques=("deepening", "order", "star1"))
+    engine = Searcher(pig.start(), table=1, techniques=("deepening", "order", "star1"))
     result = engine.search(pig.start(), nodes=50_000)
     assert (result.reason, result.nodes <= 50_000, result.depth > 2) == ("node limit", True, True)
     assert same(result.value, minimax(pig.start(), result.depth).value)
@@ -321,15 +323,15 @@ def test_same_limits_same_nodes(engine):
 def test_techniques_that_need_null_windows_are_refused():
     for name in ("pvs", "aspiration", "reduction", "enhanced", "distance", "quiescence"):
         with pytest.raises(GameError, match=f"race has chance: a search with chance has no {name}"):
-            Engine(race.start(), techniques=[name, "deepening"])
+            Searcher(race.start(), techniques=[name, "deepening"])
     with pytest.raises(GameError, match=r"race has chance: mtdf cannot search it"):
-        Engine(race.start(), driver="mtdf")
+        Searcher(race.start(), driver="mtdf")
     with pytest.raises(GameError, match=r"tictactoe does not allow star1"):
         choose(type(load_game("tictactoe").start()), ["star1"])
     with pytest.raises(CutnodeError, match=r"star2 makes no sense without star1, table"):
         choose(race.Position, ["star2"])
     with pytest.raises(GameError, match=r"tictactoe has no chance"):
-        Engine(load_game("tictactoe"), debug=True)
+        Searcher(load_game("tictactoe"), debug=True)
 
 
 @pytest.mark.parametrize("limit", [0, -1, 32001, "much", math.nan])
@@ -363,7 +365,7 @@ def test_debug_finds_what_breaks_the_contract(tmp_path):
     path = tmp_path / "loaded.py"
     path.write_text(source)
     game = load_game(str(path))
-    engine = Engine(game, debug=True, table=1)
+    engine = Searcher(game, debug=True, table=1)
     for text, depth, where, found in (
         ("2 1 0", 1, "2 1 0", "chance_outcome: the probabilities are [0.25, 0.25]"),
         ("1 4 1", 1, "4 0 0", "outcome: -103 is further from 0 than 100"),
@@ -438,7 +440,7 @@ def test_games_of_both_kinds_share_a_table():
     """Games with and without chance, and the solver, take turns with one table."""
     table = Table(1)
     small = load_game("tictactoe")
-    engines = [Engine(race.start(), table=table, exact=True), Engine(small, table=table)]
+    engines = [Searcher(race.start(), table=table, exact=True), Searcher(small, table=table)]
     for _ in range(2):
         for engine in engines:
             position = engine.cls(5, 5, 0) if engine.has_chance else small.parse("159")
@@ -486,7 +488,7 @@ def test_experiments(text):
 @compiled_only
 def test_kernels_have_one_signature_for_a_position_class():
     """A second one, by an untyped literal, would crash when it is loaded from the cache."""
-    Engine(race.start(), table=1).search(race.start(), depth=2)
+    Searcher(race.start(), table=1).search(race.start(), depth=2)
     for kernel in (chance_node, chance_root):
         classes = [signature[0] for signature in kernel.dispatcher.signatures]
         assert classes and len(set(classes)) == len(classes)

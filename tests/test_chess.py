@@ -15,9 +15,9 @@ from numba import types
 from engine import (
     NO_MOVE,
     CutnodeError,
-    Engine,
     PositionError,
     Record,
+    Searcher,
     legal_moves,
     load_game,
     perft,
@@ -95,7 +95,7 @@ def count_picked(position, depth, ply, top, search):
 
 @pytest.mark.slow
 def test_perft_of_picked_moves():
-    engine = Engine(start())
+    engine = Searcher(start())
     count_picked.specialise(chess.Position)
     for fen, counts in PERFT:
         depth, lines = deepest(counts, MOST_LINES // 20)

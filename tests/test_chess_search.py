@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from engine import Engine, legal_moves, minimax
+from engine import Searcher, legal_moves, minimax
 from engine.contract import drawn, exchange, gain, noisy, outcome, play, recurrence
 from engine.scores import WIN
 from games.chess import Position, parse_move, parse_position, position_text, start
@@ -15,12 +15,12 @@ from games.chess.notation import uci
 
 @pytest.fixture(scope="module")
 def engine():
-    return Engine(Position, table=8)
+    return Searcher(Position, table=8)
 
 
 @pytest.fixture(scope="module")
 def exact():
-    return Engine(Position, table=8, exact=True)
+    return Searcher(Position, table=8, exact=True)
 
 
 def random_position(random, plies):

@@ -402,13 +402,13 @@ def test_threads_share_the_work(talk):
     talk.ask("setoption name Threads value 3", "setoption name Hash value 8")
     answer = talk.go("go depth 7")
     assert moves_in(answer)[0] == fields(answer[-2])["pv"][0]
-    assert len(talk.session.crew.engines) == 3 and talk.session.crew.table.megabytes == 8
+    assert talk.session.engine.threads == 3 and talk.session.engine.table.megabytes == 8
 
 
 def test_a_table_that_cannot_be_had(talk):
     (answer,) = talk.ask("setoption name Hash value 1048576")
     assert "1048576 MiB" in answer
-    assert talk.session.crew.table.megabytes == OPTIONS["Hash"].default
+    assert talk.session.engine.table.megabytes == OPTIONS["Hash"].default
 
 
 def test_limited_strength(talk):

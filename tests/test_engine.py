@@ -14,10 +14,10 @@ from toys import duel
 
 from engine import (
     CutnodeError,
-    Engine,
     Evaluation,
     GameError,
     PositionError,
+    Searcher,
     Table,
     legal_moves,
     load_game,
@@ -38,7 +38,7 @@ compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 @pytest.fixture(scope="module")
 def shared():
-    return Engine(EMPTY, table=16)
+    return Searcher(EMPTY, table=16)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def engine(shared):
 
 @pytest.fixture(scope="module")
 def exact():
-    return Engine(SMALL, table=1, exact=True)
+    return Searcher(SMALL, table=1, exact=True)
 
 
 # Results
@@ -199,7 +199,7 @@ def test_progress(engine):
 
 
 def test_lines_are_the_best_moves():
-    engine = Engine(SMALL, table=1, exact=True)
+    engine = Searcher(SMALL, table=1, exact=True)
     position = SMALL.parse("15")
     scores = {move: -minimax(play(position, move), 4).value for move in legal_moves(position)}
     result = engine.search(position, depth=5, lines=3)
@@ -211,7 +211,7 @@ def test_lines_are_the_best_moves():
 
 
 def test_ties_are_broken_by_a_seed():
-    engine = Engine(SMALL, table=1, exact=True)
+    engine = Searcher(SMALL, table=1, exact=True)
     start = SMALL.start()
     wanted = minimax(start, 2).value
     ties = {m for m in legal_moves(start) if -minimax(play(start, m), 1).value == wanted}
@@ -322,7 +322,7 @@ def test_a_stop_ends_a_search_at_once(engine):
 )
 def test_engines_that_are_none(options, message):
     with pytest.raises(CutnodeError) as error:
-        Engine(EMPTY, **options)
+        Searcher(EMPTY, **options)
     assert message in str(error.value)
 
 
@@ -353,7 +353,7 @@ def test_limits_that_are_none(engine, limits, message):
 
 def test_positions_of_another_game(engine):
     with pytest.raises(
-        GameError, match=r"searches connect4 \(Position7x6\), not connect4:5x4 \(Position5x4\)"
+        GameError, match=r"search is of connect4 \(Position7x6\), not connect4:5x4 \(Position5x4\)"
     ):
         engine.search(load_game("connect4:5x4").start(), depth=1)
 
@@ -365,7 +365,7 @@ def test_two_threads_cannot_use_an_engine(engine):
     thread.start()
     try:
         time.sleep(0.2)
-        with pytest.raises(CutnodeError, match="searching already"):
+        with pytest.raises(CutnodeError, match="busy"):
             engine.search(EMPTY, depth=1)
     finally:
         stop.set()
@@ -384,7 +384,7 @@ def test_evaluation_that_is_not_compiled():
 def test_table_of_two_games_keeps_them_apart():
     table = Table(1)
     normal, other = SMALL.start(), GAME.parse("444444")
-    engines = [Engine(p, table=table, exact=True) for p in (normal, other)]
+    engines = [Searcher(p, table=table, exact=True) for p in (normal, other)]
     for _ in range(2):
         for engine, position in zip(engines, (normal, other), strict=True):
             found = engine.search(position, depth=4)
@@ -397,7 +397,7 @@ def test_lines_by_null_windows_with_selective_techniques():
     """At the root nothing is skipped: it has to give a move."""
     game = load_game("breakthrough")
     text = "ooo.oo../.o.oo.oo/o.....o./.oxoox../......../xx.x...x/.xx.xxx./..xxxx.x x"
-    engine = Engine(game.start(), driver="mtdf", table=4)
+    engine = Searcher(game.start(), driver="mtdf", table=4)
     for depth in (1, 2, 3):
         result = engine.search(game.parse(text), depth=depth, seed=1)
         assert result.best_move in legal_moves(game.parse(text))
@@ -422,20 +422,20 @@ def test_leaving_out_takes_what_depends():
 @compiled_only
 def test_selective_search_finds_the_win():
     """Deeper than an exact search of as many nodes, and right where it matters."""
-    engine = Engine(EMPTY, table=16)
+    engine = Searcher(EMPTY, table=16)
     position = GAME.parse("44455554221")
     assert engine.search(position, depth=12).best_move in legal_moves(position)
-    exact = Engine(EMPTY, table=16, exact=True)
+    exact = Searcher(EMPTY, table=16, exact=True)
     assert engine.search(EMPTY, depth=12).nodes < exact.search(EMPTY, depth=12).nodes
 
 
 @compiled_only
 def test_repetition_is_a_draw():
-    engine = Engine(duel.start(), table=1)
+    engine = Searcher(duel.start(), table=1)
     assert engine.search(duel.Position(0, 2, False), depth=20).value == 0
 
 
 @pytest.mark.parametrize("thing", [None, 7, object, sys])
 def test_things_that_are_no_game(thing):
     with pytest.raises(GameError, match="is no position, nor a game that load_game returns"):
-        Engine(thing)
+        Searcher(thing)

@@ -11,8 +11,8 @@ from toys import boxes, drops, duel, isola, race
 import engine
 from engine import (
     CutnodeError,
-    Engine,
     GameError,
+    Searcher,
     alphabeta,
     analyse,
     game_names,
@@ -85,8 +85,8 @@ def same_counts(position, other):
 
 def same_searches(position, other):
     for exact in (True, False):
-        a = Engine(position, exact=exact, table=1).search(position, depth=3)
-        b = Engine(other, exact=exact, table=1).search(other, depth=3)
+        a = Searcher(position, exact=exact, table=1).search(position, depth=3)
+        b = Searcher(other, exact=exact, table=1).search(other, depth=3)
         assert a.lines == b.lines
         assert a.statistics.nodes == b.statistics.nodes
         assert a.statistics.table_cutoffs == b.statistics.table_cutoffs
@@ -150,18 +150,18 @@ def test_searches_of_a_prototype_agree():
     assert solve_many(late[:2], lines=True).values.tolist() == values
     for position in late:
         for techniques in (None, ["table", "deepening"], ["killers", "history"], []):
-            result = Engine(position, exact=True, techniques=techniques).search(position, depth=4)
+            result = Searcher(position, exact=True, techniques=techniques).search(position, depth=4)
             assert result.value == minimax(position, 4).value
             assert result.best_move in legal_moves(position)
             assert [str(move + 1) for move in result.pv] == result.to_dict()["lines"][0]["pv"]
 
 
 def test_limits_hold_for_prototypes():
-    result = Engine(drops.start()).search(drops.start(), nodes=300)
+    result = Searcher(drops.start()).search(drops.start(), nodes=300)
     assert result.reason == "node limit"
     assert result.nodes <= 301
     assert solve(drops.start(), nodes=200).reason == "node limit"
-    assert Engine(drops.start()).search(drops.start(), seconds=0.05).reason == "time limit"
+    assert Searcher(drops.start()).search(drops.start(), seconds=0.05).reason == "time limit"
 
 
 def test_prototypes_run_on_one_thread():

@@ -19,7 +19,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from engine import Engine, alphabeta, legal_moves, load_game, minimax
+from engine import Searcher, alphabeta, legal_moves, load_game, minimax
 from engine.cli import main
 from engine.contract import play
 from engine.errors import CutnodeError
@@ -88,7 +88,7 @@ def test_counts_are_those_of_the_searches(study):
         "- killers": ("table", "deepening", "enhanced", "reduction"),
     }
     for step, techniques in sets.items():
-        engine = Engine(start, techniques=techniques)
+        engine = Searcher(start, techniques=techniques)
         assert rows[step]["nodes"] == engine.search(start, depth=9).nodes
 
 
@@ -115,7 +115,7 @@ def test_exact_sets_always_agree_with_the_exact_result(study):
 def test_agreement_of_selective_techniques():
     techniques = ("table", "deepening", "reduction", "internal", "late")
     study = ablation(SOME, 5, techniques=techniques, runs=1)
-    engine = Engine(SOME[0], techniques=techniques)
+    engine = Searcher(SOME[0], techniques=techniques)
     values = moves = 0
     for position in SOME:
         engine.clear()
@@ -197,7 +197,7 @@ def test_tasks_that_make_no_sense(positions, depth, options, message):
 def test_depths_are_searched_from_nothing():
     start = TICTACTOE.start()
     study = depths([start], 5, exact=True, runs=1)
-    engine = Engine(start, exact=True)
+    engine = Searcher(start, exact=True)
     for depth, row in enumerate(study.rows, 1):
         engine.clear()
         result = engine.search(start, depth=depth)

@@ -15,9 +15,9 @@ from toys import boxes
 
 from engine import (
     CutnodeError,
-    Engine,
     GameError,
     Optionality,
+    Searcher,
     Table,
     alphabeta,
     compiled,
@@ -120,14 +120,14 @@ def test_jittered_weights():
 def test_weights_that_are_none(wrong):
     optionality = Optionality(1, 2, 3, wrong, 5, 6)
     with pytest.raises(CutnodeError, match="territory of an optionality is a number from -32000"):
-        Engine(GAME, evaluation=optionality)
+        Searcher(GAME, evaluation=optionality)
 
 
 def test_games_without_features():
     words = "tictactoe has no features to weigh: .* defines features"
     for evaluation in ("balanced", PRESETS["economic"]):
         with pytest.raises(GameError, match=words):
-            Engine(load_game("tictactoe"), evaluation=evaluation)
+            Searcher(load_game("tictactoe"), evaluation=evaluation)
         with pytest.raises(GameError, match=words):
             minimax(load_game("tictactoe").start(), 2, evaluation=evaluation)
 
@@ -135,9 +135,9 @@ def test_games_without_features():
 def test_names_that_are_none():
     words = "connect4 has no evaluation 'economical'; did you mean 'economic'"
     with pytest.raises(GameError, match=words):
-        Engine(load_game("connect4"), evaluation="economical")
+        Searcher(load_game("connect4"), evaluation="economical")
     with pytest.raises(GameError, match="boxes has no evaluation 'lines'; it has only its own"):
-        Engine(boxes.start(), evaluation="lines")
+        Searcher(boxes.start(), evaluation="lines")
 
 
 # In a search
@@ -169,7 +169,7 @@ def test_search_is_minimax_with_the_same_weights(table):
     position = GAME.start()
     values = set()
     for style in styles(4):
-        engine = Engine(GAME, evaluation=style._replace(share=2.0), exact=True, table=table)
+        engine = Searcher(GAME, evaluation=style._replace(share=2.0), exact=True, table=table)
         for depth in (2, 4, 5):
             wanted = minimax(position, depth, evaluation=engine.evaluation)
             pruned = alphabeta(position, depth, evaluation=engine.evaluation)

@@ -11,7 +11,7 @@ import pytest
 from data import FOLDER, rows
 from toys import domineering, fourinarow, kayles, nim
 
-from engine import Engine, legal_moves, perft, solve_many
+from engine import Searcher, legal_moves, perft, solve_many
 from engine.contract import outcome, play
 from engine.jit import jit_enabled
 from games import connect4
@@ -25,7 +25,7 @@ def values(positions):
 
 def searched_values(positions, depth):
     """Who wins by a search of limited depth that is deep enough."""
-    engine = Engine(positions[0], exact=True)
+    engine = Searcher(positions[0], exact=True)
     found = []
     for position in positions:
         value = engine.search(position, depth=depth).value

@@ -9,7 +9,7 @@ import pytest
 from data import SETS, rows
 
 from engine import (
-    Engine,
+    Searcher,
     Table,
     analyse,
     legal_moves,
@@ -178,14 +178,14 @@ def test_scouting_is_counted_and_limited():
 @pytest.mark.slow
 @needs_compiling
 def test_what_ends_scouting_ends_the_proof(monkeypatch):
-    search = Engine.search
+    search = Searcher.search
     positions = [SUITE[44][0], SUITE[46][0], SUITE[47][0]]
 
     def interrupted(engine, position, **limits):
         asked.append(position)
         return replace(search(engine, position, depth=2), reason="interrupted")
 
-    monkeypatch.setattr(Engine, "search", interrupted)
+    monkeypatch.setattr(Searcher, "search", interrupted)
     asked = []
     result = solve(positions[0])
     assert result.value is None and result.reason == "interrupted"

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from toys import steady
 
-from engine import Engine, load_game, minimax
+from engine import Searcher, load_game, minimax
 from engine.cli import main
 from engine.contract import VERBS, play
 from engine.contract import deviation as deviation_of
@@ -29,16 +29,16 @@ def test_games_tell_how_far_scores_are_apart():
     assert "probcut" in choose(steady.Position, None)
     assert "probcut" not in EXACT | SOUND
     with pytest.raises(GameError, match="does not allow probcut: it does not define deviation"):
-        Engine(load_game("tictactoe"), techniques=["probcut"])
+        Searcher(load_game("tictactoe"), techniques=["probcut"])
     with pytest.raises(CutnodeError, match="probcut is selective"):
-        Engine(START, techniques=["probcut"], exact=True)
+        Searcher(START, techniques=["probcut"], exact=True)
 
 
 @compiled_only
 @pytest.mark.parametrize("depth", [5, 7, 8])
 def test_where_shallow_scores_are_true_nothing_is_lost(depth):
-    foretelling = Engine(START, techniques=SOUND | {"probcut"})
-    exact = Engine(START, exact=True)
+    foretelling = Searcher(START, techniques=SOUND | {"probcut"})
+    exact = Searcher(START, exact=True)
     for position in (START, *(play(START, move) for move in range(3))):
         exact.clear()
         foretelling.clear()
@@ -58,7 +58,7 @@ def test_a_game_that_tells_no_deviation_is_searched_as_before():
     twin = load_game("uniform:5x12,ordered=75").start()._replace(value=START.value)
     for exact in (True, False):
         techniques = choose(type(twin), None, exact=exact)
-        results = [Engine(at, techniques=techniques).search(at, depth=7) for at in (START, twin)]
+        results = [Searcher(at, techniques=techniques).search(at, depth=7) for at in (START, twin)]
         told, untold = ((result.nodes, result.value, result.pv) for result in results)
         assert told == untold
 
@@ -68,7 +68,7 @@ def test_what_foretelling_saw_does_not_count_against_a_proof():
     """At the end of the tree scores are proven, with and without it."""
     for text in ("root.0.1.2.3.4.0", "root.4.3.2.1.0.0.1"):
         position = steady.parse_position(text)
-        result = Engine(START, techniques=SOUND | {"probcut"}).search(position, depth=12)
+        result = Searcher(START, techniques=SOUND | {"probcut"}).search(position, depth=12)
         assert result.value == position.value == minimax(position, position.left).value
 
 
@@ -85,8 +85,8 @@ def test_othello_tells_more_deviation_later_and_for_shallower_searches():
 @pytest.mark.slow
 def test_othello_is_foretold():
     start = load_game("othello").start()
-    foretelling = Engine(start, techniques=choose(type(start), None, exact=True) | {"probcut"})
-    results = [each.search(start, depth=10) for each in (foretelling, Engine(start, exact=True))]
+    foretelling = Searcher(start, techniques=choose(type(start), None, exact=True) | {"probcut"})
+    results = [each.search(start, depth=10) for each in (foretelling, Searcher(start, exact=True))]
     counts = [result.statistics for result in results]
     assert counts[0].probcut_cutoffs > 0 == counts[1].probcut_tries
     assert results[0].nodes < results[1].nodes

@@ -10,8 +10,8 @@ from toys import boxes, duel, isola
 
 from engine import (
     CutnodeError,
-    Engine,
     Evaluation,
+    Searcher,
     Table,
     compiled,
     game_names,
@@ -127,7 +127,7 @@ def test_exact_techniques_score_as_minimax(name, evaluation):
         depth_in = DEPTH_IN[number % 2]
         counted = {"evaluation": evaluation, "depth_in": depth_in}
         for soonest, driver in itertools.product((True, False), ("alphabeta", "mtdf")):
-            engine = Engine(
+            engine = Searcher(
                 cls,
                 table=table,
                 techniques=techniques,
@@ -161,7 +161,7 @@ def test_exact_techniques_score_as_minimax(name, evaluation):
 
 @pytest.mark.parametrize("driver", ["alphabeta", "mtdf"])
 def test_all_exact_techniques_in_small(driver):
-    engine = Engine(GAMES["tictactoe"], exact=True, table=1, driver=driver)
+    engine = Searcher(GAMES["tictactoe"], exact=True, table=1, driver=driver)
     for position in positions_of("tictactoe", 6):
         for depth in range(4):
             wanted = minimax(position, depth).value
@@ -172,7 +172,7 @@ def test_all_exact_techniques_in_small(driver):
 def test_plain_alphabeta_counts():
     """Nodes of textbook alpha-beta on 7x6, columns from the left; wins at any ply alike."""
     start = load_game("connect4").start()
-    engine = Engine(start, techniques=(), evaluation="cells", soonest=False)
+    engine = Searcher(start, techniques=(), evaluation="cells", soonest=False)
     for depth, nodes, value in ((6, 11_767, 0), (8, 204_037, -1), (10, 2_666_528, 0)):
         result = engine.search(start, depth=depth)
         assert (result.nodes, result.value) == (nodes, value)
@@ -182,7 +182,7 @@ def test_plain_alphabeta_counts():
 def test_everything_on_needs_few_nodes():
     """Half of the best public library measured: 11,474 nodes at 8, 97,012 at 12."""
     start = load_game("connect4").start()
-    engine = Engine(start, evaluation="cells", soonest=False, exact=True)
+    engine = Searcher(start, evaluation="cells", soonest=False, exact=True)
     for depth, nodes in ((8, 11_474), (10, 33_839), (12, 97_012)):
         engine.clear()
         assert engine.search(start, depth=depth).nodes < nodes / 2
@@ -201,7 +201,7 @@ def test_depth_is_counted_in_turns_or_actions():
         in_actions = minimax(start, 2 * turns, depth_in="actions")
         assert (in_turns.value, in_turns.nodes) == (in_actions.value, in_actions.nodes)
     with pytest.raises(CutnodeError, match="in turns or actions, not in 'plies'"):
-        Engine(start, depth_in="plies")
+        Searcher(start, depth_in="plies")
 
 
 def test_free_moves_in_a_row_are_limited():

@@ -11,7 +11,7 @@ from data import FOLDER, rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import Engine, PositionError, legal_moves, minimax, solve
+from engine import PositionError, Searcher, legal_moves, minimax, solve
 from engine.contract import (
     bounds,
     evaluate,
@@ -472,7 +472,7 @@ def counted(world):
 
 @pytest.fixture(scope="module")
 def engine():
-    return Engine(start("4x4"), exact=True, table=1)
+    return Searcher(start("4x4"), exact=True, table=1)
 
 
 @pytest.mark.slow

@@ -17,8 +17,8 @@ from toys import duel, gamble, isola, pig
 
 from engine import (
     CutnodeError,
-    Engine,
     GameError,
+    Searcher,
     alphabeta,
     legal_moves,
     load_game,
@@ -157,7 +157,7 @@ def test_the_nodes_are_those_of_compiled_searches():
 def test_recording_changes_nothing(name):
     text, depth = GAMES[name]
     position = load_game(name, plain=True).parse(text)
-    result = Engine(position).search(position, depth=depth)
+    result = Searcher(position).search(position, depth=depth)
     tree = record_tree(position, depth)
     assert (tree.nodes, tree.value) == (result.nodes, result.value)
     assert tree.root.best == result.to_dict()["best_move"]

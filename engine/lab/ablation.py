@@ -32,7 +32,7 @@ from engine.lab.measuring import (
 from engine.lab.study import Column, Study
 from engine.optionality import Optionality
 from engine.results import SearchResult
-from engine.searcher import Engine
+from engine.searcher import Searcher
 from engine.table import Table
 from engine.techniques import EXACT, leave_out
 
@@ -181,8 +181,8 @@ class _Ablation:
     def _report(self, now: str, done: int) -> None:
         self.progress(now, done, len(self.steps) + 3)
 
-    def _engine(self, techniques: Iterable[str] | None, exact: bool = False) -> Engine:
-        return Engine(
+    def _engine(self, techniques: Iterable[str] | None, exact: bool = False) -> Searcher:
+        return Searcher(
             type(self.task.positions[0]),
             table=self.table,
             evaluation=self.task.evaluation,
@@ -190,7 +190,7 @@ class _Ablation:
             exact=exact or self.task.exact,
         )
 
-    def _measure(self, engine: Engine) -> Measured | None:
+    def _measure(self, engine: Searcher) -> Measured | None:
         task = self.task
         return measure(engine, task.positions, task.depth, task.runs, task.most_nodes)
 

@@ -18,7 +18,7 @@ from engine.lab.measuring import (
 )
 from engine.lab.study import Column, Study
 from engine.optionality import Optionality
-from engine.searcher import Engine
+from engine.searcher import Searcher
 
 __all__ = ["depths", "draw"]
 
@@ -87,7 +87,7 @@ def _search_depths(
     task: Task, rows: list[dict[str, Any]], notes: list[str], progress: Progress
 ) -> None:
     progress("compiling", 0, task.depth)
-    engine = Engine(
+    engine = Searcher(
         type(task.positions[0]),
         table=task.table_mb,
         evaluation=task.evaluation,

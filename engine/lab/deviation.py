@@ -28,7 +28,7 @@ from engine.lab.study import Column, Study
 from engine.optionality import Optionality
 from engine.parameters import MOST_DEPTH
 from engine.positions import coerce
-from engine.searcher import Engine
+from engine.searcher import Searcher
 
 __all__ = ["deviation"]
 
@@ -86,7 +86,7 @@ def deviation(
     if whole(games, "a number of games") < 1:
         raise CutnodeError(f"positions come from at least 1 game, not {games}")
     evaluation = evaluation_of(cls, evaluation)
-    engine = Engine(cls, exact=True, evaluation=evaluation, table=table_mb)
+    engine = Searcher(cls, exact=True, evaluation=evaluation, table=table_mb)
     found: list[Scores] = []
     notes: list[str] = []
     try:
@@ -112,7 +112,7 @@ def deviation(
     return Study("deviation", about, settings, COLUMNS, rows, tuple(notes))
 
 
-def _positions(engine: Engine, start: Any, random: Random) -> Iterator[tuple[int, Any]]:
+def _positions(engine: Searcher, start: Any, random: Random) -> Iterator[tuple[int, Any]]:
     """Positions of a game, and the plies before them."""
     position, plies = start, 0
     first = random.randrange(EVERY)
@@ -127,7 +127,7 @@ def _positions(engine: Engine, start: Any, random: Random) -> Iterator[tuple[int
         position, plies = play(position, move), plies + 1
 
 
-def _search(engine: Engine, position: Any, depth: int) -> Any:
+def _search(engine: Searcher, position: Any, depth: int) -> Any:
     engine.clear()
     result = engine.search(position, depth=depth)
     if result.reason == "interrupted":
@@ -135,7 +135,7 @@ def _search(engine: Engine, position: Any, depth: int) -> Any:
     return result
 
 
-def _scores(engine: Engine, position: Any, depth: int) -> dict[int, float]:
+def _scores(engine: Searcher, position: Any, depth: int) -> dict[int, float]:
     """The scores by depth that rest on estimates."""
     scores: dict[int, float] = {0: engine.evaluation(position)}
     for deepest in (depth - 1, depth):

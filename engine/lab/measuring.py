@@ -20,7 +20,7 @@ from engine.optionality import Optionality
 from engine.parameters import MOST_DEPTH
 from engine.positions import coerce
 from engine.results import PlainResult, SearchResult
-from engine.searcher import Engine
+from engine.searcher import Searcher
 from engine.techniques import TECHNIQUES, choose
 
 __all__ = [
@@ -97,7 +97,7 @@ class MeasuredPlain:
 
 
 def measure(
-    engine: Engine, positions: Sequence[Any], depth: int, runs: int, most_nodes: int
+    engine: Searcher, positions: Sequence[Any], depth: int, runs: int, most_nodes: int
 ) -> Measured | None:
     """Search positions, each from nothing; None if that takes more than so many nodes in all."""
 

@@ -36,7 +36,7 @@ from engine.errors import CutnodeError
 from engine.finding import load_game
 from engine.lab.measuring import INTERRUPTED, Progress, no_progress
 from engine.lab.study import Column, Study
-from engine.searcher import Engine
+from engine.searcher import Searcher
 
 __all__ = ["PEERS", "draw", "peers"]
 
@@ -313,12 +313,12 @@ def _cutnode() -> list[Program]:
 
         return Program(BASELINE, quickest, True, count, lambda work: count(work).found)
 
-    engines: dict[str, Engine] = {}
+    engines: dict[str, Searcher] = {}
 
     def search(work: Work) -> Count:
         start = load_game(work.game).start()
         if work.game not in engines:
-            engines[work.game] = Engine(start, exact=True, **_options(work, True))
+            engines[work.game] = Searcher(start, exact=True, **_options(work, True))
         engines[work.game].clear()
         result = engines[work.game].search(start, depth=work.depth)
         return Count(Found(None, result.value), result.nodes)

@@ -71,7 +71,7 @@ from engine.positions import coerce
 from engine.results import SearchResult
 from engine.runner import watch
 from engine.scores import final_score, limited
-from engine.searcher import Engine
+from engine.searcher import Searcher
 from engine.table import Table, begin, lower_of, move_of, probe, store_depth, upper_of
 
 __all__ = ["SEARCHES", "draw", "draw_minimal", "minimal_graph", "theory"]
@@ -229,11 +229,11 @@ def _leaves(
 
 def _engine(
     name: str, game: Any, table_mb: int, evaluation: str | Evaluation | Optionality | None = None
-) -> Engine | None:
+) -> Searcher | None:
     options = SEARCHES[name].options
     if options is None:
         return None
-    return Engine(
+    return Searcher(
         game,
         exact=True,
         table=table_mb,
@@ -243,7 +243,7 @@ def _engine(
     )
 
 
-def _searched(engine: Engine, position: Any, depth: int) -> SearchResult:
+def _searched(engine: Searcher, position: Any, depth: int) -> SearchResult:
     """Search with nothing stored and nothing learned."""
     engine.clear()
     result = engine.search(position, depth=depth)
@@ -462,7 +462,7 @@ def prove(
 class _Prover:
     """Proves scores again and again, to find small proofs."""
 
-    def __init__(self, engine: Engine, table_mb: int):
+    def __init__(self, engine: Searcher, table_mb: int):
         self.engine = engine
         self.run = prove.specialise(engine.cls, engine.evaluation)
         self.known, self.bounds = Table(table_mb), Table(table_mb)
@@ -529,7 +529,7 @@ def minimal_graph(
             raise GameError(f"{game_name(cls)} has {reason}: its minimal tree is not estimated")
     progress("compiling", 0, len(positions) * len(depths))
     engines = {name: _engine(name, cls, table_mb, evaluation) for name in names}
-    scorer = Engine(cls, exact=True, table=table_mb, evaluation=evaluation)
+    scorer = Searcher(cls, exact=True, table=table_mb, evaluation=evaluation)
     prover = _Prover(scorer, table_mb)
     tasks = [(position, depth) for position in positions for depth in depths]
     rows: list[dict[str, Any]] = []
@@ -588,7 +588,7 @@ def _above(
     depth: int,
     score: int,
     prover: _Prover,
-    engines: dict[str, Engine | None],
+    engines: dict[str, Searcher | None],
     evaluation: str | Evaluation | Optionality | None,
 ) -> Iterator[dict[str, Any]]:
     """The rows of one position and depth."""

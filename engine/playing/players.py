@@ -20,7 +20,7 @@ from engine.parameters import MOST_DEPTH, PARITY
 from engine.results import Line, SearchResult
 from engine.runner import Limits
 from engine.scores import MOST_ESTIMATE
-from engine.searcher import Engine, class_of
+from engine.searcher import Searcher, class_of
 from engine.table import Table
 from engine.techniques import choose, leave_out
 from engine.text import nearest, quoted
@@ -99,7 +99,7 @@ class EnginePlayer:
     """An engine that searches each position within the same limits.
 
     *game* is a game, a position or a position class; *depth*, *nodes* and *seconds* are the
-    limits of ``Engine.search``, and *options* those of :class:`Engine`.  Among moves of
+    limits of ``Searcher.search``, and *options* those of :class:`Searcher`.  Among moves of
     equal score the seed of the game chooses, where the limits allow to look for them.
     """
 
@@ -120,13 +120,13 @@ class EnginePlayer:
         if depth is not None and not 1 <= whole(depth, "a depth") <= MOST_DEPTH:
             raise CutnodeError(f"a player's depth is 1..{MOST_DEPTH} plies, not {depth}")
         self.seed = 0
-        self.engine = Engine(game, table=table, **options)
+        self.engine = Searcher(game, table=table, **options)
 
     def new_game(self, seed: int) -> None:
         self.seed = whole(seed, "a seed")
 
     def search(self, position: Any, **more: Any) -> SearchResult:
-        """Search a position as this player does; *more* are options of ``Engine.search``."""
+        """Search a position as this player does; *more* are options of ``Searcher.search``."""
         self.engine.clear()
         return self.engine.search(position, **(self.limits | more))
 
@@ -213,7 +213,7 @@ class LevelPlayer(EnginePlayer):
         if self.level.jitter is not None:
             cls, table = self.engine.cls, self.engine.table
             evaluation = level_evaluation(cls, self.level, Random(f"{seed} level"))
-            self.engine = Engine(
+            self.engine = Searcher(
                 cls, table=table, techniques=full_width(cls), evaluation=evaluation
             )
 

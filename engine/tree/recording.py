@@ -55,7 +55,7 @@ from engine.positions import coerce
 from engine.results import score_text
 from engine.scores import is_decisive, win_distance
 from engine.search import COUNTERS, leaf_score, quiet_node, search_node
-from engine.searcher import Engine
+from engine.searcher import Searcher
 
 __all__ = ["SEARCHES", "Node", "Tree", "Unsearched", "record_tree"]
 
@@ -187,7 +187,7 @@ def record_tree(
 ) -> Tree:
     """Search a position *depth* plies deep, and keep the tree.
 
-    *search* is one of ``SEARCHES``; what follows is as for :class:`Engine`, and techniques
+    *search* is one of ``SEARCHES``; what follows is as for :class:`Searcher`, and techniques
     and drivers are those of the search only.  More than *nodes* visited are an error: plain
     Python visits some 10,000 a second.
 
@@ -218,7 +218,7 @@ def record_tree(
     pv: tuple[int, ...] | None = None
     with observed(recorder.observers()):
         if search == "search":
-            engine = Engine(cls, techniques=techniques, exact=exact, driver=driver, **options)
+            engine = Searcher(cls, techniques=techniques, exact=exact, driver=driver, **options)
             result = engine.search(position, depth=depth)
             if result.reason == "interrupted":
                 raise KeyboardInterrupt

@@ -11,7 +11,7 @@ come from, too, and of Stockfish before its networks (to version 11).  The weigh
 ``games/chess/tuning.py``.
 
 Another evaluation is a compiled function ``evaluate_...`` of a position in the game's module, and
-``Engine(evaluation=...)`` takes it.  A small network would be one, too: its weights a
+``Searcher(evaluation=...)`` takes it.  A small network would be one, too: its weights a
 ``Constant``, and the sums of its first layer fields of ``Position`` that ``play`` keeps, as
 it does ``placed``.
 """

@@ -37,7 +37,6 @@ from engine import (
     PositionError,
     Prover,
     SearchResult,
-    Table,
     legal_moves,
     perft,
     quoted,
@@ -184,7 +183,8 @@ class Session:
         self.game: list[Any] = [start()]
         self.debug = False
         self.greeted = False
-        self.crew: Crew | None = None
+        self.engine: Engine | None = None
+        self._prover: Prover | None = None
         self.failure: BaseException | None = None
         self.ready = threading.Event()
         self.lock = threading.Lock()
@@ -201,14 +201,16 @@ class Session:
                 self.say("info string compiling the search: this happens once")
         if self.failure is not None:
             raise self.failure
-        if self.crew is None:
+        if self.engine is None:
             return  # the commands ended before anything was ready
         while (job := self.waiting.get()) is not None:
             job()
 
     def _prepare(self) -> None:
         try:
-            self.crew = Crew(self.settings["Hash"])
+            engine = Engine(Position, table=self.settings["Hash"])
+            engine.prepare()
+            self.engine = engine
         except BaseException as error:
             self.failure = error
         finally:
@@ -254,7 +256,7 @@ class Session:
 
     def is_ready(self, text: str) -> None:
         """Answer at once while there is thought, and else when all before it is done."""
-        if self.tasks and self.crew is not None:
+        if self.tasks and self.engine is not None:
             self.say("readyok")
         else:
             self.waiting.put(self._be_ready)
@@ -285,8 +287,8 @@ class Session:
         self.waiting.put(self._forget)
 
     def _forget(self) -> None:
-        assert self.crew is not None
-        self.crew.forget()
+        assert self.engine is not None
+        self.engine.new_game()
 
     def set_position(self, text: str) -> None:
         """Take a position and the moves from there; one that is wrong changes nothing."""
@@ -348,8 +350,8 @@ class Session:
         with self.lock:
             task.stop.set()
             task.released.set()
-            if self.crew is not None and self.tasks[:1] == [task]:
-                self.crew.stop()
+            if self.engine is not None and self.tasks[:1] == [task]:
+                self.engine.stop()
 
     def ponder_hit(self, text: str) -> None:
         """The expected move was made: from now on the clock runs."""
@@ -370,9 +372,14 @@ class Session:
     # Thinking, in the main thread
 
     def _equip(self, settings: dict[str, Any]) -> None:
-        assert self.crew is not None
+        assert self.engine is not None
         try:
-            self.crew.equip(settings["Hash"], settings["Threads"])
+            kept = self.engine.table
+            wanted = settings["Hash"], settings["Threads"]
+            if wanted != (kept.megabytes, self.engine.threads):
+                table = kept if kept.megabytes == settings["Hash"] else settings["Hash"]
+                old, self.engine = self.engine, Engine(Position, table=table, threads=wanted[1])
+                old.close()
         except CutnodeError as error:
             self.complain("setoption", error)
 
@@ -440,7 +447,7 @@ class Session:
 
         What is not found within the limits is left to the usual search.
         """
-        assert self.crew is not None
+        assert self.engine is not None
         mate, allowance = task.numbers.get("mate", 0), task.allowance()
         if mate < 1 or task.settings["UCI_LimitStrength"]:
             return None
@@ -456,7 +463,10 @@ class Session:
         if allowance is not None and not task.ponder:
             seconds = max(allowance.hard - task.clock.elapsed(), 0.001)
         nodes = task.numbers.get("nodes")
-        result = self.crew.prover().prove(
+        if self._prover is None:
+            self._prover = Prover(Position, table=self.engine.table)
+        self._prover.table = self.engine.table
+        result = self._prover.prove(
             task.position,
             min(mate, MOST_MOVES),
             among=task.moves,
@@ -476,7 +486,7 @@ class Session:
 
     def _search(self, task: Task) -> tuple[SearchResult, Line]:
         """Search within the limits of a task; what was found, and the line to play."""
-        assert self.crew is not None
+        assert self.engine is not None
         numbers, settings = task.numbers, task.settings
         depth, nodes, lines = numbers.get("depth"), numbers.get("nodes"), settings["MultiPV"]
         mate = 2 * numbers["mate"] - 1 if numbers.get("mate", 0) > 0 else None
@@ -486,7 +496,7 @@ class Session:
         if weaker:
             nodes = min(nodes or math.inf, nodes_at(settings["UCI_Elo"]))
             lines = max(lines, DOUBTFUL_LINES)
-            self.crew.forget()
+            self.engine.new_game()
         pondering = task.ponder
         allowance = task.allowance()
         seconds = None
@@ -513,8 +523,10 @@ class Session:
             if task.clock.elapsed() >= BOUNDS_AFTER:
                 self._report(task, iteration)
 
-        result = self.crew.search(
-            task.game,
+        history = task.game[:-1]
+        result = self.engine.search(
+            task.position,
+            history=history,
             depth=None if depth is None else min(max(depth, 1), MOST_DEPTH),
             nodes=None if nodes is None else max(int(nodes), 1),
             seconds=seconds,
@@ -527,8 +539,13 @@ class Session:
         if result.reason == "interrupted":
             raise KeyboardInterrupt
         if result.depth == 0:  # stopped before it began: a ply takes no time
-            result = self.crew.search(
-                task.game, nodes=None, depth=1, lines=lines, moves=task.moves, progress=follow
+            result = self.engine.search(
+                task.position,
+                history=history,
+                depth=1,
+                lines=lines,
+                moves=task.moves,
+                progress=follow,
             )
         line = result.lines[0]
         if weaker:
@@ -536,12 +553,12 @@ class Session:
         return result, line
 
     def _report(self, task: Task, iteration: Iteration) -> None:
-        assert self.crew is not None
+        assert self.engine is not None
         seconds = task.clock.elapsed()
-        nodes = iteration.nodes + self.crew.helped()
+        nodes = iteration.nodes
         bound = ("", " lowerbound", " upperbound")[iteration.bound]
         deepest = max(iteration.deepest, iteration.depth)
-        full = int(1000 * self.crew.table.fill())
+        full = int(1000 * self.engine.table.fill())
         for rank, line in enumerate(iteration.lines[: task.settings["MultiPV"]], 1):
             moves = " ".join(self._text(task, move, n) for n, move in enumerate(line.pv))
             self.say(
@@ -564,72 +581,6 @@ COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "ponderhit": Session.ponder_hit,
     "register": lambda session, text: None,
 }
-
-
-class Crew:
-    """An engine, and others that help it: they search the same and share its table (Lazy SMP)."""
-
-    def __init__(self, megabytes: int):
-        self.table = Table(megabytes)
-        self.engines = [Engine(Position, table=self.table)]
-        self._prover: Prover | None = None
-
-    def prover(self) -> Prover:
-        """Who proves mates; compiled when it is asked for."""
-        if self._prover is None:
-            self._prover = Prover(Position, table=self.table)
-        self._prover.table = self.table
-        return self._prover
-
-    def equip(self, megabytes: int, count: int) -> None:
-        """Have a table of so many MiB, and so many engines."""
-        if megabytes != self.table.megabytes:
-            self.table = Table(megabytes)
-            for engine in self.engines:
-                engine.table = self.table
-        while len(self.engines) < count:
-            self.engines.append(Engine(Position, table=self.table))
-        del self.engines[count:]
-
-    def forget(self) -> None:
-        for engine in self.engines:
-            engine.clear()
-
-    def stop(self) -> None:
-        self.engines[0].stop()
-
-    def helped(self) -> int:
-        """The nodes that the helpers have visited."""
-        return sum(int(helper.memory["nodes"]) for helper in self.engines[1:])
-
-    def search(self, game: Sequence[Any], *, nodes: int | None, **limits: Any) -> SearchResult:
-        """Search the last position of a game; a limit of nodes is shared out."""
-        if nodes is not None:
-            nodes = max(1, nodes // len(self.engines))
-        with self._helping(game, limits["moves"]):
-            return self.engines[0].search(game[-1], history=game[:-1], nodes=nodes, **limits)
-
-    @contextlib.contextmanager
-    def _helping(self, game: Sequence[Any], moves: Sequence[int] | None) -> Iterator[None]:
-        """Let the helpers search meanwhile, each in a thread of its own."""
-        done = threading.Event()
-
-        def help_with(helper: Engine) -> None:
-            with contextlib.suppress(CutnodeError):  # which the engine that is helped meets, too
-                helper.search(game[-1], history=game[:-1], moves=moves, stop=done)
-
-        threads = []
-        for helper in self.engines[1:]:
-            helper.memory["nodes"] = 0
-            threads.append(threading.Thread(target=help_with, args=(helper,), daemon=True))
-            threads[-1].start()
-        try:
-            yield
-        finally:
-            done.set()
-            for helper, thread in zip(self.engines[1:], threads, strict=True):
-                helper.stop()
-                thread.join()
 
 
 def lines_of_play(position: Any, depth: int, stop: threading.Event) -> int:
@@ -735,7 +686,7 @@ def main() -> None:
         code = 130
     except BrokenPipeError:
         pass  # nobody listens
-    if session.crew is None:
+    if session.engine is None:
         os._exit(code)  # a thread that compiles cannot be ended otherwise
     sys.exit(code)
 

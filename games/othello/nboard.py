@@ -23,9 +23,9 @@ import click
 
 from engine import (
     CutnodeError,
-    Engine,
     Iteration,
     PositionError,
+    Searcher,
     Table,
     analyse,
     legal_moves,
@@ -86,7 +86,7 @@ class Session:
         self.game: list[Discs] = [start()]
         self.left: dict[bool, float] = {}
         """The seconds left on the clocks, by whether it is white's; empty without clocks."""
-        self.engine = Engine(Position, table=max(1, table // 2))
+        self.engine = Searcher(Position, table=max(1, table // 2))
         self.table = Table(max(1, table // 2))
         solve_batch.specialise(Position)  # compiles, so that the first answer is not late
         self.stop = threading.Event()

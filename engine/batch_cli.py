@@ -1,0 +1,255 @@
+"""The commands ``cutnode batch`` and ``cutnode book``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from typing import Any
+
+import click
+
+from engine.batch_results import BatchResult, read_positions
+from engine.batches import run_batch
+from engine.books import Book, build_book
+from engine.cli import INTERRUPTED, MOST_THREADS, NOT_PROVEN, progress_bar, read_lines
+from engine.contract import NO_MOVE, game_name
+from engine.errors import CutnodeError
+from engine.files import check_file
+from engine.finding import Game, load_game
+from engine.options import DEPTH_IN, EVALUATION, EXACT, table_mb
+from engine.people import move_text
+
+__all__ = ["batch", "book"]
+
+THREADS = click.option(
+    "--threads",
+    type=click.IntRange(1, MOST_THREADS),
+    metavar="N",
+    help="Work with N threads, which share the table's size; all processors by default.",
+)
+JOURNAL = click.option(
+    "--journal",
+    metavar="FILE",
+    help="Keep what is done in FILE, and go on with it if it is there.",
+)
+NODES = click.option(
+    "--nodes", type=click.IntRange(min=1), metavar="N", help="At most N nodes for a position."
+)
+SECONDS = click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="At most S seconds for a position.",
+)
+WEAK = click.option("--weak", is_flag=True, help="Prove only who wins.")
+OUT = ".parquet", ".jsonl"
+
+
+@click.command()
+@click.argument("game")
+@click.argument("file")
+@click.option(
+    "--solve", "task", flag_value="solve", default="solve", help="Prove values (default)."
+)
+@click.option("--search", "task", flag_value="search", help="Search as deep as limits allow.")
+@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="Search N plies deep.")
+@NODES
+@SECONDS
+@WEAK
+@EVALUATION
+@EXACT
+@DEPTH_IN
+@click.option("--warm", is_flag=True, help="Build on what was found of other positions.")
+@click.option("--unique", is_flag=True, help="Do equivalent positions once.")
+@THREADS
+@table_mb(256)
+@JOURNAL
+@click.option(
+    "--out",
+    metavar="FILE",
+    help="Write FILE.parquet or FILE.jsonl; JSON lines to standard output if not given.",
+)
+def batch(
+    game: str,
+    file: str,
+    task: str,
+    warm: bool,
+    unique: bool,
+    threads: int | None,
+    table_mb: int,
+    journal: str | None,
+    out: str | None,
+    **options: Any,
+) -> None:
+    """Solve or search all positions of FILE on all cores.
+
+    FILE has a position in each line, as `cutnode solve --file` takes it; - is standard input.
+    What is interrupted goes on where it was if it has a journal. Each position starts from an
+    empty table unless --warm; then proofs of alike positions are quicker, and node counts
+    depend on the threads.
+    """
+    if out is not None:
+        if not out.endswith(OUT):
+            raise CutnodeError(f"results are written to a file {' or '.join(OUT)}, not {out}")
+        check_file(out)
+    loaded = load_game(game)
+    positions = read_batch(loaded, file)
+    context = click.get_current_context()
+    chosen = {
+        name: value
+        for name, value in options.items()
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    }
+    with progress_bar(len(positions)) as tell:
+        result = run_batch(
+            positions,
+            task,
+            journal=journal,
+            threads=threads,
+            table=table_mb,
+            cold=not warm,
+            unique=unique,
+            progress=lambda progress: tell(progress.done),
+            **chosen,
+        )
+    write(result, out)
+    if sys.stderr.isatty():
+        done, proven = int(result.done.sum()), int(result.proven.sum())
+        rate = f"{result.nodes.sum() / result.seconds:,.0f} nodes per second"
+        click.echo(
+            f"{done:,} of {len(result):,} positions, {proven:,} proven, in "
+            f"{result.seconds:.3g} s ({rate})",
+            err=True,
+        )
+    if result.reason == "interrupted":
+        sys.exit(INTERRUPTED)
+    if task == "solve" and not result.proven.all():
+        sys.exit(NOT_PROVEN)
+
+
+def read_batch(game: Game, file: str) -> Any:
+    """The positions of a file, packed."""
+    source, lines = read_lines(file)
+    return read_positions(game, lines, source)
+
+
+def write(result: BatchResult, out: str | None) -> None:
+    """Write what was found of all positions to a file, or to standard output."""
+    if out is None:
+        for line in result.json_lines():
+            click.echo(line)
+    elif out.endswith(".parquet"):
+        result.to_parquet(out)
+    else:
+        result.to_jsonl(out)
+
+
+@click.group()
+def book() -> None:
+    """Build a book of a game's first positions, show it, and look positions up."""
+
+
+@book.command()
+@click.argument("game")
+@click.option(
+    "--plies", type=click.IntRange(min=0), required=True, metavar="N", help="All of N moves."
+)
+@click.option("--out", required=True, metavar="FILE", help="The file of the book.")
+@click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
+@WEAK
+@NODES
+@SECONDS
+@THREADS
+@table_mb(256)
+@JOURNAL
+def build(
+    game: str,
+    plies: int,
+    out: str,
+    start: str | None,
+    threads: int | None,
+    table_mb: int,
+    journal: str | None,
+    **limits: Any,
+) -> None:
+    """Prove the values of all positions after at most N moves, and write them to a file.
+
+    With limits, what is not proven has bounds.
+    """
+    check_file(out)
+    loaded = load_game(game)
+    with progress_bar(1) as tell:
+        found, reason = build_book(
+            loaded,
+            plies,
+            start=None if start is None else loaded.parse(start),
+            journal=journal,
+            threads=threads,
+            table=table_mb,
+            progress=lambda progress: tell(progress.done, progress.total),
+            **limits,
+        )
+    if reason != "done":
+        again = "" if journal is None else f", and goes on with --journal {journal}"
+        click.echo(f"cutnode: the book is not done: {reason}{again}", err=True)
+        sys.exit(INTERRUPTED)
+    found.save(out)
+    if sys.stderr.isatty():
+        click.echo(f"{len(found):,} positions in {out}", err=True)
+    if not found.proven.all():
+        sys.exit(NOT_PROVEN)
+
+
+@book.command()
+@click.argument("file")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def show(file: str, as_json: bool) -> None:
+    """Say what a book holds."""
+    found = Book.load(file)
+    proven = found.proven
+    values = Counter(found.lower[proven].tolist())
+    data = {
+        "game": game_name(found.cls),
+        "plies": found.plies,
+        "positions": len(found),
+        "proven": int(proven.sum()),
+        "with a best move": int((found.bests != NO_MOVE).sum()),
+        "values": {str(value): values[value] for value in sorted(values, reverse=True)},
+        "bytes": os.path.getsize(file),
+    }
+    if as_json:
+        click.echo(json.dumps(data))
+        return
+    for name, value in data.items():
+        if isinstance(value, dict):
+            value = "  ".join(f"{value}: {count:,}" for value, count in value.items())
+        click.echo(f"{name:18}{f'{value:,}' if isinstance(value, int) else value}")
+
+
+@book.command()
+@click.argument("file")
+@click.argument("position", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def probe(file: str, position: str | None, as_json: bool) -> None:
+    """Look a position up: its value for the mover, and a best move.
+
+    Exit code 3 if it is not in the book.
+    """
+    found = Book.load(file)
+    game = load_game(game_name(found.cls))
+    place = game.parse(position or "")
+    answer = found.answer(place)
+    lower, upper, move = answer or (None, None, None)
+    best = None if move is None else move_text(place, move)
+    if as_json:
+        data = {"position": position or "", "lower": lower, "upper": upper, "best_move": best}
+        click.echo(json.dumps(data))
+    elif answer is None:
+        click.echo("not in the book")
+    else:
+        value = lower if lower == upper else f"{lower}..{upper}"
+        click.echo(f"value  {value}\nbest   {best or '-'}")
+    if answer is None:
+        sys.exit(NOT_PROVEN)

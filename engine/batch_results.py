@@ -1,0 +1,247 @@
+"""What was found of a batch, as arrays and as files: Parquet, or JSON lines."""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.contract import NO_MOVE, game_function, game_name, is_plain
+from engine.errors import CutnodeError, PositionError
+from engine.files import writing
+from engine.finding import Game, load_game
+from engine.limits import CALLED, NODES, RUNNING, TIME
+from engine.people import move_text, position_text
+from engine.positions import Packed, as_words
+
+__all__ = ["FOUND", "ROWS", "SOLVED", "BatchResult", "read_positions", "read_results"]
+
+SOLVED = np.dtype(
+    [
+        ("lower", "<i4"),
+        ("upper", "<i4"),
+        ("move", "<i4"),  # NO_MOVE where none was asked for, or the game is over
+        ("reason", "<i4"),
+        ("nodes", "<i8"),
+        ("seconds", "<f8"),
+    ]
+)
+"""What is kept of a position that was solved."""
+
+FOUND = np.dtype(
+    [
+        ("value", "<i4"),
+        ("proven", "?"),
+        ("move", "<i4"),
+        ("depth", "<i4"),
+        ("reason", "<i4"),
+        ("nodes", "<i8"),
+    ]
+)
+"""What is kept of a position that was searched."""
+
+ROWS = {"solve": SOLVED, "search": FOUND}
+
+REASONS = {CALLED: "not done", NODES: "node limit", TIME: "time limit"}
+CODES = {text: code for code, text in REASONS.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """What was found of a batch: arrays with one element for each position.
+
+    ``rows`` is a structured array with the fields of :data:`SOLVED` or :data:`FOUND`.
+    """
+
+    positions: Packed
+    task: str
+    rows: Any
+    weak: bool
+    seconds: float
+    reason: str
+    """Why the batch ended: done, stopped, or interrupted."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def done(self) -> Any:
+        """Which positions had their turn; of others nothing is known."""
+        return self.rows["reason"] != CALLED
+
+    @property
+    def proven(self) -> Any:
+        """Which values are proven."""
+        if self.task == "search":
+            return self.rows["proven"]
+        return self.rows["lower"] == self.rows["upper"]
+
+    @property
+    def values(self) -> Any:
+        """The value for the mover: what was proven, else 0; or the score of a search."""
+        if self.task == "search":
+            return self.rows["value"]
+        return np.where(self.proven, self.rows["lower"], 0)
+
+    @property
+    def moves(self) -> Any:
+        """The best moves, ``NO_MOVE`` where there is none."""
+        return self.rows["move"]
+
+    @property
+    def nodes(self) -> Any:
+        return self.rows["nodes"]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Plain data of one position after the other, in the game's own notation."""
+        for part in self._parts():
+            names = list(part)
+            for values in zip(*part.values(), strict=True):
+                yield dict(zip(names, values, strict=True))
+
+    def _parts(self, size: int = 1 << 14) -> Iterator[dict[str, list[Any]]]:
+        """Columns of some thousand positions after the other."""
+        for start in range(0, len(self), size):
+            yield self._columns(start, self.rows[start : start + size])
+
+    def _columns(self, start: int, rows: Any) -> dict[str, list[Any]]:
+        positions = self.positions[start : start + len(rows)]
+        columns: dict[str, list[Any]] = {"position": [position_text(each) for each in positions]}
+        if self.task == "solve":
+            bounds = zip(rows["lower"].tolist(), rows["upper"].tolist(), strict=True)
+            columns["value"] = [lower if lower == upper else None for lower, upper in bounds]
+            columns["lower"], columns["upper"] = rows["lower"].tolist(), rows["upper"].tolist()
+            proven = rows["lower"] == rows["upper"]
+        else:
+            columns["value"], columns["proven"] = rows["value"].tolist(), rows["proven"].tolist()
+            columns["depth"] = rows["depth"].tolist()
+            proven = rows["proven"]
+        moves = zip(positions, rows["move"].tolist(), strict=True)
+        columns["best_move"] = [None if m == NO_MOVE else move_text(p, m) for p, m in moves]
+        columns["nodes"] = rows["nodes"].tolist()
+        if self.task == "solve":
+            columns["seconds"] = rows["seconds"].tolist()
+        codes = zip(rows["reason"].tolist(), proven.tolist(), strict=True)
+        columns["reason"] = [_reason(code, known) for code, known in codes]
+        return columns
+
+    def _about(self) -> dict[str, Any]:
+        """What all positions have in common."""
+        weak = {"weak": self.weak} if self.task == "solve" else {}
+        return {"game": game_name(type(self.positions.like)), "task": self.task, **weak}
+
+    def json_lines(self) -> Iterator[str]:
+        """A JSON object for each position, as a line of text."""
+        about = self._about()
+        for record in self.records():
+            yield json.dumps(about | record)
+
+    def to_jsonl(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON object for each position, each in a line."""
+        with writing(path) as file:
+            for line in self.json_lines():
+                file.write(line.encode() + b"\n")
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file; the game and the task are in its metadata under ``cutnode``."""
+        arrow, parquet = _pyarrow()
+        types = {
+            "position": arrow.string(),
+            "value": arrow.int32(),
+            "lower": arrow.int32(),
+            "upper": arrow.int32(),
+            "proven": arrow.bool_(),
+            "depth": arrow.int32(),
+            "best_move": arrow.string(),
+            "nodes": arrow.int64(),
+            "seconds": arrow.float64(),
+            "reason": arrow.dictionary(arrow.int32(), arrow.string()),
+        }
+        names = self._columns(0, self.rows[:0])
+        about = {b"cutnode": json.dumps(self._about()).encode()}
+        schema = arrow.schema([(name, types[name]) for name in names], metadata=about)
+        with writing(path) as file, parquet.ParquetWriter(file, schema) as writer:
+            for part in self._parts(1 << 16):
+                writer.write_table(arrow.Table.from_pydict(part, schema))
+
+
+def read_results(path: str | os.PathLike[str]) -> BatchResult:
+    """The results of a batch from a file that ``to_parquet`` or ``to_jsonl`` wrote.
+
+    The game has to be one with a name, or a module.  :class:`CutnodeError` if the file is none.
+    """
+    try:
+        if os.fspath(path).endswith(".parquet"):
+            _, parquet = _pyarrow()
+            table = parquet.read_table(path)
+            about = json.loads((table.schema.metadata or {}).get(b"cutnode", b"{}"))
+            records = table.to_pylist()
+        else:
+            with open(path, encoding="utf-8") as file:
+                records = [json.loads(line) for line in file]
+            about = records[0] if records else {}
+        task = about["task"]
+        game = load_game(about["game"])
+        positions = [game.parse(record["position"]) for record in records]
+        rows = np.zeros(len(records), ROWS[task])
+        for row, position, record in zip(rows, positions, records, strict=True):
+            for name in rows.dtype.names or ():
+                if name not in ("move", "reason"):
+                    row[name] = record[name]
+            text = record["best_move"]
+            parse_move = game_function(type(position), "parse_move")
+            row["move"] = NO_MOVE if text is None else parse_move(position, text)
+            row["reason"] = CODES.get(record["reason"], RUNNING)
+        return BatchResult(
+            Packed.of(positions), task, rows, bool(about.get("weak")), 0.0, "read from a file"
+        )
+    except OSError as error:
+        raise CutnodeError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        if isinstance(error, CutnodeError):
+            raise
+        raise CutnodeError(f"{path} holds no results of a batch: {error!r}") from None
+
+
+def _reason(code: int, proven: bool) -> str:
+    return "proven" if proven else REASONS.get(code, "depth limit")
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise CutnodeError(
+            "Parquet files need pyarrow: pip install 'cutnode[parquet]', or write .jsonl"
+        ) from None
+    return pyarrow, pyarrow.parquet
+
+
+def read_positions(game: Game, lines: Iterable[str], source: str = "the text") -> Packed:
+    """Positions from lines of text, packed as they are read, so that millions fit.
+
+    What follows a ``;``, blank lines, and lines that begin with ``#`` are skipped.
+    :class:`PositionError` says what is wrong in which line of *source*.
+    """
+    words: Any = None
+    like: Any = None
+    for number, line in enumerate(lines, 1):
+        text = line.partition(";")[0].strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            position = game.parse(text)
+        except CutnodeError as error:
+            raise PositionError(f"{source}, line {number}: {error}") from None
+        if like is None:
+            like, words = position, [] if is_plain(type(position)) else array("Q")
+        words.extend(as_words([position]))
+    if like is None:
+        raise PositionError(f"{source} holds no positions")
+    return Packed(words if isinstance(words, list) else np.frombuffer(words, np.uint64), like)

@@ -1,0 +1,11 @@
+"""Beyond one machine: work spread over a cluster of Dask workers.
+
+:func:`solve_split` proves the value of one hard position; :func:`solve_many` and
+:func:`search_many` do batches.  They need ``distributed``: ``pip install 'cutnode[cluster]'``.
+What splitting costs, and where it stops to pay, is told in ``engine/docs/cluster.md``.
+"""
+
+from engine.cluster.driver import SplitProgress, SplitResult, solve_split
+from engine.cluster.many import search_many, solve_many
+
+__all__ = ["SplitProgress", "SplitResult", "search_many", "solve_many", "solve_split"]

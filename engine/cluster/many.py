@@ -1,0 +1,97 @@
+"""Many positions on a cluster: :func:`solve_many` and :func:`search_many`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.batch_results import ROWS, BatchResult
+from engine.batches import run_batch
+from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
+from engine.contract import game_name, is_plain
+from engine.errors import GameError
+from engine.positions import Packed
+
+__all__ = ["search_many", "solve_many"]
+
+TASK_SECONDS = 1.0
+"""A task has as many positions as take so long by the mean until then: what a driver that is
+killed loses is about that much of each worker's time."""
+
+MOST_IN_TASK = 4096
+PARTS_EACH = 4
+"""A task has no more positions than that, and no more than one of so many equal parts, for each
+thread, of those that are left: the last ones end together."""
+
+
+def solve_many(client: Any, positions: Sequence[Any], **options: Any) -> BatchResult:
+    """Solve positions of one class on a Dask cluster, with limits for each; results in order.
+
+    *client* is a ``distributed.Client``.  The options, the journal and the results are those of
+    :func:`engine.batches.run_batch`, so that a batch which was begun here or there can go on in
+    the other place.  Each thread of a worker has a table of its own.
+    """
+    return run_batch(positions, "solve", threads=1, elsewhere=Cluster(client), **options)
+
+
+def search_many(client: Any, positions: Sequence[Any], **options: Any) -> BatchResult:
+    """The same for searches of limited depth."""
+    return run_batch(positions, "search", threads=1, elsewhere=Cluster(client), **options)
+
+
+class Cluster:
+    """Does the work of a batch by tasks."""
+
+    def __init__(self, client: Any):
+        self.client = require_client(client)
+
+    def __call__(
+        self,
+        positions: Packed,
+        todo: list[tuple[int, int]],
+        options: dict[str, Any],
+        put: Callable[[int, Any], None],
+        look: Callable[[], None],
+        stop: threading.Event | None,
+    ) -> str:
+        """See :class:`engine.batches.Elsewhere`."""
+        from engine.cluster.worker import GameOnWorker, SentGame, batch
+
+        cls = type(positions.like)
+        if is_plain(cls):
+            raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
+        spans = todo[::-1]
+        left = sum(last - first for first, last in spans)
+        done, busy = 0, 0.0
+        if not left:
+            return ""
+        with Tasks(self.client, batch, GameOnWorker(SentGame.of(cls))) as tasks:
+            try:
+                while spans or len(tasks):
+                    if stop is not None and stop.is_set():
+                        return "stopped"
+                    threads = max(tasks.threads, 1)
+                    parts: list[Any] = []
+                    while spans and len(tasks) + len(parts) < IN_FLIGHT * threads:
+                        first, last = spans.pop()
+                        size = int(TASK_SECONDS * done / busy) if busy else 1
+                        size = min(size, left // (threads * PARTS_EACH), MOST_IN_TASK)
+                        end = min(last, first + max(size, 1))
+                        if end < last:
+                            spans.append((end, last))
+                        left -= end - first
+                        words = positions[first:end].words.tobytes()
+                        parts.append((first, (tasks.plugin, words, options)))
+                    tasks.send(parts)
+                    for first, (rows, seconds) in tasks.wait(LOOK):
+                        found = np.frombuffer(rows, ROWS[options["task"]])
+                        put(first, found)
+                        done += len(found)
+                        busy += seconds
+                    look()
+            except KeyboardInterrupt:
+                return "interrupted"
+        return ""

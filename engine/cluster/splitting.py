@@ -1,0 +1,312 @@
+"""What to ask next of a position that is split, and what the answers say of it.
+
+The root is asked null-window questions, as by the solver's driver: is the value at least so
+much?  Within one question the top of the tree is a tree of yes and no, and which leaf to ask
+about next is chosen by proof numbers: the leaf that is in the smallest set of leaves of which
+all answered yes would make a yes at the root, and in the smallest for a no (L. V. Allis et al.,
+"Proof-number search", 1994).  Leaves that are asked and have not answered count as if they had
+answered what the root expects, so the next choice is another of the same set: the *virtual
+win* of I-C. Wu et al., "Job-level proof number search" (2013).  When nothing is left to ask
+under these assumptions, workers that have nothing to do work ahead, which may turn out to be
+wasted: on what would be asked if the root expects the wrong answer, and then on the next
+question at the root.
+
+An answer is a bound of a leaf, true for ever, whatever is asked at the root then.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from engine.cluster.top import NODE, Top
+from engine.contract import MAX_VALUE, NO_MOVE
+from engine.jit import compiled
+from engine.parameters import FAR_FRACTION
+from engine.solver import question
+
+__all__ = ["Split"]
+
+NEVER = np.int64(1 << 40)
+"""The proof number of what cannot be proven."""
+
+
+class Graph(NamedTuple):
+    """What stands for a position in these kernels: they know no game, and are compiled once."""
+
+    nodes: int
+
+
+GRAPH = Graph(0)
+
+NODES = types.Array(numba.from_dtype(NODE), 1, "C")
+INDICES = types.int32[::1]
+
+
+@compiled
+def renew(nodes, children, asked, at):
+    """Compute bounds and proof numbers of a node from its children; whether they changed."""
+    node = nodes[at]
+    low, high = node.low, node.high
+    proof, disproof = np.int64(1), np.int64(1)
+    if node.count > 0:
+        low, high = renew_bounds(nodes, children, node)
+        least, together = NEVER, np.int64(0)
+        for edge in range(node.first, node.first + node.count):
+            child = nodes[children[edge]]
+            least = min(least, child.proof if node.side > 0 else child.disproof)
+            together += child.disproof if node.side > 0 else child.proof
+            together = min(together, NEVER - 1)
+        if least == 0:
+            together = NEVER
+        proof, disproof = (least, together) if node.side > 0 else (together, least)
+    if low >= asked or (high >= asked and node.assumed > 0):
+        proof, disproof = np.int64(0), np.int64(NEVER)
+    elif high < asked or node.assumed < 0:
+        proof, disproof = np.int64(NEVER), np.int64(0)
+    same = node.proof == proof and node.disproof == disproof
+    changed = not (same and node.low == low and node.high == high)
+    node.low, node.high, node.proof, node.disproof = low, high, proof, disproof
+    return changed
+
+
+@compiled
+def renew_bounds(nodes, children, node):
+    """The bounds of an inner node, from those of its children and what is decided."""
+    low = high = np.int64(node.decided)
+    for edge in range(node.first, node.first + node.count):
+        child = nodes[children[edge]]
+        if node.side > 0:
+            low, high = max(low, child.low), max(high, child.high)
+        else:
+            low, high = min(low, child.low), min(high, child.high)
+    return max(np.int64(node.low), low), min(np.int64(node.high), high)
+
+
+@compiled(signature=lambda graph: types.void(graph, NODES, INDICES, types.int64))
+def renew_all(graph, nodes, children, asked):
+    """Compute all bounds and proof numbers, for the question whether the root has *asked*."""
+    for at in range(len(nodes) - 1, -1, -1):
+        renew(nodes, children, asked, at)
+
+
+@compiled(
+    signature=lambda graph: types.void(
+        graph, NODES, INDICES, INDICES, INDICES, types.int64, types.int64
+    )
+)
+def renew_above(graph, nodes, children, parents, queue, asked, leaf):
+    """Compute a leaf, and what it changes above it.  *queue* has room for all nodes."""
+    queue[0] = leaf
+    begin, end = 0, 1
+    while begin < end:
+        node = nodes[queue[begin]]
+        node.queued = 0
+        changed = renew(nodes, children, asked, queue[begin]) or begin == 0
+        begin += 1
+        for edge in range(node.first_parent, node.first_parent + node.parents * changed):
+            above = nodes[parents[edge]]
+            if above.queued == 0:
+                above.queued = 1
+                queue[end] = parents[edge]
+                end += 1
+
+
+@compiled(signature=lambda graph: types.int64(graph, NODES, INDICES))
+def choose(graph, nodes, children):
+    """The leaf to ask about next; -1 if there is none until answers come."""
+    at = np.int64(0)
+    if nodes[0].proof == 0 or nodes[0].disproof == 0:
+        return -1
+    while nodes[at].count > 0:
+        node = nodes[at]
+        for edge in range(node.first, node.first + node.count):
+            child = nodes[children[edge]]
+            if child.proof == node.proof if node.side > 0 else child.disproof == node.disproof:
+                at = np.int64(children[edge])
+                break
+    return at
+
+
+@compiled(signature=lambda graph: types.void(graph, NODES, INDICES, types.int64))
+def mark_needed(graph, nodes, children, asked):
+    """Mark the nodes on which the question at the root still depends."""
+    for at in range(len(nodes)):
+        nodes[at].needed = 1 if at == 0 else 0
+    for at in range(len(nodes)):
+        node = nodes[at]
+        if node.needed != 0 and (node.low >= asked or node.high < asked):
+            node.needed = 0
+        for edge in range(node.first, node.first + node.count * node.needed):
+            nodes[children[edge]].needed = 1
+
+
+class Split:
+    """A position that is split into the leaves of a :class:`Top`, and what is known of them.
+
+    *weak* asks only who wins, and *guess* is asked first.
+    """
+
+    def __init__(self, top: Top, *, weak: bool = False, guess: int | None = None):
+        self.top = top
+        self.weak = weak
+        self.nodes = top.nodes
+        self.asked = 0
+        self.in_flight: set[int] = set()
+        """The leaves that are asked, and have not answered."""
+        self._ahead: set[int] = set()
+        """Those of them that are asked what will matter only at the next question."""
+        kernels = renew_all, renew_above, choose, mark_needed
+        self._renew_all, self._renew, self._choose, self._mark_needed = (
+            kernel.specialise(Graph) for kernel in kernels
+        )
+        self._queue = np.zeros(len(self.nodes), np.int32)
+        root = self.nodes[0]
+        self._least = int(root.low)
+        if top.first_move == NO_MOVE and root.count > 0:
+            root.low = -MAX_VALUE  # a move has to show what the game says
+        self._ask_of_all(0)
+        bounded = top.bounded and guess is None
+        self._near = (self.upper - self.lower) // FAR_FRACTION if bounded else 2 * MAX_VALUE
+        self._guess = 0 if guess is None else guess
+        self._ask()
+
+    @property
+    def lower(self) -> int:
+        """The proven bounds of the value for who moves at the root; weak, of its sign."""
+        return self._sign(max(int(self.nodes[0].low), self._least))
+
+    @property
+    def upper(self) -> int:
+        return self._sign(int(self.nodes[0].high))
+
+    @property
+    def proven(self) -> bool:
+        """Whether the value is known."""
+        return self.lower == self.upper
+
+    @property
+    def done(self) -> bool:
+        """Whether the value is known, and a move that keeps it."""
+        return self.proven and self._sign(int(self.nodes[0].low)) >= self.lower
+
+    def _sign(self, value: int) -> int:
+        return max(-1, min(value, 1)) if self.weak else value
+
+    def _ask(self) -> None:
+        """Choose the question at the root, unless that of now is still open."""
+        root = self.nodes[0]
+        while not (self.done or root.low < self.asked <= root.high):
+            self._ahead.clear()
+            self._guess = min(max(self._guess, self.lower), self.upper)
+            self._ask_of_all(self._next(self.lower, self.upper))
+
+    def _next(self, lower: int, upper: int) -> int:
+        """What to ask at the root if its value is known to be within bounds."""
+        if lower == upper:
+            return lower  # which move shows it?
+        return int(question(lower, upper, min(max(self._guess, lower), upper), self._near))
+
+    def _ask_of_all(self, asked: int) -> None:
+        self.asked = asked
+        self._renew_all(GRAPH, self.nodes, self.top.children, asked)
+
+    def take(self, count: int) -> list[tuple[int, int]]:
+        """At most so many leaves to ask about, which are in flight then, and what to ask.
+
+        The question is whether the value for who moves there is at least that.
+        """
+        taken: list[tuple[int, int]] = []
+        while len(taken) < count and not self.done:
+            leaf = int(self._choose(GRAPH, self.nodes, self.top.children))
+            if leaf < 0:
+                break
+            root, node = self.nodes[0], self.nodes[leaf]
+            node.assumed = 1 if root.proof <= root.disproof else -1
+            self.in_flight.add(leaf)
+            self._renew_above(leaf)
+            taken.append((leaf, self.asked if node.side > 0 else 1 - self.asked))
+        return taken
+
+    def take_ahead(self, count: int) -> list[tuple[int, int]]:
+        """The same of leaves that may not matter, for workers that have nothing else to do.
+
+        First if answers are not what is expected, then for what is asked of the root next.
+        """
+        if count < 1 or self.done:
+            return []
+        self.nodes["assumed"][list(self.in_flight)] *= -1
+        self._ask_of_all(self.asked)
+        taken = self.take(count)
+        now, yes = self.asked, self.nodes[0].proof <= self.nodes[0].disproof
+        bounds = [(now, self.upper), (self.lower, now - 1)]
+        for lower, upper in bounds if yes else bounds[::-1]:
+            asked = self._next(lower, upper)
+            if len(taken) < count and lower < upper and self.lower < asked <= self.upper:
+                self._ask_of_all(asked)
+                ahead = self.take(count - len(taken))
+                self._ahead.update(leaf for leaf, _ in ahead)
+                taken += ahead
+        if self.asked != now:
+            self._ask_of_all(now)
+        return taken
+
+    def tell(self, leaf: int, lower: int, upper: int) -> None:
+        """Take the bounds of a leaf, for who moves there; it is in flight no longer."""
+        node = self.nodes[leaf]
+        low, high = (lower, upper) if node.side > 0 else (-upper, -lower)
+        node.low, node.high = max(node.low, low), min(node.high, high)
+        self.put_back(leaf)
+
+    def put_back(self, leaf: int) -> None:
+        """A leaf is in flight no longer, though it has not answered."""
+        self.in_flight.discard(leaf)
+        self._ahead.discard(leaf)
+        self.nodes[leaf].assumed = 0
+        self._renew_above(leaf)
+        self._ask()
+
+    def idle(self) -> list[int]:
+        """The leaves in flight on which the question at the root does not depend any more."""
+        self._mark_needed(GRAPH, self.nodes, self.top.children, self.asked)
+        needed = self.nodes["needed"]
+        return [leaf for leaf in self.in_flight - self._ahead if not needed[leaf]]
+
+    def restore(self, keys: Any, lower: Any, upper: Any) -> int:
+        """Take bounds that were found earlier, of positions by their keys; how many fit."""
+        order = np.argsort(self.top.keys, kind="stable")
+        known = self.top.keys[order]
+        first = np.searchsorted(known, keys)
+        counts = np.searchsorted(known, keys, "right") - first
+        record = np.repeat(np.arange(len(keys)), counts)
+        within = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
+        at = order[first[record] + within]
+        ours = self.nodes["side"][at] > 0
+        low = np.where(ours, lower[record], -upper[record])
+        high = np.where(ours, upper[record], -lower[record])
+        np.maximum.at(self.nodes["low"], at, low)
+        np.minimum.at(self.nodes["high"], at, high)
+        self._ask_of_all(self.asked)
+        self._ask()
+        return int(np.count_nonzero(counts))
+
+    def best_move(self) -> int:
+        """A move at the root that keeps its value, if that is proven; else a likely one."""
+        top = self.top
+        root = self.nodes[0]
+        if top.first_move != NO_MOVE or root.count == 0:
+            return top.first_move
+        edges = slice(int(root.first), int(root.first + root.count))
+        children = self.nodes[top.children[edges]]
+        worth = children["low"] if root.side > 0 else -children["high"]
+        best = int(np.argmax(worth))
+        if root.side * root.decided >= worth[best]:
+            return int(root.decided_move)
+        return int(top.moves[edges][best])
+
+    def _renew_above(self, leaf: int) -> None:
+        top = self.top
+        self._renew(GRAPH, self.nodes, top.children, top.parents, self._queue, self.asked, leaf)

@@ -1,0 +1,309 @@
+"""The top of a game's tree, down to a ply: what is expanded here, and not searched.
+
+It is a graph in layers.  A layer holds the positions that so many *choices* lead to, each
+class of equivalent positions once; moves that the game forces are played on the way and
+count as none, and what the game decides (finished games, its ``bounds``, its ``endgame``) is
+part of the node above.  The last layer are the *leaves*: the subproblems.
+
+All values here are from the point of view of the player to move at the root: a node of that
+player is worth the most of its children, and one of the opponent the least.
+
+The graph is arrays, whose bytes :attr:`Top.bytes` adds up: there is no object per position.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from types import SimpleNamespace
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from engine.contract import (
+    INFINITE,
+    MAX_VALUE,
+    MOVES_ROOM,
+    NO_MOVE,
+    bounds,
+    candidates,
+    canonical,
+    forced,
+    game_constant,
+    game_name,
+    most_moves,
+    most_value,
+    moves_again,
+    order,
+    play,
+)
+from engine.errors import CutnodeError
+from engine.jit import compiled
+from engine.limits import MOVES, RUNNING, VALUE
+from engine.memory import Memory
+from engine.native import records
+from engine.people import accusation
+from engine.plain import accuse
+from engine.positions import as_words, coerce, load, park, width, words_each
+from engine.solver import resolve
+
+__all__ = ["NODE", "Top"]
+
+NODE = np.dtype(
+    [
+        ("low", np.int32),  # proven bounds of the value
+        ("high", np.int32),
+        ("decided", np.int32),  # the best child that is no node; none: the worst there is
+        ("decided_move", np.int32),  # the move to it
+        ("side", np.int32),  # 1 the player of the root moves, -1 the opponent
+        ("first", np.int32),  # children: the edges from here on,
+        ("count", np.int32),  # so many; 0 of a leaf
+        ("first_parent", np.int32),
+        ("parents", np.int32),
+        ("assumed", np.int32),  # of a leaf that is asked: 1 it will be yes, -1 no; 0: not asked
+        ("needed", np.int32),  # whether the question at the root still depends on it
+        ("queued", np.int32),  # whether it waits to be looked at again
+        ("proof", np.int64),  # leaves still to be proven for a yes at the root, and for a no
+        ("disproof", np.int64),
+    ],
+    align=True,
+)
+"""A position of the graph."""
+
+CHILD = np.dtype(
+    [
+        ("parent", np.int64),  # its number in the block
+        ("move", np.int64),
+        ("order", np.int64),
+        ("same", np.int64),  # 1 the same player moves, -1 the other
+        ("open", np.int64),  # 0: lower is the value
+        ("lower", np.int64),  # for who is to move
+        ("upper", np.int64),
+        ("key", np.uint64),
+    ]
+)
+"""What a move leads to, as :func:`expand` finds it."""
+
+BLOCK_CHILDREN = 1 << 17
+"""Positions are expanded so many at a time that they have at most about so many children."""
+
+
+@functools.cache
+def _work_dtype(cls: Any) -> np.dtype[Any]:
+    fields: list[Any] = [
+        ("stop", np.int64),
+        ("nodes", np.int64),
+        ("culprit", np.uint64, (words_each(cls),)),
+        ("moves", np.int64, (game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+@compiled(
+    signature=lambda position: types.int64(
+        position,
+        types.uint64[::1],
+        types.int64,
+        types.Array(numba.from_dtype(CHILD), 1, "C"),
+        types.uint64[::1],
+        numba.from_dtype(_work_dtype(position.instance_class)),
+    )
+)
+def expand(like, words, count, children, child_words, work):
+    """Write what the candidates of *count* positions lead to, past forced moves; how many."""
+    number = 0
+    for parent in range(count):
+        position = load(words, parent * width(like), like)
+        end = candidates(position, work.moves, 0)
+        if not 0 < end <= most_moves(position):
+            accuse(position, MOVES, work)
+            return number
+        for at in range(end):
+            move = work.moves[at]
+            child = play(position, move)
+            reached, same, decided, value = resolve(child, -INFINITE, INFINITE, work)
+            row = children[number]
+            row.parent = parent
+            row.move = move
+            row.order = order(position, move, child)
+            row.same = 1 if moves_again(position, child) == same else -1
+            row.open = 0 if decided else 1
+            row.lower = row.upper = value
+            if decided:
+                if abs(value) > most_value(position):
+                    accuse(reached, VALUE, work)
+                    return number
+            else:
+                row.lower, row.upper = bounds(reached, -INFINITE, INFINITE)
+                row.key, _ = canonical(reached)
+                park(child_words, number * width(like), reached)
+            number += 1
+    return number
+
+
+class Top:
+    """The graph from a position to a ply.
+
+    *most_positions* is the most that it may have; :class:`CutnodeError` if they are more.
+    """
+
+    def __init__(self, position: Any, plies: int, most_positions: int):
+        self.position = position = coerce(position)
+        cls: Any = type(position)
+        self.cls = cls
+        self.plies = plies
+        self.most_positions = most_positions
+        self.layers: list[slice] = []
+        """The nodes of each ply."""
+        self._run = expand.specialise(self.cls)
+        self._memory = Memory(cls, _work_dtype(cls))
+        limit = most_value(position)
+        reached, same, decided, value = resolve(
+            position, -INFINITE, INFINITE, SimpleNamespace(nodes=0)
+        )
+        lower, upper = (value, value) if decided else bounds(reached, -INFINITE, INFINITE)
+        side = 1 if same else -1
+        self.bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
+        """Whether the game knows bounds of the root's value."""
+        lower, upper = max(lower, -limit), min(upper, limit)
+        root = np.zeros(1, NODE)
+        root["low"], root["high"] = (lower, upper) if same else (-upper, -lower)
+        root["side"], root["decided"], root["decided_move"] = side, -side * INFINITE, NO_MOVE
+        self.first_move = forced(position) if reached != position else NO_MOVE
+        """The move that the game forces at the root, if it does."""
+        self._build(root, as_words([reached]), np.array([canonical(reached)[0]], np.uint64))
+
+    def _build(self, root: np.ndarray, words: np.ndarray, keys: np.ndarray) -> None:
+        layers, all_words, all_keys = [root], [words], [keys]
+        targets, moves = [], []
+        total, first = 1, 0
+        for ply in range(self.plies):
+            layer = layers[-1]
+            edges, children, words, keys = self._layer(layer, all_words[-1])
+            if not len(children):
+                break
+            total += len(children)
+            if total > self.most_positions:
+                raise CutnodeError(
+                    f"{game_name(self.cls)} has {total:,} positions down to ply {ply + 1}, more "
+                    f"than the {self.most_positions:,} allowed: split it at an earlier ply"
+                )
+            counts = np.bincount(edges["parent"], minlength=len(layer))
+            layer["count"] = counts
+            layer["first"] = first + np.concatenate(([0], np.cumsum(counts)[:-1]))
+            first += len(edges)
+            below = total - len(children)
+            targets.append((edges["child"] + below).astype(np.int32))
+            moves.append(edges["move"].astype(np.uint16))
+            layers.append(children)
+            all_words.append(words)
+            all_keys.append(keys)
+        starts = np.concatenate(([0], np.cumsum([len(layer) for layer in layers])))
+        self.layers = [slice(int(a), int(b)) for a, b in itertools.pairwise(starts)]
+        self.nodes: Any = np.concatenate(layers).view(np.recarray)
+        self.words = np.concatenate(all_words)
+        self.keys = np.concatenate(all_keys)
+        self.children = np.concatenate([*targets, np.zeros(0, np.int32)])
+        self.moves = np.concatenate([*moves, np.zeros(0, np.uint16)])
+        # The parents of each node, in the order of the nodes.
+        sources = np.repeat(np.arange(len(self.nodes), dtype=np.int32), self.nodes["count"])
+        self.parents = sources[np.argsort(self.children, kind="stable")]
+        counts = np.bincount(self.children, minlength=len(self.nodes))
+        self.nodes["parents"] = counts
+        self.nodes["first_parent"] = np.concatenate(([0], np.cumsum(counts)[:-1]))
+
+    def _layer(
+        self, layer: np.ndarray, words: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The next layer: edges to it, its nodes, their words and keys."""
+        each = words_each(self.cls)
+        open_nodes = np.flatnonzero(layer["low"] < layer["high"])
+        block = max(1, BLOCK_CHILDREN // game_constant(self.cls, "MAX_MOVES", 256))
+        rows, row_words = [], []
+        for start in range(0, len(open_nodes), block):
+            of_block = open_nodes[start : start + block]
+            found, found_words = self._expand(words.reshape(-1, each)[of_block])
+            found["parent"] = of_block[found["parent"]]
+            keep = self._fold(layer, found)
+            rows.append(found[keep])
+            row_words.append(found_words[keep])
+        if not rows:
+            return np.zeros(0), np.zeros(0, NODE), words[:0], np.zeros(0, np.uint64)
+        found, found_words = np.concatenate(rows), np.concatenate(row_words)
+        side = layer["side"][found["parent"]] * found["same"]
+        names = np.zeros(len(found), [("key", np.uint64), ("side", np.int64)])
+        names["key"], names["side"] = found["key"], side
+        _, firsts, child = np.unique(names, return_index=True, return_inverse=True)
+        children = np.zeros(len(firsts), NODE)
+        limit = most_value(self.position)
+        lower = np.maximum(found["lower"][firsts], -limit)
+        upper = np.minimum(found["upper"][firsts], limit)
+        children["side"] = side = side[firsts]
+        children["low"] = np.where(side > 0, lower, -upper)
+        children["high"] = np.where(side > 0, upper, -lower)
+        children["decided"] = -side * INFINITE
+        children["decided_move"] = NO_MOVE
+        # What the game thinks best comes first, and moves to the same child are one.
+        sort = np.lexsort((-found["order"], found["parent"]))
+        child = child.reshape(-1)[sort]
+        pairs = found["parent"][sort] * len(firsts) + child
+        first_of_pair = np.sort(np.unique(pairs, return_index=True)[1])
+        sort, child = sort[first_of_pair], child[first_of_pair]
+        kind = [("parent", np.int64), ("child", np.int64), ("move", np.int64)]
+        edges = np.zeros(len(sort), kind)
+        edges["parent"], edges["move"] = found["parent"][sort], found["move"][sort]
+        edges["child"] = child
+        return edges, children, found_words[firsts].reshape(-1), found["key"][firsts]
+
+    def _expand(self, words: np.ndarray) -> tuple[Any, np.ndarray]:
+        """The children of some positions, and their words."""
+        most = game_constant(self.cls, "MAX_MOVES", 256)
+        each = words_each(self.cls)
+        children = records(len(words) * most, CHILD)
+        child_words = np.zeros(len(children) * each, np.uint64)
+        flat = np.ascontiguousarray(words).reshape(-1)
+        memory = self._memory
+        number = self._run(self.position, flat, len(words), children, child_words, memory.argument)
+        if memory["stop"] != RUNNING:
+            culprit = memory.position("culprit", self.position)
+            raise accusation(culprit, int(memory["stop"]))
+        found = children[:number].view(np.ndarray)
+        return found, child_words[: number * each].reshape(-1, each)
+
+    def _fold(self, layer: np.ndarray, found: np.ndarray) -> np.ndarray:
+        """Put what is decided into the nodes above; the rows that become nodes."""
+        side = layer["side"][found["parent"]]
+        done = found["open"] == 0
+        value = np.where(side * found["same"] > 0, found["lower"], -found["lower"])
+        worth, parents = side[done] * value[done], found["parent"][done]
+        sort = np.lexsort((-worth, parents))
+        alike, firsts = np.unique(parents[sort], return_index=True)
+        best_row = np.flatnonzero(done)[sort[firsts]]
+        layer["decided"][alike] = value[best_row]
+        layer["decided_move"][alike] = found["move"][best_row]
+        best = layer["decided"]
+        layer["low"] = np.where(layer["side"] > 0, np.maximum(layer["low"], best), layer["low"])
+        layer["high"] = np.where(layer["side"] > 0, layer["high"], np.minimum(layer["high"], best))
+        alone = np.setdiff1d(found["parent"][done], found["parent"][~done])
+        layer["low"][alone] = layer["high"][alone] = best[alone]
+        still = layer["low"] < layer["high"]
+        keep: np.ndarray = ~done & still[found["parent"]]
+        return keep
+
+    @property
+    def leaves(self) -> slice:
+        """The nodes of the last layer."""
+        return self.layers[-1]
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the graph."""
+        arrays = (self.nodes, self.words, self.keys, self.children, self.moves, self.parents)
+        return sum(array.nbytes for array in arrays)
+
+    def words_of(self, node: int) -> np.ndarray:
+        """The position of a node, parked."""
+        each = words_each(self.cls)
+        return self.words[node * each : (node + 1) * each]

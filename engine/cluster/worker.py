@@ -1,0 +1,203 @@
+"""What runs on the workers of a cluster: a game, its table, and the search for answers.
+
+:class:`GameOnWorker` is a plugin that the client registers once for a game.  Dask brings it to
+each worker, also to one that joins later or takes the place of one that died.  It holds the
+table that all tasks of this worker share, and tells a task that is cancelled while it runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from distributed import WorkerPlugin, get_worker
+
+from engine.batches import run_batch
+from engine.contract import game_name, module_of
+from engine.errors import GameError
+from engine.finding import load_game
+from engine.jit import own_sources
+from engine.limits import PLIES
+from engine.people import accusation
+from engine.positions import Packed, words_each
+from engine.runner import Limits, Scouting, Solver, run
+from engine.saving import rules_digest
+from engine.scouting import scouting
+from engine.solver import ALONE, SHARED
+from engine.table import Table
+
+__all__ = ["GameOnWorker", "SentGame", "answer", "batch"]
+
+
+@dataclass(frozen=True)
+class SentGame:
+    """A class of positions, as a client tells its workers of it.
+
+    The games of this package, and those in packages that are installed on the workers, go by
+    name.  A game in a file of its own goes with its source, and with what it imports from the
+    same folder.
+    """
+
+    name: str
+    module: str
+    cls: str
+    rules: str
+    """The digest of the rules, which have to be the same on the worker."""
+    sources: tuple[tuple[str, bytes], ...]
+    """The files to send, the game's own first; none if the workers have the module."""
+
+    @classmethod
+    def of(cls, positions: Any) -> SentGame:
+        """The game of a class of positions; :class:`GameError` if it cannot be sent."""
+        module = module_of(positions)
+        digest = rules_digest(positions)
+        sources: tuple[tuple[str, bytes], ...] = ()
+        if "." not in module.__name__:
+            path = Path(str(module.__file__))
+            files = dict.fromkeys([path, *own_sources(module)])
+            sources = tuple((p.name, p.read_bytes()) for p in files if p.parent == path.parent)
+        return cls(game_name(positions), module.__name__, positions.__qualname__, digest, sources)
+
+    def load(self) -> Any:
+        """The class of positions; :class:`GameError` if it is not the same here."""
+        module = sys.modules.get(self.module)
+        if module is None:
+            try:
+                module = (
+                    self._of_sources() if self.sources else importlib.import_module(self.module)
+                )
+            except ModuleNotFoundError as error:
+                raise GameError(
+                    f"{self.name} cannot be loaded on a worker: {error}; install it there, or put "
+                    f"the game into one file"
+                ) from None
+        positions = getattr(module, self.cls, None)
+        if positions is None or rules_digest(positions) != self.rules:
+            raise GameError(
+                f"a worker has other rules of {self.name} than the client: install the same "
+                f"version there, and restart the workers"
+            )
+        return positions
+
+    def _of_sources(self) -> Any:
+        """The module of the files that were sent."""
+        folder = Path(tempfile.mkdtemp(prefix="cutnode-"))
+        for name, data in self.sources:
+            (folder / name).write_bytes(data)
+            os.utime(folder / name, (0, 0))  # what is loaded is what is there
+        return load_game(str(folder / self.sources[0][0])).module
+
+
+class GameOnWorker(WorkerPlugin):
+    """A game on a worker: its class of positions, its table, and the tasks that run."""
+
+    idempotent = True
+
+    def __init__(self, game: SentGame):
+        self.game = game
+        self.name = f"cutnode-{game.name}-{game.rules}"
+
+    def setup(self, worker: Any) -> None:
+        """Dask's word that this copy of the plugin is on a worker."""
+        self.shared = worker.state.nthreads > 1
+        self.running: dict[Any, threading.Event] = {}
+        self._lock = threading.Lock()
+        self._class: Any = None
+        self._table: Table | None = None
+
+    def transition(self, key: Any, start: str, finish: str, **details: Any) -> None:
+        """Dask's word that a task is in another state; released while it runs, it is cancelled."""
+        if finish == "released" and (stop := self.running.get(key)) is not None:
+            stop.set()
+
+    def positions(self, words: bytes) -> Packed:
+        """Positions of the game that were sent."""
+        with self._lock:
+            self._class = self._class or self.game.load()
+        like = self._class(*(0,) * words_each(self._class))
+        return Packed(np.frombuffer(words, np.uint64), like)
+
+    def table(self, megabytes: int, positions: Packed) -> Table:
+        """The table of this worker."""
+        with self._lock:
+            if self._table is None or self._table.megabytes != megabytes:
+                self._table = None  # before there is another
+                self._table = Table(megabytes)
+                if self.shared:
+                    proofs(positions[:1], self._table, Limits(), SHARED).open_table()
+            return self._table
+
+
+@contextlib.contextmanager
+def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
+    """The plugin of the worker on which this runs, and an event set if the task is cancelled."""
+    worker = get_worker()
+    game: Any = worker.plugins[plugin]
+    key, stop = worker.get_current_task(), threading.Event()
+    game.running[key] = stop
+    try:
+        yield game, stop
+    finally:
+        del game.running[key]
+
+
+def answer(plugin: str, words: bytes, asked: bytes, megabytes: int) -> tuple[bytes, int, float]:
+    """A task: whether the value of each position, for who moves there, is at least so much.
+
+    *asked* is an int32 each.  Returns a byte each (1 yes, 0 no), the nodes, and the seconds of
+    the proofs.
+    """
+    least = np.frombuffer(asked, np.int32)
+    with on_worker(plugin) as (game, stop):
+        positions = game.positions(words)
+        limits = Limits(stop=stop)
+        table = game.table(megabytes, positions)
+        said = None if game.shared else scouting(positions, table, limits)
+        solver = proofs(positions, table, limits, SHARED if game.shared else ALONE, said)
+        solver.rows["lower"], solver.rows["upper"] = least - 1, least
+        started = time.perf_counter()  # now all is compiled
+        run([solver], limits, ended="" if said is None else said.ended)
+    rows = solver.rows
+    if stop.is_set():
+        return b"", 0, 0.0  # nobody waits for it
+    for number in np.flatnonzero(rows["reason"] == PLIES):
+        raise accusation(positions[int(number)], PLIES)
+    yes = (rows["lower"] >= least).astype(np.uint8)
+    return yes.tobytes(), int(rows["nodes"].sum()), time.perf_counter() - started
+
+
+def batch(plugin: str, words: bytes, options: dict[str, Any]) -> tuple[bytes, float]:
+    """A task: the rows of a batch of positions, and the seconds."""
+    started = time.perf_counter()
+    with on_worker(plugin) as (game, stop):
+        result = run_batch(game.positions(words), threads=1, stop=stop, **options)
+    return result.rows.tobytes(), time.perf_counter() - started
+
+
+def proofs(
+    positions: Packed,
+    table: Table,
+    limits: Limits,
+    sharing: int,
+    said: Scouting | None = None,
+) -> Solver:
+    return Solver(
+        positions,
+        table,
+        limits,
+        weak=False,
+        line=0,
+        cold=False,
+        sharing=sharing,
+        scouting=said,
+    )

@@ -1,0 +1,97 @@
+"""Which games there are, by the names that clients write."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any
+
+from engine.contract import defines
+from engine.errors import GameError, PositionError
+from engine.evaluation import evaluation_names
+from engine.finding import Game, game_names, load_game
+from engine.optionality import PRESETS
+from engine.people import position_text
+from engine.service.failures import Failure
+from engine.service.models import GameView
+from engine.solving import require_solvable
+from engine.text import quoted
+
+__all__ = ["Catalogue"]
+
+NO_VARIANT = "?"
+"""What no game takes for a variant: what it says of it says how one is written."""
+
+
+class Catalogue:
+    """The games of a service: those it was started with, and, unless *only*, those of cutnode.
+
+    Clients name games, and never files or modules: to load one is to run it.
+    :class:`GameError` if a game that it is started with cannot be had.
+    """
+
+    def __init__(self, games: tuple[str, ...], only: bool):
+        self.only = only
+        self.given = {title(game): game for game in map(load_game, games)}
+        self.modules = {game.name: game.module for game in self.given.values()}
+        self.compiled: set[str] = set()
+        self._lock = threading.Lock()
+
+    def names(self) -> list[str]:
+        """What can be asked for by a name; variants of these as well, unless *only*."""
+        return sorted(self.given) if self.only else sorted({*game_names(), *self.modules})
+
+    def game(self, name: str) -> Game:
+        """The game that a client means; :class:`Failure` (404) if there is none."""
+        known = self.given.get(name)
+        if known is not None:
+            return known
+        base, _, variant = name.partition(":")
+        allowed = self.names()
+        if self.only or base not in allowed:
+            raise Failure(
+                404, f"there is no game {quoted(name)}; games are {', '.join(allowed)}", "path.game"
+            )
+        try:
+            with self._lock:
+                module = self.modules.get(base)
+                game = load_game(base) if module is None else Game(module)
+            game = Game(game.module, variant)
+            game.start()
+        except (GameError, PositionError) as error:
+            raise Failure(404, str(error), "path.game") from None
+        return game
+
+    def view(self, name: str) -> GameView:
+        """What a client is told of a game."""
+        game = self.game(name)
+        start: Any = game.start()
+        cls, solvable = type(start), False
+        about = (game.module.__doc__ or "").strip().partition("\n")[0]
+        with contextlib.suppress(GameError):
+            require_solvable(cls)
+            solvable = True
+        styles = list(PRESETS) if defines(cls, "features") else []
+        return GameView(
+            name=name,
+            about=about,
+            variants="" if self.only else variants(game),
+            start=position_text(start),
+            chance=defines(cls, "chance"),
+            solvable=solvable,
+            evaluations=sorted({*evaluation_names(cls), *styles}),
+        )
+
+
+def title(game: Game) -> str:
+    """The name by which clients ask for a game."""
+    return f"{game.name}:{game.variant}" if game.variant else game.name
+
+
+def variants(game: Game) -> str:
+    """How a variant is written, in the game's own words: what it says of one it does not know."""
+    try:
+        game.module.start(NO_VARIANT)
+    except PositionError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,39 @@
+"""What a service counts, in the text that Prometheus reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+__all__ = ["Metrics"]
+
+
+class Metrics:
+    """The counts of one service: several in a process do not mix."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "cutnode_requests",
+            "Answers, by route and status.",
+            ["route", "status"],
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "cutnode_search_seconds",
+            "Time of searches, by kind and game, compilation included.",
+            ["kind", "game"],
+            registry=self.registry,
+            buckets=(0.001, 0.01, 0.1, 0.5, 1, 5, 10, 60),
+        )
+        self.nodes = Counter(
+            "cutnode_nodes", "Positions visited.", ["kind", "game"], registry=self.registry
+        )
+
+    def watch(self, name: str, about: str, read: Callable[[], float]) -> None:
+        """Tell a number as it is when somebody asks."""
+        Gauge(name, about, registry=self.registry).set_function(read)
+
+    def text(self) -> bytes:
+        return generate_latest(self.registry)

@@ -1,0 +1,371 @@
+"""The JSON of every route.
+
+Requests are strict: no unknown names, no text for a number, no NaN.  A limit above that of the
+service is not an error: the lower one holds, and the answer says which (``limits``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from engine.parameters import MOST_DEPTH
+
+__all__ = [
+    "Answer",
+    "Ask",
+    "Counted",
+    "ErrorBody",
+    "Estimated",
+    "EvaluateRequest",
+    "Event",
+    "Failed",
+    "GameView",
+    "Games",
+    "Health",
+    "Iterated",
+    "IterationView",
+    "LimitsView",
+    "LineView",
+    "MoveView",
+    "OutcomeView",
+    "PerftRequest",
+    "PositionView",
+    "Progressed",
+    "Request",
+    "SearchRequest",
+    "Searched",
+    "SolveRequest",
+    "Solved",
+    "Start",
+    "Started",
+    "Stop",
+    "Streamed",
+    "TableView",
+]
+
+LONGEST = 4096
+"""Characters of a position: some games take all the moves that lead there."""
+
+SHORTEST = 512
+"""And of a move, or a position of the history."""
+
+MOST_HISTORY = 512
+MOST_WORD = (1 << 53) - 1
+"""The largest whole number that every reader of JSON keeps."""
+
+
+def whole(value: Any) -> Any:
+    """A number without fraction is a whole one, as in JSON Schema, however it is written."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Positive = Annotated[int, Field(ge=1), BeforeValidator(whole)]
+Depth = Annotated[int, Field(ge=0, le=MOST_DEPTH), BeforeValidator(whole)]
+Lines = Annotated[int, Field(ge=1, le=256), BeforeValidator(whole)]
+Seed = Annotated[int, Field(ge=0, le=MOST_WORD), BeforeValidator(whole)]
+Text = Annotated[str, Field(max_length=SHORTEST)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Ask(Request):
+    """What all questions have."""
+
+    position: str = Field(
+        "", max_length=LONGEST, description="In the game's own notation; left out, the start."
+    )
+
+
+class Limited(Ask):
+    nodes: Positive | None = Field(None, description="At most so many nodes.")
+    seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
+    table: Positive | None = Field(None, description="A table of at most so many MiB.")
+    fresh: bool = Field(False, description="Forget what earlier searches stored.")
+
+
+class SearchRequest(Limited):
+    """A search of limited depth; without depth, nodes and seconds it takes one second."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"position": "44", "depth": 8, "lines": 2}]}
+    )
+
+    depth: Depth | None = Field(None, description="At most so many plies.")
+    lines: Lines = Field(1, description="The best so many moves.")
+    moves: list[Text] | None = Field(
+        None, min_length=1, max_length=256, description="The only moves to choose from."
+    )
+    history: list[Text] = Field(
+        [], max_length=MOST_HISTORY, description="The positions of the game before, in order."
+    )
+    seed: Seed | None = Field(None, description="Choose among equal moves by this number.")
+    evaluation: Annotated[str, Field(max_length=100)] | None = Field(
+        None, description="Another of the game's estimates than its usual one."
+    )
+    exact: bool = Field(False, description="Only techniques that cannot change the score.")
+
+
+class SolveRequest(Limited):
+    """A proof of the value."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44444326555535"}]})
+
+    weak: bool = Field(False, description="Prove only who wins: 1 the mover, 0 nobody, -1.")
+
+
+class EvaluateRequest(Ask):
+    """The static estimate, without any search."""
+
+    evaluation: Annotated[str, Field(max_length=100)] | None = None
+
+
+class PerftRequest(Ask):
+    """A count of the lines of play."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"position": "", "depth": 6}]})
+
+    depth: Depth
+    bulk: bool = Field(True, description="Count the last moves without making them.")
+    seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
+
+
+# Answers
+
+
+class LimitsView(BaseModel):
+    """The limits that held: those asked for, or the lower ones of the service."""
+
+    depth: Count | None
+    nodes: Count | None
+    seconds: float | None
+    table: Count
+    threads: Count
+
+
+class Answer(BaseModel):
+    game: str
+    position: str = Field(description="The position, as the game writes it.")
+
+
+class LineView(BaseModel):
+    """A move, its score for the mover, and the best play that begins with it."""
+
+    move: str
+    value: int | float
+    pv: list[str]
+
+
+class IterationView(BaseModel):
+    """A depth that was completed; nodes and seconds are all until then."""
+
+    depth: Count
+    value: int | float
+    best_move: str | None
+    nodes: Count
+    seconds: float
+
+
+class Searched(Answer):
+    """What a search of limited depth found."""
+
+    value: int | float = Field(description="The score for the mover.")
+    meaning: str
+    proven: bool
+    exact: bool
+    best_move: str | None
+    lines: list[LineView]
+    depth: Count
+    iterations: list[IterationView]
+    statistics: dict[str, int | float]
+    nodes: Count
+    seconds: float
+    reason: str = Field(description="Why it ended: depth limit, proven, time limit, stopped ...")
+    limits: LimitsView
+
+
+class TableView(BaseModel):
+    """How a search used its table."""
+
+    probes: Count
+    hits: Count
+    cutoffs: Count
+    stores: Count
+    overwrites: Count
+
+
+class Solved(Answer):
+    """What is known of a value: the truth is always within lower and upper."""
+
+    value: int | None = Field(description="The value for the mover; null if it is not proven.")
+    meaning: str
+    proven: bool
+    lower: int
+    upper: int
+    weak: bool
+    best_move: str | None
+    scores: dict[str, int | None] | None = Field(description="Of each move, if analysed.")
+    pv: list[str]
+    depth: Count
+    nodes: Count
+    seconds: float
+    table: TableView
+    reason: str
+    limits: LimitsView
+
+
+class Estimated(Answer):
+    value: int | float = Field(description="The estimate for the mover.")
+
+
+class Counted(Answer):
+    depth: Count
+    lines: Count | None = Field(description="Lines of play; null if the limit came first.")
+    seconds: float
+    reason: Literal["done", "time limit", "stopped"]
+    limits: LimitsView
+
+
+class MoveView(BaseModel):
+    move: str
+    position: str = Field(description="The position that it leads to.")
+
+
+class OutcomeView(BaseModel):
+    """What chance may do."""
+
+    probability: float
+    position: str
+
+
+class PositionView(Answer):
+    """A position, and what can happen there."""
+
+    board: str = Field(description="As people see it, in lines of text.")
+    over: bool
+    value: int | float | None = Field(description="If the game is over: what the mover has.")
+    moves: list[MoveView]
+    chance: list[OutcomeView]
+
+
+class GameView(BaseModel):
+    """A game that can be asked about."""
+
+    name: str
+    about: str
+    variants: str = Field(
+        description="What the game says of a variant ('?') that it does not know. Variants follow "
+        "its name after a colon: connect4:8x7."
+    )
+    start: str
+    chance: bool
+    solvable: bool
+    evaluations: list[str] = Field(description="The names of its other estimates.")
+
+
+class Games(BaseModel):
+    games: list[GameView]
+    compiled: list[str] = Field(description="Those that answer without being compiled first.")
+
+
+class Health(BaseModel):
+    status: Literal["starting", "ready", "stopping"]
+    version: str
+    searching: Count
+    waiting: Count
+    engines: Count
+    megabytes: Count = Field(description="What the engines may take now.")
+    room: Count = Field(description="The most that they may take.")
+
+
+class ErrorBody(BaseModel):
+    """What was wrong, and where in the request."""
+
+    error: Literal[
+        "bad request",
+        "no such game",
+        "no such position",
+        "no such move",
+        "no such evaluation",
+        "no such page",
+        "wrong method",
+        "refused by the game",
+        "too large",
+        "too slow",
+        "too many",
+        "starting",
+        "stopping",
+        "broken game",
+        "failure",
+    ]
+    detail: str
+    where: str | None = Field(description="Such as body.depth, or path.game.")
+
+
+# Streams
+
+
+class Started(BaseModel):
+    """A search has begun: it waits no more."""
+
+    event: Literal["started"] = "started"
+    limits: LimitsView
+
+
+class Iterated(BaseModel):
+    """A depth was completed, or (bound 1 or -1) its score is at least or at most this."""
+
+    event: Literal["iteration"] = "iteration"
+    depth: Count
+    value: int | float
+    proven: bool
+    bound: Literal[-1, 0, 1]
+    lines: list[LineView]
+    nodes: Count
+    seconds: float
+
+
+class Progressed(BaseModel):
+    """How far a proof is; told every second."""
+
+    event: Literal["progress"] = "progress"
+    lower: int | None = Field(description="What is proven by now.")
+    upper: int | None
+    nodes: Count
+    seconds: float
+    fill: float = Field(description="The part of the table that is in use.")
+
+
+class Streamed(BaseModel):
+    """The last line of a stream: what the same question gets without one."""
+
+    event: Literal["result"] = "result"
+    result: Searched | Solved
+
+
+class Failed(ErrorBody):
+    """A question that cannot be answered."""
+
+    event: Literal["error"] = "error"
+
+
+Event = Annotated[Started | Iterated | Progressed | Streamed | Failed, Field(discriminator="event")]
+
+
+class Start(Request):
+    """Over a WebSocket: search, and tell how it goes."""
+
+    do: Literal["start"]
+    kind: Literal["search", "solve", "analyse"]
+    game: Annotated[str, Field(max_length=200)]
+    request: dict[str, Any] = Field({}, description="The body of the same question over HTTP.")
+
+
+class Stop(Request):
+    """Over a WebSocket: end the search; its best so far is the result."""
+
+    do: Literal["stop"]

@@ -1,0 +1,289 @@
+"""Engines, how many of them search at once, who waits, and what that takes in memory.
+
+So many searches run at once, each in a thread of its own with an engine that nobody else
+has; so many more wait, first come first served, and all others are told to come back.  An
+engine that is done waits for the next question about its game.  Before another is made, those that
+waited longest are closed, until all together take no more memory than was said at the start.
+
+A question whose code is not compiled yet does not wait in that line: it is compiled aside, one
+after the other, and meanwhile others search.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from engine.embedding import Engine
+from engine.service.failures import Failure, failure_of, report
+from engine.service.models import Answer
+from engine.service.settings import Settings
+from engine.service.tasks import Key, Task, Tell
+
+__all__ = ["Pool", "Run", "Stock"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stocked:
+    """An engine, what it is for, and the MiB that it may take."""
+
+    key: Key
+    engine: Engine
+    megabytes: int
+
+
+class Stock:
+    """The engines of a service, for any of its threads."""
+
+    def __init__(self, room: int, threads: int):
+        self.room = room
+        self.threads = threads
+        self.megabytes = 0
+        self.count = 0
+        self._idle: list[Stocked] = []
+        """The longest unused first."""
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def lend(self, key: Key) -> Iterator[Engine]:
+        """An engine that nobody else has meanwhile; :class:`Failure` if memory is short."""
+        stocked = self._find(key) or self._make(key)
+        try:
+            yield stocked.engine
+        finally:
+            with self._lock:
+                self._idle.append(stocked)
+
+    def close(self) -> None:
+        """Close the engines that are not lent."""
+        with self._lock:
+            while self._idle:
+                self._discard()
+
+    def _find(self, key: Key) -> Stocked | None:
+        with self._lock:
+            for at in reversed(range(len(self._idle))):
+                if self._idle[at].key == key:
+                    return self._idle.pop(at)
+        return None
+
+    def _make(self, key: Key) -> Stocked:
+        size = math.ceil(Engine.room(key.cls, table=key.table, threads=self.threads))
+        with self._lock:
+            while self.megabytes + size > self.room and self._idle:
+                self._discard()
+            if self.megabytes + size > self.room:
+                raise Failure(503, f"{size} MiB for another engine are not free now", wait=1)
+            self._account(1, size)
+        try:
+            return Stocked(key, key.engine(self.threads), size)
+        except BaseException:
+            with self._lock:
+                self._account(-1, -size)
+            raise
+
+    def _discard(self) -> None:
+        stocked = self._idle.pop(0)
+        stocked.engine.close()
+        self._account(-1, -stocked.megabytes)
+
+    def _account(self, engines: int, megabytes: int) -> None:
+        self.count += engines
+        self.megabytes += megabytes
+
+
+class Run:
+    """A search that has its turn."""
+
+    def __init__(self, task: Task, tell: Tell | None):
+        self.task = task
+        self.tell = tell
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.stop = threading.Event()
+        self.until = time.monotonic() + (task.limits.seconds or 0)
+
+    def end(self) -> None:
+        """End the search, if it is not over: its best so far is the answer."""
+        self.stop.set()
+
+    async def wait(self) -> Answer:
+        """The answer.  To give up waiting ends the search."""
+        try:
+            return await asyncio.shield(self.answer)
+        finally:
+            self.end()
+
+
+class Pool:
+    """Who searches, and who waits.  All but the searches is done in the loop of asyncio."""
+
+    def __init__(self, settings: Settings, done: Callable[[Task, Answer | None, float], None]):
+        self.settings = settings
+        self.stock = Stock(settings.room, settings.threads)
+        self.running: set[Run] = set()
+        self.waiting: deque[asyncio.Future[None]] = deque()
+        self.closed = False
+        self.compiled: set[tuple[Any, ...]] = set()
+        self._compiling: dict[tuple[Any, ...], asyncio.Future[None]] = {}
+        self._one_at_a_time = threading.Lock()
+        self._free = settings.searches
+        self._done = done
+
+    async def start(self, task: Task, tell: Tell | None = None) -> Run:
+        """Wait for a turn, and search; *tell* hears of each depth in the searching thread.
+
+        :class:`Failure` (503) if too many wait already, if the turn does not come in time, and
+        if the service ends.
+        """
+        await self._ready(task)
+        await self._turn()
+        run = Run(task, tell)
+        self.running.add(run)
+        loop = asyncio.get_running_loop()
+        work = functools.partial(self._work, run, loop)
+        threading.Thread(target=work, name="search", daemon=True).start()
+        return run
+
+    async def ask(self, task: Task) -> Answer:
+        """Wait for a turn, search, and give the answer."""
+        return await (await self.start(task)).wait()
+
+    def is_busy(self) -> bool:
+        """Whether a thread searches or compiles."""
+        return bool(self.running or self._compiling)
+
+    def close(self) -> None:
+        """End all searches, and take no more."""
+        self.closed = True
+        for run in self.running:
+            run.end()
+        for future in self._compiling.values():
+            if not future.done():
+                future.set_exception(_closing())
+        while self.waiting:
+            turn = self.waiting.popleft()
+            if not turn.done():
+                turn.set_exception(_closing())
+
+    def compile(self, task: Task) -> None:
+        """Compile what a task needs, in the calling thread; others compile after it."""
+        with self._one_at_a_time, self.stock.lend(task.key) as engine:
+            task.small()(engine, threading.Event(), None)
+        self.compiled.add(task.code)
+
+    async def _ready(self, task: Task) -> None:
+        """Wait until what a task needs is compiled.  Who leaves does not end that."""
+        code = task.code
+        if code in self.compiled:
+            return
+        if self.closed:
+            raise _closing()
+        if code not in self._compiling:
+            if len(self._compiling) > self.settings.queue:
+                raise Failure(503, f"{len(self._compiling)} games are being compiled", wait=30)
+            loop = asyncio.get_running_loop()
+            future = self._compiling[code] = loop.create_future()
+
+            def arrive(failure: Failure | None) -> None:
+                del self._compiling[code]
+                if future.done():
+                    return  # the service is about to end
+                if failure is None:
+                    future.set_result(None)
+                else:
+                    future.set_exception(failure)
+                    future.exception()  # seen, even if the client has left
+
+            def work() -> None:
+                failure = None
+                try:
+                    self.compile(task)
+                except Exception as error:
+                    failure = failure_of(error)
+                with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
+                    loop.call_soon_threadsafe(arrive, failure)
+
+            threading.Thread(target=work, name="compile", daemon=True).start()
+        await asyncio.shield(self._compiling[code])
+
+    async def _turn(self) -> None:
+        if self.closed:
+            raise _closing()
+        if self._free:
+            self._free -= 1
+            return
+        if len(self.waiting) >= self.settings.queue:
+            raise Failure(
+                503,
+                f"{len(self.running)} searches run and {len(self.waiting)} wait already",
+                wait=self._soonest(),
+            )
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append(turn)
+        try:
+            async with asyncio.timeout(self.settings.seconds):
+                await turn
+        except BaseException as error:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._pass_on()  # it came just when nobody waited any more
+            elif turn in self.waiting:
+                self.waiting.remove(turn)
+            if isinstance(error, TimeoutError):
+                raise Failure(503, "no search ended in time", wait=self._soonest()) from None
+            raise
+
+    def _pass_on(self) -> None:
+        """Give a turn to who waits first."""
+        while self.waiting:
+            turn = self.waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+    def _soonest(self) -> int:
+        """Seconds until a search is surely over."""
+        until = min((run.until for run in self.running), default=0.0)
+        return max(1, math.ceil(until - time.monotonic()))
+
+    def _work(self, run: Run, loop: asyncio.AbstractEventLoop) -> None:
+        """Search, in a thread of its own."""
+        started = time.perf_counter()
+        answer: Answer | None = None
+        failure: Exception | None = None
+        try:
+            with self.stock.lend(run.task.key) as engine:
+                answer = run.task(engine, run.stop, run.tell)
+        except Exception as error:
+            failure = error
+        spent = time.perf_counter() - started
+        with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
+            loop.call_soon_threadsafe(self._arrive, run, answer, failure, spent)
+
+    def _arrive(
+        self, run: Run, answer: Answer | None, failure: Exception | None, spent: float
+    ) -> None:
+        self.running.discard(run)
+        self._pass_on()
+        self._done(run.task, answer, spent)
+        if answer is not None:
+            run.answer.set_result(answer)
+            return
+        assert failure is not None
+        told = failure_of(failure)
+        if told.status_code == 500:
+            report(failure)
+        run.answer.set_exception(told)
+        run.answer.exception()  # seen, even if the client has left
+
+
+def _closing() -> Failure:
+    return Failure(503, "the service is about to end", error="stopping", wait=5)

@@ -1,0 +1,102 @@
+"""The process of a service: its socket, its start, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import uvicorn
+
+from engine.errors import CutnodeError
+from engine.service.app import Service, make_app
+from engine.service.guard import patient_protocol
+from engine.service.settings import Settings
+
+__all__ = ["Server", "address", "listen"]
+
+BACKLOG = 128
+
+
+class Server(uvicorn.Server):
+    """A service on a socket.  SIGTERM and SIGINT end it: searches answer with what they have.
+
+    *say* is told which game is compiled, and *ready* is called when all are.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        say: Callable[[str], None] = lambda game: None,
+        ready: Callable[[], None] = lambda: None,
+    ):
+        self.service = Service(settings)
+        self.say = say
+        self.ready = ready
+        self.failure: Exception | None = None
+        """Why it could not start."""
+        self.compiling = threading.Thread(target=self._compile, name="compile", daemon=True)
+        config = uvicorn.Config(
+            make_app(self.service),
+            http=patient_protocol(settings.patience),
+            ws="websockets-sansio",
+            ws_max_size=settings.body,
+            ws_per_message_deflate=False,  # a small message could become a large one
+            limit_concurrency=settings.clients,
+            timeout_graceful_shutdown=max(1, round(settings.grace)),
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+        )
+        super().__init__(config)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.compiling.start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.service.pool.close()
+        await super().shutdown(sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As any server of uvicorn, but a signal that was obeyed is not raised again."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        signals = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self.handle_exit) for number in signals}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _compile(self) -> None:
+        try:
+            self.service.compile(self.say)
+            self.ready()
+        except Exception as error:
+            self.failure = error
+            self.should_exit = True
+
+    def is_busy(self) -> bool:
+        """Whether a thread still compiles or searches, though nobody waits for it."""
+        return self.compiling.is_alive() or self.service.pool.is_busy()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; :class:`CutnodeError` if there cannot be one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise CutnodeError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+
+
+def address(listening: socket.socket) -> str:
+    """Where a service is asked."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

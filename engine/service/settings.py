@@ -1,0 +1,72 @@
+"""What a service allows; the same for everyone who asks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from engine.errors import CutnodeError
+
+__all__ = ["USUAL_SECONDS", "Settings"]
+
+USUAL_SECONDS = 1.0
+"""How long a search takes that is given no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The limits of a service; :class:`CutnodeError` if they contradict each other."""
+
+    games: tuple[str, ...] = ()
+    """Games that are compiled before it is ready: names, modules or files, and a variant."""
+    only: bool = False
+    """Whether there are no other games than these."""
+    searches: int = 1
+    """How many run at once,"""
+    threads: int = 1
+    """with so many threads each,"""
+    queue: int = 16
+    """and how many more may wait."""
+    table: int = 64
+    """The most MiB of a search's table."""
+    memory: int | None = None
+    """The most MiB of all engines together, those that wait for the next search included; None:
+    room for twice as many as search at once."""
+    seconds: float = 60.0
+    """The most seconds of a search, and of waiting for one."""
+    nodes: int | None = None
+    """The most nodes of a search."""
+    clients: int = 256
+    """The most connections, and as many WebSockets."""
+    body: int = 1 << 20
+    """The most bytes of a request's body, and of a message."""
+    patience: float = 10.0
+    """The most seconds that a client may take to send a request, or to take an answer,"""
+    idle: float = 300.0
+    """and that a WebSocket may be silent while nothing is searched for it."""
+    grace: float = 2.0
+    """The most seconds that answers may take to go out when the service ends."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds < math.inf:
+            raise CutnodeError(f"a search may take some seconds, not {self.seconds}")
+        if self.only and not self.games:
+            raise CutnodeError("there are no games: say which with --games, or leave out --only")
+        if self.memory is not None and self.memory < self.least_memory:
+            raise CutnodeError(
+                f"{self.searches} searches at once with tables of {self.table} MiB take "
+                f"{self.least_memory} MiB, more than {self.memory}"
+            )
+
+    @property
+    def least_memory(self) -> int:
+        return self.searches * (self.table + ASIDE)
+
+    @property
+    def room(self) -> int:
+        """The MiB that engines may take."""
+        return 2 * self.least_memory if self.memory is None else self.memory
+
+
+ASIDE = 16
+"""MiB that an engine may take beside its table, roughly."""

@@ -1,0 +1,155 @@
+"""Threads that wait for work, so that a search begins within microseconds.
+
+Compiled code runs without Python's lock in such a thread, while the thread that asked for it
+watches the clock, stop events, and Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+
+__all__ = ["SHARED", "Workers"]
+
+
+class _Worker(threading.Thread):
+    """A thread that waits, does a task, and waits again, until it is given None.
+
+    It waits without an end that could be missed: a lock that whoever gives work releases.  As a
+    daemon it does not keep Python from ending.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(name="cutnode", daemon=True)
+        self._wake = threading.Lock()
+        self._wake.acquire()
+        self._task: Callable[[], None] | None = None
+        self.start()
+
+    def give(self, task: Callable[[], None] | None) -> None:
+        self._task = task
+        self._wake.release()
+
+    def run(self) -> None:
+        while True:
+            self._wake.acquire()
+            task, self._task = self._task, None
+            if task is None:
+                return
+            task()
+            del task  # nothing is kept alive while waiting
+
+
+class Workers:
+    """Threads to run tasks in; as many as were needed at once so far.
+
+    They end with :meth:`close`, or when nobody refers to the object any more.  A process that
+    is forked has none of them, and starts its own.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[_Worker] = []
+        self._threads: list[_Worker] = []
+        self._process = os.getpid()
+        self._closed = False
+        weakref.finalize(self, _end, self._idle).atexit = False
+
+    def start(self, task: Callable[[], None], done: threading.Event | None = None) -> None:
+        """Run a task, which must not raise, in a thread of its own; then set the event *done*."""
+        if self._process != os.getpid():
+            self._idle.clear()
+            self._threads.clear()
+            self._process = os.getpid()
+        try:
+            worker = self._idle.pop()
+        except IndexError:
+            worker = _Worker()
+            self._threads.append(worker)
+
+        def run() -> None:
+            try:
+                task()
+            finally:
+                self._idle.append(worker)
+                if self._closed:
+                    _end(self._idle)
+                if done is not None:
+                    done.set()
+
+        worker.give(run)
+
+    def run(
+        self,
+        tasks: Sequence[Callable[[], None]],
+        look: Callable[[], str],
+        end: Callable[[], None],
+        patience: Callable[[], float],
+        reason: str = "",
+    ) -> str:
+        """Run tasks to their end, looking after them after so many seconds of *patience*.
+
+        *look* may give a *reason* to end them early, and so does Ctrl-C; *end* does it.  If a
+        task raises, the others are ended, and the exception is raised here.  Returns the
+        reason, or "".
+        """
+        failures: list[BaseException] = []
+        # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
+        finished: list[threading.Event] = []
+
+        def begin(task: Callable[[], None]) -> None:
+            done = threading.Event()
+
+            def guarded() -> None:
+                try:
+                    task()
+                except BaseException as error:
+                    failures.append(error)
+                    end()
+
+            self.start(guarded, done)
+            finished.append(done)
+
+        try:
+            for task in tasks:
+                begin(task)
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        except BaseException as error:  # there are no more threads to be had
+            failures.append(error)
+        if reason or failures:
+            end()
+        for done in finished:
+            over = False
+            while not over:
+                try:
+                    over = done.wait(patience())
+                    reason = reason or look()
+                except KeyboardInterrupt:
+                    reason, over = "interrupted", done.is_set()
+                if reason and not over:
+                    end()
+        if failures:
+            raise failures[0]
+        return reason
+
+    def close(self) -> None:
+        """End the threads, those that are at work when that is done, and wait for it."""
+        self._closed = True
+        _end(self._idle)
+        for worker in self._threads:
+            if worker is not threading.current_thread():
+                worker.join()
+        self._threads.clear()
+
+
+def _end(idle: list[_Worker]) -> None:
+    with contextlib.suppress(IndexError):
+        while True:
+            idle.pop().give(None)
+
+
+SHARED = Workers()
+"""The threads of all calls that have none of their own."""

@@ -1,0 +1,411 @@
+"""Engines that programs hold: handles, asyncio, pondering, refusals, and what is given back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+
+import pytest
+from toys import race
+
+from engine import (
+    CutnodeError,
+    Engine,
+    GameError,
+    PositionError,
+    Progress,
+    Table,
+    analyse,
+    legal_moves,
+    load_game,
+    minimax,
+    perft,
+    solve,
+)
+from engine.contract import play
+
+GAME = load_game("connect4")
+EMPTY = GAME.start()  # takes millions of nodes
+LATE = GAME.parse("2252576253462244111563365343671351441")  # value -1
+SEARCHED = GAME.parse("52677675164321472411331752454")  # value 0, after about a hundred nodes
+PATIENCE = 20
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with Engine(GAME, table=16) as engine:
+        yield engine
+
+
+@pytest.fixture
+def engine(shared):
+    shared.new_game()
+    return shared
+
+
+def interrupt_soon():
+    main = threading.main_thread().ident
+    threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+
+
+# Calls that wait
+
+
+def test_all_calls(engine):
+    assert engine.solve(LATE).value == solve(LATE).value == -1
+    assert engine.analyse(LATE).scores == analyse(LATE).scores
+    assert engine.solve(LATE, weak=True).value == -1
+    result = engine.search(EMPTY, depth=4)
+    assert (result.depth, result.reason) == (4, "depth limit")
+    assert engine.evaluate(EMPTY) == engine.search(EMPTY, depth=0).value
+    assert engine.perft(EMPTY, 5) == 16807
+
+
+def test_a_proof_is_remembered_until_a_new_game(engine):
+    first = engine.solve(SEARCHED)
+    assert (first.value, first.nodes > 5) == (0, True)
+    assert engine.solve(SEARCHED).nodes <= 2
+    engine.new_game()
+    assert engine.solve(SEARCHED).nodes == first.nodes
+
+
+def test_a_search_builds_on_the_last(engine):
+    first = engine.search(EMPTY, depth=9)
+    assert engine.search(EMPTY, depth=9).nodes < first.nodes
+    engine.new_game()
+    assert engine.search(EMPTY, depth=9).nodes == first.nodes
+
+
+def test_a_game_of_chance():
+    with Engine(race.start(), table=1) as engine:
+        assert engine.search(race.start(), depth=2).depth == 2
+        assert isinstance(engine.evaluate(race.start()), float)
+        with pytest.raises(GameError, match="has chance: iterate"):
+            engine.solve(race.start())
+        with pytest.raises(GameError, match="has chance: iterate"):
+            engine.start(race.start(), "solve")
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_count_lines_together(threads):
+    game = load_game("tictactoe")
+    with Engine(game, table=1, threads=threads) as engine:
+        for depth in range(10):
+            assert engine.perft(game.start(), depth) == perft(game.start(), depth)
+        wanted = perft(game.start(), 9, finished=True)
+        assert engine.perft(game.start(), 9, finished=True) == wanted == 255168
+        assert engine.perft(game.parse("14253"), 3, finished=True) == 1
+        assert engine.perft(game.parse("14253"), 3) == 0
+
+
+def test_two_engines_at_once():
+    with Engine(GAME, table=8) as one, Engine(GAME, table=8) as other:
+        handles = [one.start(EMPTY, depth=9), other.start(EMPTY, depth=9)]
+        first, second = (handle.wait() for handle in handles)
+        assert (first.value, first.nodes) == (second.value, second.nodes)
+
+
+def test_threads_search_together():
+    with Engine(GAME, table=4, exact=True) as alone:
+        wanted = {depth: alone.search(EMPTY, depth=depth).value for depth in (6, 13)}
+    assert wanted[6] == minimax(EMPTY, 6).value
+    for threads in (2, 3, 4):
+        with Engine(GAME, table=4, threads=threads, exact=True) as engine:
+            for depth in wanted:
+                result = engine.search(EMPTY, depth=depth, seed=7)
+                assert result.value == wanted[depth]
+                assert result.nodes >= result.iterations[-1].nodes
+                engine.new_game()
+            assert engine.search(EMPTY, nodes=50_000).nodes <= 50_000
+
+
+def test_threads_search_a_game_of_chance_together():
+    start = race.start()
+    with Engine(race.start(), table=1, exact=True, threads=3) as engine:
+        assert engine.search(start, depth=6).value == pytest.approx(minimax(start, 6).value)
+
+
+# Handles
+
+
+def test_a_handle(engine):
+    handle = engine.start(EMPTY, depth=6)
+    result = handle.wait(PATIENCE)
+    assert result.value == engine.search(EMPTY, depth=6).value
+    assert not handle.running
+    assert tuple(handle.iterations) == result.iterations
+    progress = handle.progress
+    assert isinstance(progress, Progress)
+    assert (progress.depth, progress.value) == (6, result.value)
+    assert (progress.line, progress.nodes) == (result.pv, result.nodes)
+    assert handle.wait() is result
+
+
+def test_another_thread_works_meanwhile(engine):
+    """The compiled search does not hold Python's lock."""
+    handle = engine.start(EMPTY, depth=60)
+    counted, looks = 0, []
+    ended = time.perf_counter() + 0.4
+    while time.perf_counter() < ended:
+        counted += 1
+        looks.append(handle.progress.nodes)
+    assert handle.running and counted > 100
+    assert looks == sorted(looks) and len(set(looks)) > 10
+    handle.stop()
+    result = handle.wait(PATIENCE)
+    assert (result.reason, result.depth > 3) == ("stopped", True)
+    assert result.best_move in legal_moves(EMPTY)
+    assert engine.search(EMPTY, depth=3).reason == "depth limit"
+
+
+def test_waiting_only_so_long(engine):
+    handle = engine.start(EMPTY, "solve")
+    with pytest.raises(TimeoutError, match="goes on after 0"):
+        handle.wait(0.1)
+    progress = handle.progress
+    assert progress.lower < progress.upper and progress.nodes > 0
+    handle.stop()
+    result = handle.wait(PATIENCE)
+    assert (result.reason, result.value) == ("stopped", None)
+    assert (handle.progress.lower, handle.progress.upper) == (result.lower, result.upper)
+
+
+def test_a_stop_is_never_lost(engine):
+    """However soon after the start it comes."""
+    for kind in ("search", "solve", "analyse"):
+        for _ in range(20):
+            handle = engine.start(EMPTY, kind)
+            handle.stop()
+            assert handle.wait(PATIENCE).reason == "stopped"
+    handle = engine.start(EMPTY)
+    engine.stop()
+    assert handle.wait(PATIENCE).reason == "stopped"
+    handle.stop()  # of one that is over ends no other
+    assert engine.search(EMPTY, depth=9).reason == "depth limit"
+    engine.stop()
+    assert engine.search(EMPTY, depth=9).reason == "depth limit"
+
+
+def test_a_stop_event_ends_a_search(engine):
+    stop = threading.Event()
+    handle = engine.start(EMPTY, stop=stop)
+    stop.set()
+    assert handle.wait(PATIENCE).reason == "stopped"
+    assert engine.solve(EMPTY, stop=stop).reason == "stopped"
+
+
+def test_callbacks(engine):
+    seen = []
+    handle = engine.start(EMPTY, depth=5, progress=seen.append)
+    assert handle.wait(PATIENCE).iterations == tuple(seen)
+
+    def fail(iteration):
+        raise KeyError(iteration.depth)
+
+    with pytest.raises(KeyError, match="1"):
+        engine.search(EMPTY, depth=5, progress=fail)
+    handle = engine.start(EMPTY, depth=5, progress=fail)
+    with pytest.raises(KeyError, match="1"):
+        handle.wait(PATIENCE)
+    assert engine.search(EMPTY, depth=5).depth == 5
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
+@pytest.mark.parametrize("kind", ["search", "solve"])
+def test_interrupt_keeps_the_best(engine, kind):
+    interrupt_soon()
+    result = engine.start(EMPTY, kind).wait()
+    assert (result.reason, result.nodes > 0) == ("interrupted", True)
+    interrupt_soon()
+    options = {"depth": 60} if kind == "search" else {}
+    assert getattr(engine, kind)(EMPTY, **options).reason == "interrupted"
+
+
+def test_pondering(engine):
+    handle = engine.ponder(EMPTY, seconds=0.1)
+    with pytest.raises(TimeoutError):
+        handle.wait(0.3)
+    handle.hit()
+    result = handle.wait(PATIENCE)
+    assert (result.reason, result.depth > 3) == ("time limit", True)
+    handle = engine.ponder(play(EMPTY, 3), soft_seconds=0.1)
+    time.sleep(0.2)
+    assert handle.running
+    handle.stop()  # another move was made
+    assert handle.wait(PATIENCE).reason == "stopped"
+    assert engine.search(play(EMPTY, 2), depth=4).depth == 4
+
+
+# asyncio
+
+
+def test_asyncio(engine):
+    async def main():
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.01)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        result = await engine.search_async(EMPTY, seconds=0.3)
+        ticking.cancel()
+        assert result.depth > 3 and ticks > 3
+        assert (await engine.solve_async(LATE)).value == -1
+        assert (await engine.analyse_async(LATE)).scores == analyse(LATE).scores
+
+    asyncio.run(main())
+
+
+def test_iterations_in_asyncio(engine):
+    async def main():
+        handle = engine.start(EMPTY, depth=7)
+        depths = [iteration.depth async for iteration in handle]
+        assert depths == [1, 3, 5, 7]
+        assert [iteration async for iteration in handle] == handle.iterations
+        assert (await handle).depth == 7
+
+        def fail(iteration):
+            raise KeyError(iteration.depth)
+
+        with pytest.raises(KeyError):
+            async for _ in engine.start(EMPTY, depth=7, progress=fail):
+                pass
+
+    asyncio.run(main())
+
+
+def test_cancelling_ends_the_search(engine):
+    async def main():
+        task = asyncio.create_task(engine.search_async(EMPTY, depth=60))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert engine.search(EMPTY, depth=3).depth == 3  # it is free again
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(engine.start(EMPTY, "solve"), 0.1)
+        assert engine.search(EMPTY, depth=3).depth == 3
+
+    asyncio.run(main())
+
+
+# Refusals
+
+
+def test_one_search_at_a_time(engine):
+    handle = engine.start(EMPTY)
+    for call in (
+        lambda: engine.search(EMPTY, depth=1),
+        lambda: engine.solve(LATE),
+        lambda: engine.start(EMPTY),
+        lambda: engine.perft(EMPTY, 1),
+        engine.new_game,
+    ):
+        with pytest.raises(CutnodeError, match="searching already"):
+            call()
+    handle.stop()
+    handle.wait(PATIENCE)
+    assert engine.search(EMPTY, depth=1).depth == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda engine: engine.search(EMPTY), "a search needs a limit"),
+        (lambda engine: engine.search(EMPTY, depth=64), "a depth is 0..63"),
+        (lambda engine: engine.start(EMPTY, depth=64), "a depth is 0..63"),
+        (lambda engine: engine.start(EMPTY, moves=[9]), "legal ones, not 9"),
+        (lambda engine: engine.start(EMPTY, "solve", nodes=0), "at least 1"),
+        (lambda engine: engine.start(EMPTY, "think"), "not 'think'"),
+        (lambda engine: engine.start(EMPTY, stop=7), "stop is a threading.Event"),
+        (lambda engine: engine.perft(EMPTY, -1), "a depth is 0 or more"),
+        (lambda engine: engine.solve(load_game("tictactoe").start()), "is for connect4"),
+        (lambda engine: engine.evaluate(7), "is for connect4, not 7"),
+        (lambda engine: Engine(GAME, threads=0), "at least 1 thread"),
+        (lambda engine: Engine(GAME, table=0), "at least 1 MiB"),
+        (lambda engine: Engine("connect4"), "is what load_game"),
+    ],
+)
+def test_what_is_refused(engine, call, message):
+    with pytest.raises((CutnodeError, PositionError)) as error:
+        call(engine)
+    assert message in str(error.value)
+    assert engine.search(EMPTY, depth=1).depth == 1
+
+
+def test_options_that_do_not_exist(engine):
+    with pytest.raises(TypeError):
+        engine.start(EMPTY, dept=3)
+    assert engine.search(EMPTY, depth=1).depth == 1
+
+
+# What is taken and given back
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def test_memory_is_stated_and_given_back():
+    table = Table(1)
+    assert Engine.room(GAME, table=table) == Engine.room(GAME, table=1) >= 1
+    assert Engine.room(GAME, table=64, threads=2) >= 64
+    threads = threading.active_count()
+    engine = Engine(GAME, table=64)
+    assert engine.megabytes == Engine.room(GAME, table=64)
+    engine.search(EMPTY, depth=8)
+    handle = engine.start(EMPTY)
+    engine.table.words[:] = 1
+    before = resident()
+    assert threading.active_count() > threads
+    engine.close()
+    engine.close()
+    assert handle.wait(PATIENCE).reason == "stopped"
+    assert before - resident() > 50
+    assert threading.active_count() == threads
+    for call in (
+        lambda: engine.search(EMPTY, depth=1),
+        lambda: engine.start(EMPTY),
+        lambda: engine.evaluate(EMPTY),
+        lambda: engine.table,
+        engine.new_game,
+    ):
+        with pytest.raises(CutnodeError, match="this engine is closed"):
+            call()
+    engine.stop()
+    assert "closed" in repr(engine)
+
+
+def test_threads_of_a_forgotten_engine_end():
+    threads = threading.active_count()
+    engine = Engine(GAME, table=1)
+    engine.start(EMPTY, depth=3).wait(PATIENCE)
+    del engine
+    ended = time.perf_counter() + PATIENCE
+    while threading.active_count() > threads and time.perf_counter() < ended:
+        time.sleep(0.01)
+    assert threading.active_count() == threads
+
+
+def test_a_callback_cannot_close(engine):
+    with pytest.raises(CutnodeError, match="a callback cannot close"):
+        engine.search(EMPTY, depth=3, progress=lambda iteration: engine.close())
+    assert engine.search(EMPTY, depth=3).depth == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(engine):
+    wanted = engine.start(EMPTY, depth=5).wait(PATIENCE).value
+    child = os.fork()
+    if child == 0:
+        result = engine.start(EMPTY, depth=5).wait(PATIENCE)
+        os._exit(0 if result.value == wanted else 1)
+    assert os.waitpid(child, 0)[1] == 0

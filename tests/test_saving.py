@@ -1,0 +1,212 @@
+"""Saved tables: searches go on as if nothing had happened, and damage is noticed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import drops
+
+from engine import CutnodeError, GameError, Searcher, Table, TableError, load_game, solve
+from engine.jit import jit_enabled
+from engine.saving import rules_digest
+from engine.table import BUCKETS, HEADER_WORDS
+
+GAME = load_game("connect4")
+NEXT = GAME.parse("4444432655553")
+TINY = load_game("tictactoe")
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A table of tic-tac-toe, and its file."""
+    table = Table(1)
+    solve(TINY.start(), table=table)
+    path = tmp_path_factory.mktemp("saved") / "tiny.table"
+    table.save(path)
+    return table, path
+
+
+@compiled_only
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("megabytes", [1, 16])
+def test_a_loaded_table_goes_on_as_the_saved_one(tmp_path, mapped, megabytes):
+    """With 1 MiB it is all in use, and mapped; with 16 it grows."""
+    path = tmp_path / "some.table"
+    table = Table(megabytes)
+    solve(GAME.parse("444443"), table=table, nodes=200_000)
+    table.save(path)
+    whole = int(table.words[BUCKETS]) == table.buckets
+    assert whole == (megabytes == 1)
+    loaded = Table.load(path, map=mapped)
+    assert loaded.megabytes == megabytes
+    before = path.read_bytes()
+    for position in (NEXT, GAME.parse("4455")):
+        results = [solve(position, table=each, nodes=300_000) for each in (table, loaded)]
+        assert results[0].nodes == results[1].nodes > 0
+        assert results[0].table == results[1].table
+        assert results[0].pv == results[1].pv
+    assert np.array_equal(table.words[HEADER_WORDS:], loaded.words[HEADER_WORDS:])
+    assert path.read_bytes() == before
+
+
+@compiled_only
+def test_searches_of_limited_depth_go_on_too(tmp_path):
+    table = Table(1)
+    searcher = Searcher(GAME, table=table)
+    searcher.search(NEXT, depth=8)
+    table.save(tmp_path / "some.table")
+    loaded = Searcher(GAME, table=Table.load(tmp_path / "some.table"))
+    searcher.unlearn()
+    assert searcher.search(NEXT, depth=9).nodes == loaded.search(NEXT, depth=9).nodes
+
+
+def test_an_empty_table_is_saved(tmp_path):
+    Table(1).save(tmp_path / "empty.table")
+    table = Table.load(tmp_path / "empty.table")
+    wanted = solve(TINY.start(), table=Table(1))
+    assert solve(TINY.start(), table=table).nodes == wanted.nodes
+
+
+def test_what_it_knows_is_there(saved):
+    _, path = saved
+    assert solve(TINY.start(), table=Table.load(path)).nodes < 10
+
+
+@given(st.integers(0, 1 << 30), st.integers(1, 255))
+def test_a_damaged_byte_is_noticed_or_harmless(saved, tmp_path_factory, at, flips):
+    table, path = saved
+    data = bytearray(path.read_bytes())
+    # Half of the time in the front, where each byte matters.
+    at %= len(data) if at % 2 else 2000
+    data[at] ^= flips
+    copy = tmp_path_factory.getbasetemp() / "damaged.table"
+    copy.write_bytes(data)
+    try:
+        loaded = Table.load(copy)
+    except TableError as error:
+        assert any(word in str(error) for word in ("damaged", "is no", "cut off"))
+    else:
+        assert np.array_equal(loaded.words, table.words)
+
+
+@given(st.integers(0, 1 << 30))
+def test_a_truncated_file_is_refused(saved, tmp_path_factory, size):
+    _, path = saved
+    data = path.read_bytes()
+    copy = tmp_path_factory.getbasetemp() / "short.table"
+    copy.write_bytes(data[: size % len(data)])
+    with pytest.raises(TableError, match=r"is cut off|is no cutnode table|damaged"):
+        Table.load(copy)
+    copy.write_bytes(data + b"more")
+    with pytest.raises(TableError, match="and should have"):
+        Table.load(copy)
+
+
+def test_foreign_files_are_refused(saved, tmp_path):
+    path = tmp_path / "foreign"
+    path.write_text("x../.../...\n")
+    with pytest.raises(TableError, match="foreign is no cutnode table"):
+        Table.load(path)
+    with pytest.raises(TableError, match="cannot be read: No such file"):
+        Table.load(tmp_path / "none")
+    with pytest.raises(CutnodeError, match="cannot be written"):
+        saved[0].save(tmp_path / "none" / "file")
+
+
+def test_tables_of_other_rules_are_refused(saved, tmp_path, monkeypatch):
+    _, path = saved
+    monkeypatch.setattr("engine.saving.rules_digest", lambda cls: "another")
+    with pytest.raises(TableError, match="made by other rules of tictactoe than those that run"):
+        Table.load(path)
+
+
+def test_a_game_has_to_be_loaded(tmp_path):
+    """A table of a game in a file of its own, loaded by a program that has not loaded that."""
+    source = Path(TINY.module.__file__).read_text()
+    (tmp_path / "mine.py").write_text(source)
+    code = """
+import sys
+from engine import Table, load_game, solve
+if sys.argv[1] == "save":
+    table = Table(1)
+    solve(load_game("mine.py").parse("xx./oo./..."), table=table)
+    table.save("mine.table")
+elif sys.argv[1] == "load":
+    load_game("mine.py")
+try:
+    Table.load("mine.table")
+    print("loaded")
+except ValueError as error:
+    print(error)
+"""
+
+    def run(what: str) -> str:
+        root = Path(__file__).parent.parent
+        environment = os.environ | {"PYTHONPATH": str(root), "NUMBA_DISABLE_JIT": "1"}
+        command = [sys.executable, "-c", code, what]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    assert run("save") == "loaded"
+    assert run("none") == ("mine.table is about 'mine', which is not loaded: call load_game first")
+    (tmp_path / "mine.py").write_text(f"# A comment.\n{source}")
+    assert run("load") == "loaded"
+    (tmp_path / "mine.py").write_text(source.replace("Bits(9)", "Bits(10)"))
+    assert run("load") == "mine.table was made by other rules of mine than those that run"
+
+
+def test_rules_that_mean_nothing_to_another_process():
+    with pytest.raises(GameError, match=r"toys\.drops has no key"):
+        rules_digest(type(drops.start()))
+
+    class Nowhere(tuple):
+        __slots__ = ()
+
+    Nowhere.__module__ = "__main__"
+    with pytest.raises(GameError, match="needs its rules in a file"):
+        rules_digest(Nowhere)
+
+
+KILLED = """
+import sys
+from engine import Table, load_game, solve
+from engine.table import open_whole
+table = Table(64)
+solve(load_game("tictactoe").start(), table=table)
+open_whole(table.words)
+while True:
+    print("saving", flush=True)
+    table.save(sys.argv[1])
+"""
+
+
+@compiled_only
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
+def test_killed_while_saving_the_old_file_stays(saved, tmp_path):
+    table, _ = saved
+    path = tmp_path / "some.table"
+    table.save(path)
+    root = Path(__file__).parent.parent
+    generator = random.Random(2)
+    command = [sys.executable, "-c", KILLED, str(path)]
+    with subprocess.Popen(
+        command, cwd=root, env=os.environ | {"PYTHONPATH": str(root)}, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(generator.random() / 4)
+        process.kill()
+    assert Table.load(path).megabytes in (1, 64)

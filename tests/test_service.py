@@ -1,0 +1,549 @@
+"""The service, asked over real sockets."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from engine import analyse, load_game, perft, search, solve
+from engine.service.cli import serve
+from engine.service.server import Server, address, listen
+from engine.service.settings import Settings
+
+SETTINGS = Settings(
+    games=("tictactoe", "connect4"),
+    searches=2,
+    queue=1,
+    table=8,
+    seconds=60.0,
+    body=5000,
+    patience=1.0,
+    idle=1.0,
+)
+LONG = {"position": "", "seconds": 50}
+"""A question about Connect Four that takes long."""
+
+
+@contextmanager
+def running(settings: Settings, **options: Any) -> Iterator[tuple[Server, str]]:
+    """A service in a thread of this process."""
+    listening = listen("127.0.0.1", 0)
+    server = Server(settings, **options)
+    thread = threading.Thread(target=server.run, args=([listening],))
+    url = address(listening)
+    thread.start()
+    try:
+        yield server, url
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    ready = threading.Event()
+    with running(SETTINGS, ready=ready.set) as (_, url):
+        assert ready.wait(120)
+        yield url
+
+
+@pytest.fixture
+def client(service: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=service, timeout=60) as client:
+        yield client
+
+
+def until(client: httpx.Client, **wanted: Any) -> None:
+    """Wait until the health of a service says this."""
+    for _ in range(1000):
+        health = client.get("/health").json()
+        if all(health[name] == value for name, value in wanted.items()):
+            return
+        time.sleep(0.01)
+    raise AssertionError(health)
+
+
+def error(response: httpx.Response) -> tuple[int, str, str | None]:
+    data = response.json()
+    assert set(data) == {"error", "detail", "where"}
+    assert data["detail"]
+    return response.status_code, data["error"], data["where"]
+
+
+def events(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# Questions and answers
+
+
+def test_games(client: httpx.Client) -> None:
+    games = client.get("/games").json()
+    named = {game["name"]: game for game in games["games"]}
+    assert {"chess", "connect4", "tictactoe", "ur"} <= set(named)
+    assert "8x7" in named["connect4"]["variants"]
+    assert "cells" in named["connect4"]["evaluations"]
+    assert (named["ur"]["chance"], named["ur"]["solvable"]) == (True, False)
+    assert set(games["compiled"]) >= {"connect4", "tictactoe"}
+    assert client.get("/games/connect4:5x4").json()["start"] == "...../...../...../....."
+
+
+def test_position(client: httpx.Client) -> None:
+    view = client.get("/games/tictactoe/position", params={"position": "15"}).json()
+    assert view["board"].splitlines()[0] == "x . ."
+    assert view["moves"][0] == {"move": "2", "position": "xx./.o./..."}
+    assert len(view["moves"]) == 7
+    over = client.get("/games/tictactoe/position", params={"position": "14253"}).json()
+    assert (over["over"], over["value"], over["moves"]) == (True, -1, [])
+    dice = client.get("/games/ur:finkel-1/position").json()
+    assert sum(outcome["probability"] for outcome in dice["chance"]) == pytest.approx(1)
+
+
+def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
+    position = load_game("connect4").parse("44")
+    asked = {"position": "44", "depth": 6, "lines": 2, "exact": True, "fresh": True}
+    found = client.post("/games/connect4/search", json=asked).json()
+    result = search(position, depth=6, lines=2, exact=True)
+    assert found["lines"] == result.to_dict()["lines"]
+    assert (found["reason"], found["limits"]["depth"]) == ("depth limit", 6)
+
+    text = "44444326555535"
+    position = load_game("connect4").parse(text)
+    solved = client.post("/games/connect4/solve", json={"position": text}).json()
+    assert solved["value"] == solve(position).value == 2
+    assert solved["meaning"] == "first player (x) wins in 13 moves, with stone 39"
+    weakly = client.post("/games/connect4/solve", json={"position": text, "weak": True}).json()
+    assert weakly["value"] == 1
+    scored = client.post("/games/tictactoe/analyse", json={"position": "5"}).json()
+    assert scored["scores"] == analyse(load_game("tictactoe").parse("5")).to_dict()["scores"]
+
+    counted = client.post("/games/tictactoe/perft", json={"depth": 6.0}).json()
+    assert counted["lines"] == perft(load_game("tictactoe").start(), 6) == 54720
+    estimate = client.post("/games/tictactoe/evaluate", json={"position": "5"}).json()
+    assert estimate["value"] == -4
+    asked = {"position": "44", "evaluation": "cells"}
+    assert client.post("/games/connect4/evaluate", json=asked).json()["value"] == -3
+
+
+def test_choices_and_history_are_kept_to(client: httpx.Client) -> None:
+    asked = {"moves": ["1", "9"], "history": [""], "seed": 3, "depth": 2, "fresh": True}
+    assert client.post("/games/tictactoe/search", json=asked).json()["best_move"] in ("1", "9")
+
+
+def test_limits_are_kept_to(client: httpx.Client) -> None:
+    solved = client.post("/games/connect4/solve", json={"nodes": 2000, "fresh": True}).json()
+    assert solved["reason"] == "node limit"
+    assert solved["value"] is None
+    assert solved["lower"] < solved["upper"]
+    assert solved["nodes"] < 4000
+    solved = client.post("/games/connect4/solve", json={"seconds": 0.01, "fresh": True}).json()
+    assert solved["reason"] == "time limit"
+    counted = client.post("/games/connect4/perft", json={"depth": 42, "seconds": 0.05}).json()
+    assert (counted["lines"], counted["reason"]) == (None, "time limit")
+    more = {"seconds": 1e300, "nodes": 10**30, "table": 10**9, "depth": 1}
+    limits = client.post("/games/tictactoe/search", json=more).json()["limits"]
+    assert (limits["seconds"], limits["table"], limits["threads"]) == (60, 8, 1)
+
+
+def test_a_search_without_limits_takes_a_second(client: httpx.Client) -> None:
+    found = client.post("/games/connect4/search", json={}).json()
+    assert (found["reason"], found["limits"]["seconds"]) == ("time limit", 1)
+
+
+# Streams
+
+
+def test_stream(client: httpx.Client) -> None:
+    response = client.post("/games/connect4/search/stream", json={"depth": 5, "lines": 2})
+    assert response.headers["content-type"] == "application/x-ndjson"
+    started, *iterations, last = events(response.text)
+    assert (started["event"], started["limits"]["depth"]) == ("started", 5)
+    assert [event["depth"] for event in iterations] == [1, 3, 5]
+    assert last["event"] == "result"
+    assert last["result"]["value"] == iterations[-1]["value"]
+    asked = {"seconds": 1.3, "fresh": True}
+    proof = events(client.post("/games/connect4/solve/stream", json=asked).text)
+    assert [event["event"] for event in proof] == ["started", "progress", "result"]
+    assert proof[1]["nodes"] > 0
+    assert proof[1]["lower"] < proof[1]["upper"]
+    asked = {"position": "44444326555535"}
+    *_, last = events(client.post("/games/connect4/analyse/stream", json=asked).text)
+    assert last["result"]["scores"]["3"] == 2
+    assert client.post("/games/chess/solve/stream", json={}).status_code == 409
+
+
+def test_a_client_that_leaves_ends_its_search(client: httpx.Client) -> None:
+    with client.stream("POST", "/games/connect4/search/stream", json=LONG) as response:
+        lines = response.iter_lines()
+        assert json.loads(next(lines))["event"] == "started"
+        until(client, searching=1)
+    until(client, searching=0)
+    with pytest.raises(httpx.ReadTimeout):
+        client.post("/games/connect4/solve", json=LONG, timeout=0.2)
+    until(client, searching=0)
+
+
+@contextmanager
+def conversation(service: str, **options: Any) -> Iterator[ClientConnection]:
+    with connect(service.replace("http", "ws") + "/stream", **options) as socket:
+        yield socket
+
+
+def say(socket: ClientConnection, **message: Any) -> None:
+    socket.send(json.dumps(message))
+
+
+def hear(socket: ClientConnection) -> dict[str, Any]:
+    return json.loads(socket.recv(60))
+
+
+def test_websocket(service: str, client: httpx.Client) -> None:
+    with conversation(service) as socket:
+        say(socket, do="stop")
+        assert hear(socket)["error"] == "refused by the game"
+        asked = {"position": "5", "depth": 2}
+        say(socket, do="start", kind="search", game="tictactoe", request=asked)
+        heard = [hear(socket) for _ in range(3)]
+        assert [event["event"] for event in heard] == ["started", "iteration", "result"]
+
+        say(socket, do="start", kind="search", game="connect4", request=LONG)
+        assert hear(socket)["event"] == "started"
+        while hear(socket)["depth"] < 4:
+            pass
+        say(socket, do="start", kind="solve", game="connect4")
+        heard = [hear(socket)]
+        while heard[-1]["event"] == "iteration":
+            heard.append(hear(socket))
+        assert heard[-1]["event"] == "error"
+        say(socket, do="stop")
+        while heard[-1]["event"] != "result":
+            heard.append(hear(socket))
+        assert heard[-1]["result"]["reason"] == "stopped"
+
+        say(socket, do="start", kind="solve", game="connect4", request=LONG)
+        assert hear(socket)["event"] == "started"
+        until(client, searching=1)
+    until(client, searching=0)
+
+
+@pytest.mark.parametrize(
+    ("message", "what", "where"),
+    [
+        ("{", "bad request", None),
+        ('{"do": "start"', "bad request", None),
+        ('{"do": "dance"}', "bad request", None),
+        ('{"do": "start", "kind": "search"}', "bad request", "start.game"),
+        ('{"do": "start", "kind": "search", "game": "\\u0000"}', "no such game", "path.game"),
+        (
+            '{"do": "start", "kind": "search", "game": "tictactoe", "request": {"depth": 1.5}}',
+            "bad request",
+            "depth",
+        ),
+        (
+            '{"do": "start", "kind": "solve", "game": "tictactoe", "request": {"position": "55"}}',
+            "no such position",
+            "body.position",
+        ),
+        ("[" * 4000, "bad request", None),
+    ],
+)
+def test_websocket_survives_bad_messages(
+    service: str, message: str, what: str, where: str | None
+) -> None:
+    with conversation(service) as socket:
+        socket.send(message)
+        heard = hear(socket)
+        assert (heard["event"], heard["error"]) == ("error", what)
+        if where is not None:
+            assert heard["where"] == where
+        say(socket, do="start", kind="search", game="tictactoe", request={"depth": 0})
+        assert [hear(socket)["event"] for _ in range(2)] == ["started", "result"]
+
+
+def test_websocket_limits(service: str) -> None:
+    for message in ("x" * 6000, b"binary"):
+        with conversation(service) as socket, pytest.raises(ConnectionClosed) as closed:
+            socket.send(message)
+            hear(socket)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code in (1009, 1003)
+    with conversation(service) as socket, pytest.raises(ConnectionClosed) as closed:
+        hear(socket)  # says nothing, and so is told to go
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1001
+    with pytest.raises(InvalidStatus), conversation(service, origin="http://elsewhere.example"):
+        pass
+    with conversation(service, origin=service):
+        pass
+
+
+# Bad requests
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "what", "where"),
+    [
+        (b"{", 400, "bad request", "body"),
+        (b'{"depth": 1e}', 400, "bad request", "body"),
+        (b'{"position": "\xff"}', 400, "bad request", None),
+        (b"[" * 4000, 400, "bad request", None),
+        (b'{"depth": ' + b"9" * 4400 + b"}", 400, "bad request", None),
+        (b"", 422, "bad request", "body"),
+        (b"[]", 422, "bad request", "body"),
+        (b"null", 422, "bad request", "body"),
+        (b'{"depth": NaN}', 422, "bad request", "body.depth"),
+        (b'{"depth": 1e400}', 422, "bad request", "body.depth"),
+        (b'{"seconds": NaN}', 422, "bad request", "body.seconds"),
+        (b'{"seconds": Infinity}', 422, "bad request", "body.seconds"),
+        (b'{"seconds": 0}', 422, "bad request", "body.seconds"),
+        (b'{"seconds": true}', 422, "bad request", "body.seconds"),
+        (b'{"depth": 3.5}', 422, "bad request", "body.depth"),
+        (b'{"depth": "3"}', 422, "bad request", "body.depth"),
+        (b'{"depth": 64}', 422, "bad request", "body.depth"),
+        (b'{"depth": 1000000000000000000000000}', 422, "bad request", "body.depth"),
+        (b'{"nodes": -1}', 422, "bad request", "body.nodes"),
+        (b'{"seed": 99999999999999999999}', 422, "bad request", "body.seed"),
+        (b'{"speed": 1}', 422, "bad request", "body.speed"),
+        (b'{"position": 1}', 422, "bad request", "body.position"),
+        (b'{"position": "\\ud800"}', 422, "bad request", "body.position"),
+        (b'{"\\ud800 ": 1}', 422, "bad request", "body"),
+        (b'{"position": "' + b"1" * 4100 + b'"}', 422, "bad request", "body.position"),
+        (b'{"moves": []}', 422, "bad request", "body.moves"),
+        (b'{"history": ["", 3]}', 422, "bad request", "body.history[1]"),
+        (b'{"position": "55"}', 404, "no such position", "body.position"),
+        (b'{"position": "\\u0000"}', 404, "no such position", "body.position"),
+        (b'{"position": "x../.o./o.."}', 404, "no such position", "body.position"),
+        (b'{"position": "......./......./......."}', 404, "no such position", "body.position"),
+        (b'{"position": "' + b"1" * 4000 + b'"}', 404, "no such position", "body.position"),
+        (b'{"history": ["1", "77"]}', 404, "no such position", "body.history[1]"),
+        (b'{"moves": ["x"]}', 404, "no such move", "body.moves[0]"),
+        (b'{"evaluation": "nice"}', 404, "no such evaluation", "body.evaluation"),
+        (b'{"position": "' + b"1" * 6000 + b'"}', 413, "too large", "body"),
+    ],
+)
+@pytest.mark.parametrize("route", ["search", "search/stream"])
+def test_bad_requests(
+    client: httpx.Client, route: str, body: bytes, status: int, what: str, where: str | None
+) -> None:
+    headers = {"content-type": "application/json"}
+    answer = client.post(f"/games/tictactoe/{route}", content=body, headers=headers)
+    assert error(answer) == (status, what, where)
+
+
+def test_what_is_not_there(client: httpx.Client) -> None:
+    assert error(client.get("/games/go")) == (404, "no such game", "path.game")
+    assert error(client.get("/games/%00")) == (404, "no such game", "path.game")
+    assert error(client.get("/games/tictactoe:3x3")) == (404, "no such game", "path.game")
+    assert error(client.get("/games/connect4:99x99")) == (404, "no such game", "path.game")
+    assert error(client.get("/games/games.connect4")) == (404, "no such game", "path.game")
+    assert error(client.get("/games/..%2fmine.py"))[0] == 404
+    assert error(client.get(f"/games/{'x' * 300}")) == (422, "bad request", "path.game")
+    position = {"position": "111"}
+    missing = client.get("/games/tictactoe/position", params=position)
+    assert error(missing) == (404, "no such position", "query.position")
+    assert error(client.get("/nowhere")) == (404, "no such page", None)
+    assert error(client.delete("/games")) == (405, "wrong method", None)
+    refused = client.post("/games/chess/solve", json={})
+    assert error(refused) == (409, "refused by the game", "path.game")
+    plain = client.post("/games/tictactoe/search", content=b"{}", headers={"content-type": "a/b"})
+    assert plain.status_code == 422
+
+
+def test_a_body_of_unknown_length_is_bounded(client: httpx.Client) -> None:
+    parts = (b" " * 1000 for _ in range(100))
+    headers = {"content-type": "application/json"}
+    answer = client.post("/games/tictactoe/search", content=parts, headers=headers)
+    assert error(answer) == (413, "too large", "body")
+
+
+# Many clients, and slow ones
+
+
+def test_too_many_clients(service: str, client: httpx.Client) -> None:
+    sockets = [socket.create_connection(tuple_of(service)) for _ in range(3)]
+    body = json.dumps(LONG).encode()
+    head = (
+        f"POST /games/connect4/search HTTP/1.1\r\nHost: here\r\nContent-Type: application/json"
+        f"\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    for one in sockets:
+        one.sendall(head.encode() + body)
+    until(client, searching=2, waiting=1)
+    assert client.get("/games/tictactoe").status_code == 200  # what needs no search goes on
+    answer = client.post("/games/tictactoe/search", json={"depth": 1})
+    for one in sockets:
+        one.close()
+    assert error(answer) == (503, "too many", None)
+    assert 1 <= int(answer.headers["retry-after"]) <= 51
+    until(client, searching=0, waiting=0)
+    assert client.post("/games/tictactoe/search", json={"depth": 1}).status_code == 200
+
+
+def tuple_of(service: str) -> tuple[str, int]:
+    host, port = service.removeprefix("http://").split(":")
+    return host, int(port)
+
+
+def received(one: socket.socket) -> bytes:
+    """All that arrives until the other side ends the connection."""
+    data = b""
+    one.settimeout(30)
+    try:
+        while part := one.recv(65536):
+            data += part
+    except ConnectionResetError:
+        pass
+    return data
+
+
+def test_slow_clients_are_left(service: str) -> None:
+    head = b"POST /games/tictactoe/search HTTP/1.1\r\nHost: here\r\n"
+    more = b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    silent, half_a_head, half_a_body, deaf = (
+        socket.create_connection(tuple_of(service)) for _ in range(4)
+    )
+    half_a_head.sendall(head)
+    half_a_body.sendall(head + more)
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+    deaf.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: here\r\n\r\n" * 300)
+    assert received(silent) == b""
+    assert received(half_a_head) == b""
+    answer = received(half_a_body)
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b'"too slow"' in answer
+    time.sleep(1.5)
+    assert received(deaf).count(b"HTTP/1.1 200") < 300
+    for one in (silent, half_a_head, half_a_body, deaf):
+        one.close()
+
+
+def test_memory_stays_below_what_was_said(client: httpx.Client) -> None:
+    for table in (1, 2, 3, 4, 5, 6, 7, 8, 1, 2):
+        asked = {"depth": 2, "table": table}
+        assert client.post("/games/tictactoe/search", json=asked).status_code == 200
+        health = client.get("/health").json()
+        assert health["megabytes"] <= health["room"] == SETTINGS.room
+    assert health["engines"] > 1
+
+
+def test_metrics(client: httpx.Client) -> None:
+    client.post("/games/tictactoe/search", json={"depth": 3})
+    text = client.get("/metrics").text
+    assert 'cutnode_nodes_total{game="tictactoe",kind="search"}' in text
+    assert 'cutnode_requests_total{route="/games/{game}/search",status="200"}' in text
+    assert "cutnode_engine_megabytes " in text
+
+
+# Start and end
+
+
+def test_it_says_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    go, ready = threading.Event(), threading.Event()
+    told = []
+
+    def say(game: str) -> None:
+        told.append(game)
+        go.wait(60)
+
+    settings = Settings(games=("tictactoe",), only=True)
+    with running(settings, say=say, ready=ready.set) as (_, url), httpx.Client(base_url=url) as ask:
+        answer = ask.get("/health")
+        assert (answer.status_code, answer.json()["status"]) == (503, "starting")
+        refused = ask.post("/games/tictactoe/search", json={"depth": 1})
+        assert error(refused) == (503, "starting", None)
+        assert "retry-after" in refused.headers
+        go.set()
+        assert ready.wait(60)
+        assert told == ["tictactoe"]
+        answer = ask.get("/health")
+        assert (answer.status_code, answer.json()["status"]) == (200, "ready")
+        assert [game["name"] for game in ask.get("/games").json()["games"]] == ["tictactoe"]
+        assert error(ask.get("/games/connect4")) == (404, "no such game", "path.game")
+
+
+COMMAND = [sys.executable, "-c", "from engine.service.cli import serve; serve()"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_the_middle_of_a_search(number: signal.Signals) -> None:
+    arguments = ["--port", "0", "--games", "connect4", "--only", "--table", "8"]
+    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        with httpx.stream("POST", f"{url}/games/connect4/search/stream", json=LONG) as response:
+            lines = response.iter_lines()
+            assert json.loads(next(lines))["event"] == "started"
+            process.send_signal(number)
+            last = json.loads(list(lines)[-1])
+        assert last["result"]["reason"] == "stopped"
+        assert process.wait(30) == 0
+
+
+def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failure(*arguments: str) -> str:
+        return str(CliRunner().invoke(serve, arguments).exception)
+
+    with listen("127.0.0.1", 0) as taken:
+        assert "cannot listen on" in failure("--port", str(taken.getsockname()[1]))
+    assert "more than 10" in failure("--memory", "10")
+    assert "--games" in failure("--only")
+    assert "there is no game 'go'" in failure("--games", "go", "--port", "0")
+    monkeypatch.delitem(sys.modules, "engine.service.server")
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert "pip install 'cutnode[serve]'" in failure()
+
+
+def test_the_engine_needs_none_of_it() -> None:
+    code = "import engine, sys; print([m for m in ('fastapi', 'uvicorn') if m in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert printed.stdout.strip() == b"[]"
+
+
+# The description
+
+
+def test_every_answer_is_described(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    assert len(document["paths"]) == 13
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            assert operation["summary"] and operation["tags"]
+            if path.startswith("/games/{game}/") and "post" in operations:
+                assert {"200", "400", "404", "408", "413", "422"} <= set(operation["responses"])
+    assert client.get("/docs").status_code == 200
+
+
+@pytest.mark.slow
+def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
+    """Against the service as it describes itself, with all its checks."""
+    settings = Settings(games=("tictactoe",), only=True, table=1, seconds=0.2)
+    ready = threading.Event()
+    with running(settings, ready=ready.set) as (_, url):
+        assert ready.wait(120)
+        command = [sys.executable, "-c", "from schemathesis.cli import schemathesis as run; run()"]
+        limits = ["--max-examples", "5", "--seed", "1", "--no-color"]
+        found = subprocess.run(
+            [*command, "run", f"{url}/openapi.json", *limits],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+        )
+    assert found.returncode == 0, found.stdout
