@@ -1,18 +1,18 @@
 """Rows of small numbers, each one vector: what small networks are made of.
 
 :class:`Rows` is a :class:`~engine.constants.Constant` of two dimensions: an element of it is a
-whole row of 16-bit numbers.  Compiled, rows are vectors of LLVM (as many registers as they take), and
-``+``, ``-`` and ``*`` work on all numbers of two rows at once; in plain Python they are arrays.
-The first layer of a network is the sum of the rows of those inputs that are set::
+whole row of 16-bit numbers.  Compiled, rows are vectors of LLVM (as many registers as they
+take), and ``+``, ``-`` and ``*`` work on all numbers of two rows at once; in plain Python they are
+arrays.  The first layer of a network is the sum of the rows of those inputs that are set::
 
     WEIGHTS = Rows("game.network", np.load(...))
 
     @compiled
     def score(position):
-        sum = WEIGHTS[0]
+        total = WEIGHTS[0]
         for square in ...:
-            sum += WEIGHTS[square]
-        return dot(clipped(sum, 255), OUTPUT[0])
+            total = total + WEIGHTS[square]
+        return dot(clipped(total, 255), OUTPUT[0])
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Rows(Constant):
             raise GameError(f"the rows {name} are an array of two dimensions of whole numbers")
         if array.min() < within.min or array.max() > within.max:
             raise GameError(f"the rows {name} have numbers beyond {within.min}..{within.max}")
-        self.width = array.shape[1]
+        self.width: int = array.shape[1]
         super().__init__(name, array.astype(np.int16).ravel())
 
     def __getitem__(self, index: int) -> Any:
@@ -67,7 +67,8 @@ def clipped(row: Any, most: int) -> Any:
 
 def dot(row: Any, other: Any) -> int:
     """The sum of the products of the numbers of two rows; it has 32 bits."""
-    return int(np.dot(row.astype(np.int32), other.astype(np.int32)))
+    total: int = np.dot(row.astype(np.int32), other.astype(np.int32))
+    return total
 
 
 # Compiled: a vector of LLVM

@@ -1,19 +1,18 @@
 """What a position of chess is worth, in hundredths of a pawn.
 
 The sum of features times weights (``games/chess/weights.py``), for the mover less for the other
-player.  Each feature is written once, for a player who goes up, and counted on the board and
-on the board turned.  Every weight is one for the middle game and one for the end game, and
-how much of each counts is a matter of the pieces that are left (the *phase*).  What pieces
-are worth on their squares is a field of the position, which ``play`` keeps.
+player, and what a small network adds to it (``games/chess/network.py``).  Each feature is written
+once, for a player who goes up, and counted on the board and on the board turned.  Every weight is
+one for the middle game and one for the end game, and how much of each counts is a matter of the
+pieces that are left (the *phase*).  What pieces are worth on their squares is a field of the
+position, which ``play`` keeps.
 
 The features are the field's: those of Fruit (F. Letouzey, 2005), where weights for two phases
 come from, too, and of Stockfish before its networks (to version 11).  The weights are our own, from
 ``games/chess/tuning.py``.
 
 Another evaluation is a compiled function ``evaluate_...`` of a position in the game's module, and
-``Searcher(evaluation=...)`` takes it.  A small network would be one, too: its weights a
-``Constant``, and the sums of its first layer fields of ``Position`` that ``play`` keeps, as
-it does ``placed``.
+``Searcher(evaluation=...)`` takes it: ``features`` is the sum without the network.
 """
 
 from __future__ import annotations

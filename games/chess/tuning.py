@@ -7,19 +7,22 @@
     python -m games.chess.tuning fit FOLDER
     python -m games.chess.tuning play FOLDER --games 5000 --seed 1
     python -m games.chess.tuning fit FOLDER
+    python -m games.chess.tuning network FOLDER
 
 ``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
-each hundred games, so it can be interrupted at any time; ``fit`` finds weights for all
-positions of a folder and writes them, with a report as header; ``report`` says how well
-weights foretell positions.
+every so many games, so it can be interrupted at any time; ``fit`` finds weights for all
+positions of a folder and writes them, with a report as header; ``network`` trains the network
+that is added to them (``games/chess/learning.py``); ``report`` says how well weights foretell
+positions.
 
-A game begins with some random moves, after which neither side is far ahead.  Then both sides
-play the best move of a search of so many nodes, until the game is over or surely won.
+A game begins with some random moves, from the start or from a position of another game, after
+which neither side is far ahead.  Then both sides play the best move of a search of so many nodes,
+until the game is over or surely won: hundreds of games at once, a ply of each in one batch.
 Positions are kept in which nothing hangs: not in check, the best move is not noisy, and noisy
 moves win nothing (quiescence).  Each has a label: the score that the search had for it, and a
 little of the game's result.  A result is what many moves came to, and with more of it weights
 play worse (a share of 0.8 lost 76 Elo points to one of 0.4, and that 36 to 0.1, at 1500 nodes
-a move).
+a move).  For the network, what searches said later in the game counts as well.
 
 The fit is logistic regression (P. Österlund's method for Texel, 2014): weights that make the
 expected score, a logistic function of the evaluation, most likely.  What is counted in a
