@@ -67,8 +67,7 @@ def clipped(row: Any, most: int) -> Any:
 
 def dot(row: Any, other: Any) -> int:
     """The sum of the products of the numbers of two rows; it has 32 bits."""
-    total: int = np.dot(row.astype(np.int32), other.astype(np.int32))
-    return total
+    return int(np.dot(row.astype(np.int32), other.astype(np.int32)))
 
 
 # Compiled: a vector of LLVM
