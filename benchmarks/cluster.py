@@ -8,30 +8,33 @@ against one solve of the position.  ``runs`` wants two cores that have nothing e
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import heapq
-import statistics
+import logging
+import os
 import sys
 import time
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import cloudpickle
-import numpy as np
+from distributed import Client, LocalCluster
 
 from engine import Table, load_game, solve
 from engine.cluster import solve_split
-from engine.cluster.driver import IN_FLIGHT
 from engine.cluster.splitting import Split
-from engine.cluster.tasks import Tasks
+from engine.cluster.tasks import IN_FLIGHT, Tasks
 from engine.cluster.top import Top
+from engine.cluster.worker import GameOnWorker, SentGame, answer
 from engine.positions import Packed
 from engine.runner import Limits, Solver
 from engine.solver import ALONE
 
-POSITIONS = (("connect4", "44444"), ("connect4", "4444"), ("connect4:8x6", "4444443"))
+POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
 PLIES = (2, 4, 6, 8, 10)
-WORKERS = (1, 2, 4, 16, 64, 256, 1024, 4096, 10_000)
 MOST = 5_000_000
+TASK = 0.005
+"""Seconds between two tasks of a worker: see ``tasks``."""
 
 
 class Workers:
@@ -90,33 +93,36 @@ def measure_nodes() -> None:
                     nodes, questions = nodes + spent, questions + 1
                     started = time.perf_counter()
                     tell(split, leaf, asked, yes)
-                    split.idle()
                     driver += time.perf_counter() - started
                 if split.lower != whole.value:
                     sys.exit(f"{split.lower}, not {whole.value}")
                 figures.append((nodes / whole.nodes, questions, driver / questions))
                 top.nodes[:] = clean
             (warm, questions, each), (cold_ratio, _, _) = figures
+            started = time.perf_counter()
+            split.idle()
+            sweep = time.perf_counter() - started
             print(
                 f"  {plies:2} plies  {len(top.nodes):>9,} positions  {expanded:6.2f} s  "
                 f"{top.bytes / len(top.nodes):4.0f} bytes each  {questions:>6,} questions  "
-                f"{each * 1e3:6.3f} ms each  nodes {warm:5.2f}, each cold {cold_ratio:5.2f}"
+                f"{each * 1e3:6.3f} ms each, a sweep {sweep * 1e3:5.1f}  "
+                f"nodes {warm:5.2f}, each cold {cold_ratio:5.2f}"
             )
 
 
 def simulate(
-    top: Top, workers: int, second: float, task: float, latency: float
+    top: Top, workers: int, sharing: int, second: float, task: float, latency: float
 ) -> tuple[float, float, int]:
     """The run of the real driver on so many workers, whose clocks are only pretended.
 
-    Their searches are real, each with a table of its own.  *second* is how many nodes a worker
-    visits in a second, *task* the seconds that the scheduler and the driver spend on a task, one
-    after the other, and *latency* those from an answer to the next task.  Returns the seconds,
-    those of all workers together, and the tasks.
+    Their searches are real; *sharing* of them have a table together.  *second* is how many nodes a
+    worker visits in a second, *task* the seconds that the scheduler and the driver spend on a
+    task, one after the other, and *latency* those from an answer to the next task.  Returns the
+    seconds, those of all workers together, and the tasks.
     """
     clean = top.nodes.copy()
     split = Split(top)
-    crew = Workers(top, 16 if workers <= 64 else 4)
+    crew = Workers(top, 64)
     now = serial = busy = 0.0
     events: list[tuple[float, int, int, bool, float, int]] = []
     waiting: list[tuple[int, int]] = []
@@ -130,7 +136,7 @@ def simulate(
             leaf, asked = waiting.pop(0)
             worker = free.pop()
             serial = max(serial, now) + task
-            yes, nodes = crew.ask(leaf, asked, worker)
+            yes, nodes = crew.ask(leaf, asked, worker // sharing)
             end = serial + latency + nodes / second
             heapq.heappush(events, (end, leaf, asked, yes, serial, worker))
             running[leaf] = end, worker
@@ -151,27 +157,125 @@ def simulate(
     return now, busy, tasks
 
 
-def model(plies: list[int], workers: list[int]) -> None:
+def measure_model(
+    name: str, text: str, plies: Sequence[int], workers: Sequence[int], sharing: int
+) -> None:
     """The driver as it is, with workers that are only pretended, up to ten thousand."""
-    name, text = POSITIONS[0]
     position = load_game(name).parse(text)
     whole = solve(position, table=Table(256))
-    print(f"model: {name} {text}, {whole.nodes:,} nodes in one solve; seconds are in units of it")
+    print(f"model: {name} {text}, {whole.nodes:,} nodes in one solve, whose time is 1;")
+    print(f"{sharing} workers share a table; tasks cost nothing")
     for ply in plies:
         top = Top(position, ply, MOST)
         for count in workers:
-            started = time.perf_counter()
-            seconds, busy, tasks = simulate(top, count, whole.nodes, 0.0, 0.0)
+            seconds, busy, tasks = simulate(top, count, sharing, whole.nodes, 0.0, 0.0)
             print(
                 f"  {ply:2} plies  {count:>6,} workers  time {seconds:9.5f}  speed-up "
-                f"{1 / seconds:8.1f}  efficiency {1 / seconds / count:6.3f}  "
-                f"work {busy:6.2f}  {tasks:>7,} tasks ({time.perf_counter() - started:.0f} s)",
+                f"{1 / seconds:7.1f}  work {busy:6.2f}  {tasks:>7,} tasks",
                 flush=True,
             )
 
 
-if __name__ == "__main__":
-    if "model" in sys.argv:
-        model([6, 8], [1, 2, 16, 64, 256, 1024])
-    else:
+def nothing(plugin: str, number: int) -> int:
+    """A task that does nothing."""
+    return number
+
+
+def slow(plugin: str, number: int) -> int:
+    """A task that takes a moment."""
+    time.sleep(0.2)
+    return number
+
+
+def memory() -> int:
+    """The bytes of this process that are in memory."""
+    time.sleep(2)
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def measure_tasks() -> None:
+    """What Dask takes for a task, with one worker and with two."""
+    cls = type(load_game("tictactoe").start())
+    for workers in (1, 2):
+        with cluster(workers) as client:
+            for in_flight in (1, 2, 8, 32):
+                with Tasks(client, nothing, GameOnWorker(SentGame.of(cls))) as tasks:
+                    started, done, sent, total = time.perf_counter(), 0, 0, 200 * in_flight**0.5
+                    while done < total:
+                        count = int(in_flight * workers - len(tasks))
+                        tasks.send([(n, (tasks.plugin, n)) for n in range(sent, sent + count)])
+                        sent += count
+                        done += len(tasks.wait(1))
+                    each = (time.perf_counter() - started) / done
+                    print(f"  {workers} workers, {in_flight:2} in flight each: {each * 1e3:.2f} ms")
+    with cluster(1) as client, Tasks(client, slow, GameOnWorker(SentGame.of(cls))) as tasks:
+        tasks.send([(-1, (tasks.plugin, -1))])
+        before = memory()
+        tasks.send([(number, (tasks.plugin, number)) for number in range(2000)])
+        print(f"  {(memory() - before) / 2000 / 1024:.1f} KiB a task, of client and scheduler")
+    for name, text in POSITIONS:
+        top = Top(load_game(name).parse(text), 2, MOST)
+        plugin = GameOnWorker(SentGame.of(top.cls)).name
+        for count in (1, 64):
+            words = top.words[:1].tobytes() * (len(top.words) // len(top.nodes)) * count
+            data = cloudpickle.dumps((answer, (plugin, words, b"1234" * count, b"1" * count, 256)))
+            print(f"  {name}: a task of {count} questions is {len(data):,} bytes")
+
+
+@contextlib.contextmanager
+def cluster(workers: int, threads: int = 1) -> Iterator[Client]:
+    """A cluster of processes here, of so many threads each."""
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=threads,
+            dashboard_address=":0",
+            memory_limit=0,
+            silence_logs=logging.ERROR,
+        ) as here,
+        Client(here) as client,
+    ):
+        yield client
+
+
+def measure_runs(name: str, text: str, plies: Sequence[int], rounds: int) -> None:
+    """Whole runs with one worker and with two, each from empty tables."""
+    position = load_game(name).parse(text)
+    solve(position, table=Table(256))
+    whole = solve(position, table=Table(256))
+    print(f"runs: {name} {text}, one solve {whole.nodes:,} nodes, {whole.seconds:.2f} s")
+    for ply in plies:
+        for workers, threads in ((1, 1), (2, 1), (1, 2)):
+            with cluster(workers, threads) as client:
+                megabytes = 128
+                for _ in range(rounds + 1):  # the first loads what is compiled
+                    megabytes += 1  # another table, which is empty
+                    run = solve_split(client, position, plies=ply, table=megabytes)
+                    if run.value != whole.value:
+                        sys.exit(f"{run.value}, not {whole.value}")
+                    if megabytes == 129:
+                        continue
+                    rate = run.nodes / run.busy
+                    print(
+                        f"  {ply:2} plies  {workers} x {threads} threads {run.seconds:6.2f} s, "
+                        f"work {run.busy:6.2f} s  nodes {run.nodes / whole.nodes:.2f}, "
+                        f"{rate / 1e6:.2f} M/s  {run.tasks:>5,} tasks  {run.answers:>6,} answers  "
+                        f"model {(run.busy + run.tasks * TASK) / (workers * threads):6.2f} s",
+                        flush=True,
+                    )
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or ["nodes", "tasks", "runs", "model"]
+    if "nodes" in chosen:
         measure_nodes()
+    if "tasks" in chosen:
+        measure_tasks()
+    if "runs" in chosen:
+        measure_runs("connect4", "44444", (4, 6, 8), 2)
+    if "model" in chosen:
+        measure_model("connect4", "44444", (4, 6, 8), (1, 2, 16, 64, 256, 1024, 10_000), 64)
+
+
+if __name__ == "__main__":
+    main()

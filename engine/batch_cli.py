@@ -14,7 +14,7 @@ from engine.batch_results import BatchResult, read_positions
 from engine.batches import run_batch
 from engine.books import Book, build_book
 from engine.cli import INTERRUPTED, MOST_THREADS, NOT_PROVEN, progress_bar, read_lines
-from engine.contract import NO_MOVE, game_name
+from engine.contract import NO_MOVE, game_name, module_of
 from engine.errors import CutnodeError
 from engine.files import check_file
 from engine.finding import Game, load_game
@@ -43,6 +43,7 @@ SECONDS = click.option(
     metavar="S",
     help="At most S seconds for a position.",
 )
+GAME = click.option("--game", metavar="GAME", help="The game, if it is one in a file of yours.")
 WEAK = click.option("--weak", is_flag=True, help="Prove only who wins.")
 OUT = ".parquet", ".jsonl"
 
@@ -202,12 +203,20 @@ def build(
         sys.exit(NOT_PROVEN)
 
 
+def opened(file: str, game: str | None) -> Book:
+    """A book from a file; *game* is loaded before."""
+    if game is not None:
+        load_game(game)
+    return Book.load(file)
+
+
 @book.command()
 @click.argument("file")
+@GAME
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def show(file: str, as_json: bool) -> None:
+def show(file: str, game: str | None, as_json: bool) -> None:
     """Say what a book holds."""
-    found = Book.load(file)
+    found = opened(file, game)
     proven = found.proven
     values = Counter(found.lower[proven].tolist())
     data = {
@@ -231,15 +240,15 @@ def show(file: str, as_json: bool) -> None:
 @book.command()
 @click.argument("file")
 @click.argument("position", required=False)
+@GAME
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def probe(file: str, position: str | None, as_json: bool) -> None:
+def probe(file: str, position: str | None, game: str | None, as_json: bool) -> None:
     """Look a position up: its value for the mover, and a best move.
 
     Exit code 3 if it is not in the book.
     """
-    found = Book.load(file)
-    game = load_game(game_name(found.cls))
-    place = game.parse(position or "")
+    found = opened(file, game)
+    place = Game(module_of(found.cls), getattr(found.cls, "VARIANT", "")).parse(position or "")
     answer = found.answer(place)
     lower, upper, move = answer or (None, None, None)
     best = None if move is None else move_text(place, move)

@@ -110,7 +110,7 @@ class BatchResult:
             yield self._columns(start, self.rows[start : start + size])
 
     def _columns(self, start: int, rows: Any) -> dict[str, list[Any]]:
-        positions = self.positions[start : start + len(rows)]
+        positions = list(self.positions[start : start + len(rows)])
         columns: dict[str, list[Any]] = {"position": [position_text(each) for each in positions]}
         if self.task == "solve":
             bounds = zip(rows["lower"].tolist(), rows["upper"].tolist(), strict=True)

@@ -11,6 +11,7 @@ bit along.  Write constants as ``Bits(1)``, or use the functions of this module.
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from engine.native import in_compiled_code
 __all__ = [
     "WORD",
     "Bits",
+    "as_bits",
+    "as_float",
     "bytes_reversed",
     "high_product",
     "lowest",
@@ -86,6 +89,16 @@ def bytes_reversed(word: int) -> int:
     return int.from_bytes(int(word).to_bytes(8, "little"), "big")
 
 
+def as_bits(value: float) -> int:
+    """The 64 bits of a float."""
+    return Bits(struct.unpack("<Q", struct.pack("<d", value))[0])
+
+
+def as_float(word: int) -> float:
+    """The float that 64 bits are."""
+    return float(struct.unpack("<d", struct.pack("<Q", word))[0])
+
+
 def product(a: int, b: int) -> int:
     """The low 64 bits of ``a * b``."""
     return (int(a) * int(b)) & WORD
@@ -141,6 +154,22 @@ _bytes_reversed = _call("llvm.bswap.i64")
 
 
 @intrinsic
+def _as_bits(typing: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.uint64(types.float64), generate
+
+
+@intrinsic
+def _as_float(typing: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate
+
+
+@intrinsic
 def _high_product(typing: Any, a: Any, b: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         i64, i128 = ir.IntType(64), ir.IntType(128)
@@ -191,6 +220,16 @@ def _compiled_lowest_index(word: Any) -> Any:
 @in_compiled_code(bytes_reversed)
 def _compiled_bytes_reversed(word: Any) -> Any:
     return lambda word: _bytes_reversed(np.uint64(word))
+
+
+@in_compiled_code(as_bits)
+def _compiled_as_bits(value: Any) -> Any:
+    return lambda value: _as_bits(np.float64(value))
+
+
+@in_compiled_code(as_float)
+def _compiled_as_float(word: Any) -> Any:
+    return lambda word: _as_float(np.uint64(word))
 
 
 @in_compiled_code(product)

@@ -255,9 +255,8 @@ def _unfold(level: _Level) -> Packed:
             worst = part[int(counts.argmax())]
             raise accusation(worst, MOVES)
         made = int(counts.sum())
-        parts.append(
-            (counts, values, words[: made * each], keys[:made], played[:made], again[:made])
-        )
+        kept = [column[:made].copy() for column in (keys, played, again)]
+        parts.append((counts, values, words[: made * each].copy(), *kept))
     columns = list(zip(*parts, strict=True))
     level.counts, level.values = np.concatenate(columns[0]), np.concatenate(columns[1])
     level.children, level.played = np.concatenate(columns[3]), np.concatenate(columns[4])

@@ -20,11 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.bits import Bits
+from engine.bits import Bits, as_bits, as_float
 from engine.contract import NO_MOVE
 from engine.jit import compiled
 from engine.parameters import REGION_GROWTH
-from engine.positions import load, park
 from engine.table import (
     AGE,
     AGE_AT,
@@ -64,19 +63,19 @@ class Entry(NamedTuple):
 
 @compiled
 def entry_at(table, at):
-    return load(table, at, Entry(Bits(0), Bits(0), 0.0, 0.0))
-
-
-@compiled
-def word_at(table, at):
-    """The scattered key XOR the salt of an entry."""
-    return Bits(table[at]) ^ Bits(table[at + 1]) ^ Bits(table[at + 2]) ^ Bits(table[at + 3])
+    """The entry at a place, with its scattered key XOR the salt as *word*: read once."""
+    data, lower, upper = Bits(table[at + 1]), Bits(table[at + 2]), Bits(table[at + 3])
+    word = Bits(table[at]) ^ data ^ lower ^ upper
+    return Entry(Bits(word), data, as_float(lower), as_float(upper))
 
 
 @compiled
 def put(table, at, salted, data, lower, upper):
-    park(table, at, Entry(Bits(0), Bits(data), lower, upper))
-    table[at] = Bits(salted) ^ word_at(table, at)
+    low, high = as_bits(lower), as_bits(upper)
+    table[at + 1] = Bits(data)
+    table[at + 2] = low
+    table[at + 3] = high
+    table[at] = Bits(salted) ^ Bits(data) ^ low ^ high
 
 
 @compiled
@@ -110,8 +109,9 @@ def probe(table, word):
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
-        if word_at(table, entry) == salted and Bits(table[entry + 1]) != Bits(0):
-            return entry_at(table, entry)
+        found = entry_at(table, entry)
+        if found.word == salted and found.data != Bits(0):
+            return found
     return Entry(Bits(0), Bits(0), 0.0, 0.0)
 
 
@@ -122,10 +122,9 @@ def store(table, word, lower, upper, move, depth, proven):
     *proven* says that they do not depend on estimates.  Bounds of the same depth are
     merged; of others the deeper ones of this search stay.
     """
-    at, worth = place(table, word)
+    at, worth, old = place(table, word)
     work = 2 * depth + (1 if proven else 0)
     if worth == SAME:
-        old = entry_at(table, at)
         if work_of(old.data) == work:
             low, high = max(lower, old.lower), min(upper, old.upper)
             if low <= high:  # rounding may say otherwise
@@ -146,21 +145,22 @@ def store(table, word, lower, upper, move, depth, proven):
 
 @compiled
 def place(table, word):
-    """Where the entry of a scattered key goes, and the worth of what is there."""
+    """Where the entry of a scattered key goes, the worth of what is there, and what it is."""
     first = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
     victim, least = first, 1 << 30
+    there = Entry(Bits(0), Bits(0), 0.0, 0.0)
     for at in range(first, first + BUCKET_WORDS, ENTRY_WORDS):
-        data = Bits(table[at + 1])
-        if word_at(table, at) == salted and data != Bits(0):
-            return at, SAME
-        age = age_of(data)
+        there = entry_at(table, at)
+        if there.word == salted and there.data != Bits(0):
+            return at, SAME, there
+        age = age_of(there.data)
         worth = EARLIER if age >= np.int64(table[FIRST_AGE]) else FREE
         if age == np.int64(table[AGE]):
-            worth = work_of(data)
+            worth = work_of(there.data)
         if worth < least:
             victim, least = at, worth
-    return victim, least
+    return victim, least, there
 
 
 @compiled(inline=False)
@@ -190,10 +190,10 @@ def resize(table, buckets):
         first = HEADER_WORDS + number * BUCKET_WORDS
         for at in range(first, first + BUCKET_WORDS, ENTRY_WORDS):
             entry = entry_at(table, at)
-            word = word_at(table, at) ^ Bits(table[SALT])
+            word = entry.word ^ Bits(table[SALT])
             if age_of(entry.data) < np.int64(table[FIRST_AGE]):
                 table[at + 1] = 0
             elif bucket(table, word) != first:
                 table[at + 1] = 0
-                other, _ = place(table, word)
-                put(table, other, word ^ Bits(table[SALT]), entry.data, entry.lower, entry.upper)
+                other, _, _ = place(table, word)
+                put(table, other, entry.word, entry.data, entry.lower, entry.upper)

@@ -58,6 +58,7 @@ class Crew:
         leader.memory["shared"] = 1
         self._stop = threading.Event()
         self._failures.clear()
+        self.began = True
         for number, helper in enumerate(self.helpers):
             helper.table = leader.table
             start = depth + (number + 1) % 2 * leader.has_chance
@@ -72,9 +73,8 @@ class Crew:
                 stop=self._stop,
             )
             done = threading.Event()
-            self._finished.append(done)
             leader.workers.start(functools.partial(self._guard, search), done)
-        self.began = True
+            self._finished.append(done)
 
     def _guard(self, search: Callable[[], None]) -> None:
         try:
@@ -89,14 +89,16 @@ class Crew:
         interrupted = False
         if self._stop is not None:
             self._stop.set()
-            for helper, done in zip(self.helpers, self._finished, strict=True):
-                over = False
-                while not over:
+            while True:
+                for helper in self.helpers:
                     helper.stop()
-                    try:
-                        over = done.wait(LOOK)
-                    except KeyboardInterrupt:
-                        interrupted = True
+                running = [done for done in self._finished if not done.is_set()]
+                if not running:
+                    break
+                try:
+                    running[0].wait(LOOK)
+                except KeyboardInterrupt:
+                    interrupted = True
             self._finished.clear()
             self._stop = None
             self.leader.memory["shared"] = 0
@@ -115,8 +117,17 @@ class Crew:
         together = {name: sum(counts[name] for counts in every) for name in COUNTERS}
         return together | {"deepest": max(counts["deepest"] for counts in every)}
 
+    def reset(self) -> None:
+        """No nodes are visited yet."""
+        self.leader.memory["nodes"] = 0
+        self.began = False
+
+    def unlearn(self) -> None:
+        """Forget what searches learned of moves; the table keeps what it has."""
+        for searcher in (self.leader, *self.helpers):
+            searcher.unlearn()
+
     def clear(self) -> None:
-        """Forget what searches stored and learned."""
-        self.leader.clear()
-        for helper in self.helpers:
-            helper.unlearn()
+        """Forget what searches stored and learned: the next is as the first."""
+        self.leader.table.forget()
+        self.unlearn()

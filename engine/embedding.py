@@ -50,7 +50,8 @@ class Engine:
     :class:`~engine.searcher.Searcher`, and of no meaning for proofs; but a *book* helps these, too.
 
     One search at a time: a call while another is under way is refused with a
-    :class:`CutnodeError`.  A process may hold many engines, and any thread may use one.  What
+    :class:`CutnodeError`, also if it is by another engine with the same :class:`Table`.  A process
+    may hold many engines, and any thread may use one.  What
     a search stores is there for the next, until :meth:`new_game`.  :meth:`close`, or the end of
     a ``with`` statement, gives memory and threads back.  Memory is reserved at once and touched
     as searches need it; :attr:`megabytes` is what it can come to.  A process that is forked may
@@ -101,7 +102,7 @@ class Engine:
         self._stop: Stop | None = None
         """That of the search that is under way."""
         self._thread = 0
-        """Who waits for it, or carries it out."""
+        """Where it is carried out, and callbacks are called."""
 
     @staticmethod
     def room(game: Any, *, table: Table | int = 64, threads: int = 1) -> int:
@@ -362,21 +363,25 @@ class Engine:
             Limits(stop=stop)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this engine is searching already: stop() it, or use another")
+        try:
+            if not self._opened().leader.table.in_use.acquire(blocking=False):
+                raise CutnodeError("another engine searches with this engine's table")
+        except CutnodeError:
+            self._busy.release()
+            raise
         running = own or self._spare
-        running.other = None
         if running.is_set():
             running = self._spare = Stop()
         running.other = stop
         with self._lock:
-            self._stop, self._thread = running, threading.get_ident()
-        if self._crew is None:
-            self._finish()
-            self._opened()
+            self._stop = running
+            self._thread = threading.get_ident() if own is None else 0
         return running
 
     def _finish(self) -> None:
         with self._lock:
             self._stop, self._thread = None, 0
+        self._opened().leader.table.in_use.release()
         self._busy.release()
 
     def _end(self, stop: Stop) -> None:
@@ -392,6 +397,7 @@ class Engine:
     def _start(self, position: Any, kind: str, clock: Clock, options: dict[str, Any]) -> Handle:
         call = self._call(position, kind, clock, dict(options))
         running = self._begin(options.get("stop"), Stop())
+        self._opened().reset()
         handle = Handle(position, kind, clock, running, self._end, self._progress)
 
         def run() -> None:

@@ -146,7 +146,10 @@ class Journal:
         if not self._dirty or not (now or time.monotonic() - self._synced >= SYNC_SECONDS):
             return
         self._dirty = False
-        os.fsync(self._file.fileno())
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._broken(f"cannot be written: {error.strerror}") from None
         self._synced = time.monotonic()
 
     def close(self) -> None:

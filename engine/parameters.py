@@ -38,12 +38,13 @@ REGION_GROWTH = 4
 
 SHARED_PLIES = 16
 """Of threads that share a search, one puts off a child that another searches if its parent
-has at least this many plies left.  Two threads so take 0.7 of the time of one (and 1.2 of
-its nodes); without it 1.2, and 2.4.  12 to 23: the same within the noise."""
+has at least this many plies left.  Connect Four, three openings, times of one thread over those of
+two: 1.79 with 16, 1.83 with 20, 1.79 with 24, 1.74 with 28, each with an error of 0.03."""
 
 LOOK_NODES = 2_000
 """Such a thread looks every so many nodes whether another has decided a node of its line: what it
-searches then is of no use."""
+searches then is of no use.  Two threads visit 1.04 times the nodes of one, and 1.2 times if they do
+not look."""
 
 # The search of limited depth.  Depths are plies left.
 

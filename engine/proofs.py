@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.contract import drawn, game_name, legal_moves, outcome, play, recurrence, recurs
 from engine.errors import CutnodeError
+from engine.notebook import InNotebooks
 from engine.people import move_text, position_text
 from engine.results import line_text
 
@@ -19,7 +20,7 @@ __all__ = ["Answer", "ForcedWin", "Proof"]
 
 
 @dataclass(frozen=True, slots=True)
-class ForcedWin:
+class ForcedWin(InNotebooks):
     """Whether the player to move wins within so many of his own moves, whatever is replied.
 
     Within *n* moves is within ``2 * n - 1`` plies.

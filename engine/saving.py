@@ -252,7 +252,7 @@ def save_table(table: Table, path: str | os.PathLike[str]) -> None:
 
 def load_table(path: str | os.PathLike[str], *, map: bool) -> Table:
     """See :meth:`Table.load`."""
-    about, arrays = read_arrays(path, TABLE_KIND, TableError, map=map)
+    about, arrays = read_arrays(path, TABLE_KIND, TableError, map=True)
     megabytes = about["megabytes"]
     cls = class_in(about, path, TableError) if "class" in about else None
     words = arrays["words"]

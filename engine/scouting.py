@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.contract import INFINITE, defines, outcome, scout
+from engine.crew import Crew
 from engine.parameters import MOST_DEPTH, SCOUTING_SHARE
 from engine.positions import coerce
 from engine.runner import Limits, Scouting
@@ -27,13 +28,13 @@ def scouting(
     limits: Limits,
     *,
     cold: bool = False,
-    searcher: Searcher | None = None,
+    crew: Crew | None = None,
 ) -> Scouting | None:
     """Search positions of one class as deep as their game says; None if it says nothing.
 
     It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position, and the proof has
-    the rest.  *cold*: what is found of a position does not depend on the others.  *searcher* has
-    that table, and the techniques of the game; without it there is a new one.
+    the rest.  *cold*: what is found of a position does not depend on the others.  *crew* are
+    searchers with that table and the techniques of the game; without them there is a new one.
     """
     cls = type(positions[0])
     if not defines(cls, "scout"):
@@ -42,8 +43,8 @@ def scouting(
     if not any(depths) or (limits.nodes is not None and limits.nodes < SCOUTING_SHARE):
         return None
     table.claim(cls)
-    if searcher is None:
-        searcher = Searcher(cls, table=table)
+    if crew is None:
+        crew = Crew(Searcher(cls, table=table), 1)
     guesses = [INFINITE] * len(positions)
     nodes, seconds = [0] * len(positions), [0.0] * len(positions)
     ended = ""
@@ -52,8 +53,8 @@ def scouting(
             if cold:
                 table.forget()
             if cold or number == 0:
-                searcher.unlearn()
-            result = searcher.search(
+                crew.unlearn()
+            result = crew.search(
                 coerce(position),
                 depth=min(depth, MOST_DEPTH),
                 nodes=limits.nodes and limits.nodes // SCOUTING_SHARE,
@@ -70,4 +71,4 @@ def scouting(
         nodes=limits.nodes and max(1, limits.nodes - max(nodes)),
         seconds=limits.seconds and max(1e-3, limits.seconds - max(seconds)),
     )
-    return Scouting(guesses, int(searcher.words["purpose"][0]), nodes, seconds, left, ended)
+    return Scouting(guesses, int(crew.leader.words["purpose"][0]), nodes, seconds, left, ended)

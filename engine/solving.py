@@ -19,6 +19,7 @@ from engine.contract import (
     moves_again,
     play,
 )
+from engine.crew import Crew
 from engine.errors import ContractError, CutnodeError, GameError, whole
 from engine.limits import NODES, PLIES, TIME
 from engine.positions import coerce
@@ -75,16 +76,16 @@ class Solvers:
         self.workers = workers
         solve_batch.specialise(cls)  # compiles before a clock runs
         self.memories = [solver_memory(cls) for _ in range(self.threads)]
-        self.scout = Searcher(cls, table=table) if defines(cls, "scout") else None
-        if self.scout is not None:
-            self.scout.workers = workers
+        self.scouts: Crew | None = None
+        if defines(cls, "scout"):
+            self.scouts = Crew(Searcher(cls, table=table, workers=workers), self.threads)
         self.running: list[Solver] = []
         """Those of the position that is being solved."""
 
     def stop(self) -> None:
         """End what runs now, from any thread."""
-        if self.scout is not None:
-            self.scout.stop()
+        if self.scouts is not None:
+            self.scouts.leader.stop()
         for solver in self.running:
             solver.end()
 
@@ -109,7 +110,7 @@ class Solvers:
         """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
         if self.book is not None:
             self.book.fill(self.table)
-        scouted = scouting([position], self.table, limits, searcher=self.scout)
+        scouted = scouting([position], self.table, limits, crew=self.scouts)
         if scouted is not None:
             limits = scouted.left
         ended = "" if scouted is None else scouted.ended

@@ -23,7 +23,9 @@ position are merged; of bounds by different depths the deeper ones of this searc
 Region.  A search starts with a small region at the front of the array and enlarges it
 when it is half full, so that easy positions stay in the processor's cache and touch
 little memory.  Threads that share a table use the whole of it from the start, and then
-leave the header alone: every probe reads it.
+leave the header alone: every probe reads it.  An entry is two stores and two loads, in no
+order that matters: what does not fit together matches no key, and what was checked is what is
+used, never read again.
 
 Generations.  A *cold* search must not see what earlier ones stored.  Instead of clearing
 gigabytes it draws a new salt, which is part of every stored key, so nothing old matches.
@@ -42,6 +44,7 @@ some thread searches right now, where threads share the table.
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +92,8 @@ class Table:
         self.words = new_words(megabytes) if words is None else words
         self.megabytes = megabytes
         self.entry_words = ENTRY_WORDS
+        self.in_use = threading.Lock()
+        """Held by the engine that searches with this table: one at a time."""
         self.owner: type | None = None
         """The class of the positions that are kept."""
         self.forget()
@@ -296,10 +301,9 @@ def store_depth(table, word, lower, upper, move, depth, proven):
 
     *proven* says that they do not depend on estimates.
     """
-    victim, worth = place(table, word)
+    victim, worth, data = place(table, word)
     work = 2 * depth + (1 if proven else 0)
     if worth == SAME:
-        data = Bits(table[victim + 1])
         if work_of(data) == work:
             low, high = max(lower, lower_of(data)), min(upper, upper_of(data))
             if low <= high:
@@ -333,7 +337,10 @@ def make_room(table, worth):
 
 @compiled
 def place(table, word):
-    """Where the entry of a scattered key goes, and the worth of what is there."""
+    """Where the entry of a scattered key goes, the worth of what is there, and its data.
+
+    The data are those that were checked: another thread may write others at any time.
+    """
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
     now, first = np.int64(table[AGE]), np.int64(table[FIRST_AGE])
@@ -341,12 +348,12 @@ def place(table, word):
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
         data = Bits(table[entry + 1])
         if Bits(table[entry]) ^ data == salted and data != Bits(0):
-            return entry, SAME
+            return entry, SAME, data
         age = age_of(data)
         worth = work_of(data) if age == now else EARLIER if age >= first else FREE
         if worth < least:
             victim, least = entry, worth
-    return victim, least
+    return victim, least, Bits(0)
 
 
 @compiled
@@ -366,9 +373,8 @@ def put(table, entry, word, lower, upper, move, work):
 @compiled
 def write(table, word, lower, upper, move, work):
     """Put an entry into its bucket, merge bounds; return the worth of what was there."""
-    entry, worth = place(table, word)
+    entry, worth, data = place(table, word)
     if worth == SAME:
-        data = Bits(table[entry + 1])
         lower = max(lower, lower_of(data))
         upper = min(upper, upper_of(data))
         move = move_of(data) if move == NO_MOVE else move

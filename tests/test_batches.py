@@ -19,15 +19,17 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import NO_MOVE, CutnodeError, PositionError, legal_moves, load_game, solve_many
+from engine import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
 from engine.batch_cli import batch
 from engine.batch_results import read_positions, read_results
-from engine.batches import BatchProgress, Spans, run_batch
+from engine.batches import BatchProgress, run_batch
 from engine.contract import canonical, play
 from engine.files import lock
 from engine.jit import jit_enabled
 from engine.journal import Journal
 from engine.positions import Packed, as_words
+from engine.runner import Limits
+from engine.spans import Spans, provers
 
 SETS = Path(__file__).parent.parent / "benchmarks" / "data"
 GAME = load_game("connect4")
@@ -260,6 +262,32 @@ def test_a_stopped_batch_says_what_is_done(tmp_path):
         run_batch(TINIES[::-1], threads=1, journal=tmp_path / "journal")
     with pytest.raises(CutnodeError, match="belongs to another job: there weak is 'False'"):
         run_batch(TINIES, threads=1, weak=True, journal=tmp_path / "journal")
+
+
+def test_what_is_done_of_a_span_is_kept_once():
+    """What the kernel was seen to have done is given away at the next look, the rest at the end."""
+    kept = []
+
+    def keep(first, found):
+        rows, _ = found
+        kept.append((first, rows["lower"].tolist()))
+
+    table, limits = Table(1), Limits()
+    (prover,) = provers(TINIES, 1, table, limits, keep, weak=False, line=0, cold=True)
+    prover.work(0, 10, threading.Event())
+    assert prover.done == 10
+    prover._assign(TINIES[10:20], None)
+    prover.first = 10
+    prover.solver()
+    prover.memory["current"] = 4
+    prover.keep_so_far()
+    assert len(kept) == 1
+    prover.memory["current"] = 7
+    prover.keep_so_far()
+    prover.finish(10)
+    wanted = solve_many(TINIES[:20], cold=True).values.tolist()
+    assert kept == [(0, wanted[:10]), (10, wanted[10:14]), (14, wanted[14:])]
+    assert prover.done == 20
 
 
 KILLED = """

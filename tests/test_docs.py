@@ -21,13 +21,14 @@ SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.
 CLUSTER = "In a Dask cluster"  # processes of its own
 
 
-def sections() -> Iterator[Any]:
-    for title, text in SECTIONS.items():
-        if ">>>" in text:
-            yield pytest.param(title, marks=[pytest.mark.slow] if title == CLUSTER else [])
+EXAMPLES = [
+    pytest.param(title, marks=[pytest.mark.slow] if title == CLUSTER else [])
+    for title, text in SECTIONS.items()
+    if ">>>" in text
+]
 
 
-@pytest.mark.parametrize("title", sections())
+@pytest.mark.parametrize("title", EXAMPLES)
 def test_examples_run(title: str, request: pytest.FixtureRequest) -> None:
     known: dict[str, Any] = {}
     if title == "Behind HTTP":

@@ -122,6 +122,20 @@ def test_threads_search_together():
             assert engine.search(EMPTY, nodes=50_000).nodes <= 50_000
 
 
+@pytest.mark.slow
+def test_threads_and_a_small_table():
+    """Entries are replaced all the time, by threads that wait in the middle of it."""
+    position = GAME.parse("4435")
+    with Engine(GAME, table=1, exact=True) as alone:
+        wanted = alone.search(position, depth=14).value
+    value = solve(SEARCHED).value
+    with Engine(GAME, table=1, threads=4, exact=True) as engine:
+        for _ in range(20):
+            assert engine.search(position, depth=14).value == wanted
+            assert engine.solve(SEARCHED).value == value
+            engine.new_game()
+
+
 def test_threads_search_a_game_of_chance_together():
     start = race.start()
     with Engine(race.start(), table=1, exact=True, threads=3) as engine:
@@ -312,6 +326,17 @@ def test_one_search_at_a_time(engine):
     handle.stop()
     handle.wait(PATIENCE)
     assert engine.search(EMPTY, depth=1).depth == 1
+
+
+def test_engines_that_share_a_table_take_turns():
+    table = Table(4)
+    with Engine(GAME, table=table) as one, Engine(GAME, table=table) as other:
+        handle = one.start(EMPTY)
+        with pytest.raises(CutnodeError, match="another engine searches with"):
+            other.search(EMPTY, depth=1)
+        handle.stop()
+        handle.wait(PATIENCE)
+        assert other.search(EMPTY, depth=1).depth == 1
 
 
 @pytest.mark.parametrize(

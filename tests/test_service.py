@@ -484,16 +484,21 @@ COMMAND = [sys.executable, "-c", "from engine.service.cli import serve; serve()"
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_the_middle_of_a_search(number: signal.Signals) -> None:
-    arguments = ["--port", "0", "--games", "connect4", "--only", "--table", "8"]
+    arguments = ["--port", "0", "--games", "connect4", "--only", "--table", "8", "--searches", "2"]
     with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
-        with httpx.stream("POST", f"{url}/games/connect4/search/stream", json=LONG) as response:
+        route = f"{url}/games/connect4/search/stream"
+        with conversation(url) as socket, httpx.stream("POST", route, json=LONG) as response:
+            say(socket, do="start", kind="solve", game="connect4")
+            assert hear(socket)["event"] == "started"
             lines = response.iter_lines()
             assert json.loads(next(lines))["event"] == "started"
             process.send_signal(number)
             last = json.loads(list(lines)[-1])
-        assert last["result"]["reason"] == "stopped"
+            assert last["result"]["reason"] == hear(socket)["result"]["reason"] == "stopped"
+            with pytest.raises(ConnectionClosed):
+                hear(socket)
         assert process.wait(30) == 0
 
 
@@ -534,7 +539,7 @@ def test_every_answer_is_described(client: httpx.Client) -> None:
 @pytest.mark.slow
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     """Against the service as it describes itself, with all its checks."""
-    settings = Settings(games=("tictactoe",), only=True, table=1, seconds=0.2)
+    settings = Settings(games=("tictactoe",), only=True, table=1, seconds=0.05)
     ready = threading.Event()
     with running(settings, ready=ready.set) as (_, url):
         assert ready.wait(120)

@@ -38,6 +38,9 @@ MOST_QUESTIONS = 64
 """A task asks as many questions as take so long by the mean until then, and no more than that
 many: a task costs some milliseconds, whatever it does."""
 
+SWEEP = 0.05
+"""The driver looks for tasks to cancel when another question is asked, and after that time."""
+
 SCOUTING_MEGABYTES = 64
 """The table of the search that says what to ask first, in games that define ``scout``."""
 
@@ -162,6 +165,7 @@ class Driver:
         self.progress = progress
         self.answers = self.tasks = self.cancelled = self.restored = self.nodes = 0
         self.busy = 0.0
+        self._asked, self._looked = split.asked, 0.0
         self._facts: list[np.ndarray] = []
 
     def take(self, record: bytes) -> None:
@@ -214,38 +218,49 @@ class Driver:
         """Send at most *count* tasks."""
         if count < 1:
             return
-        questions = take(count * self._each())
+        questions = take(count * self._each(tasks))
         parts = []
         for part in range(min(count, len(questions))):
             label = questions[part::count]
             words = b"".join(self.split.top.words_of(leaf).tobytes() for leaf, _ in label)
             asked = np.array([asked for _, asked in label], np.int32)
-            parts.append((label, (tasks.plugin, words, asked.tobytes(), self.table)))
+            expected = bytes(self.split.expects(leaf) for leaf, _ in label)
+            parts.append((label, (tasks.plugin, words, asked.tobytes(), expected, self.table)))
         tasks.send(parts, priority)
 
-    def _each(self) -> int:
+    def _each(self, tasks: Tasks) -> int:
         """How many questions a task asks."""
         if self.questions is not None:
             return self.questions
-        fitting = TASK_SECONDS * self.answers / self.busy if self.busy > 0 else 1
+        lasting = tasks.lasting(TASK_SECONDS)
+        fitting = lasting * self.answers / self.busy if self.busy > 0 else 1
         return max(1, min(int(fitting), MOST_QUESTIONS))
 
     def _answered(
         self, label: list[tuple[int, int]], yes: np.ndarray, journal: Journal | None
     ) -> None:
         """Take the answers of a task."""
-        facts = np.zeros(len(label), FACT)
+        facts = np.zeros(len(yes), FACT)
         limit = most_value(self.split.top.position)
-        for fact, (leaf, asked), at_least in zip(facts, label, yes, strict=True):
+        for fact, (leaf, asked), at_least in zip(facts, label, yes, strict=False):
             lower, upper = (asked, limit) if at_least else (-limit, asked - 1)
             self.split.tell(leaf, lower, upper)
             fact["key"], fact["lower"], fact["upper"] = self.split.top.keys[leaf], lower, upper
-        self.answers += len(label)
+        for leaf, _ in label[len(yes) :]:
+            self.split.put_back(leaf)
+        self.answers += len(yes)
         if journal is not None:
             journal.append(facts.tobytes())
 
     def _cancel(self, tasks: Tasks) -> None:
-        """Cancel the tasks of which no answer is of use any more."""
+        """Cancel the tasks of which no answer is of use any more.
+
+        To see which, all of the top is looked at, so not after each answer.
+        """
+        now = self.clock.elapsed()
+        if self.split.asked == self._asked and now - self._looked < SWEEP:
+            return
+        self._asked, self._looked = self.split.asked, now
         idle = set(self.split.idle())
         if not idle:
             return

@@ -77,7 +77,7 @@ class Cluster:
                     parts: list[Any] = []
                     while spans and len(tasks) + len(parts) < IN_FLIGHT * threads:
                         first, last = spans.pop()
-                        size = int(TASK_SECONDS * done / busy) if busy else 1
+                        size = int(tasks.lasting(TASK_SECONDS) * done / busy) if busy else 1
                         size = min(size, left // (threads * PARTS_EACH), MOST_IN_TASK)
                         end = min(last, first + max(size, 1))
                         if end < last:

@@ -7,7 +7,8 @@ import itertools
 import queue
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +25,27 @@ IN_FLIGHT = 2
 LOOK = 0.1
 """Who waits for tasks looks at the clock and for new workers that often, in seconds."""
 
+SCHEDULER_SECONDS = 0.0025
+"""What the scheduler and the driver take for a task, together: measured, see the page."""
+
 COUNT = 2.0
 """How often to count the threads of the cluster, in seconds."""
 
 RETRIES = 2
 """So many times a task that failed is tried again: by Dask if it raised an error, and if it was
 given up because several workers died of it, once more after that."""
+
+
+GONE = "the cluster is gone: its scheduler does not answer any more"
+
+
+@contextlib.contextmanager
+def reachable() -> Iterator[None]:
+    """Say it in plain words if the cluster cannot be reached any more."""
+    try:
+        yield
+    except (OSError, CancelledError) as error:
+        raise CutnodeError(GONE) from error
 
 
 def require_distributed() -> Any:
@@ -98,9 +114,17 @@ class Tasks:
         """The threads of all workers that there are now, as counted a moment ago."""
         now = time.monotonic()
         if now - self._looked > COUNT:
-            self._threads = sum(self.client.nthreads().values())
+            with reachable():
+                self._threads = sum(self.client.nthreads().values())
             self._looked = now
         return self._threads
+
+    def lasting(self, seconds: float) -> float:
+        """How long a task should take: so many seconds, or more if there are many workers.
+
+        Else the scheduler could not give them tasks fast enough.
+        """
+        return max(seconds, self.threads * SCHEDULER_SECONDS)
 
     def labels(self) -> dict[str, Any]:
         """The labels of the tasks in flight, by key."""
@@ -114,14 +138,15 @@ class Tasks:
         if not tasks:
             return
         keys = [f"{self._name}-{next(self._numbers)}" for _ in tasks]
-        futures = self.client.map(
-            self.function,
-            *zip(*(task.args for task in tasks), strict=True),
-            key=keys,
-            retries=RETRIES,
-            priority=tasks[0].priority,
-            pure=False,
-        )
+        with reachable():
+            futures = self.client.map(
+                self.function,
+                *zip(*(task.args for task in tasks), strict=True),
+                key=keys,
+                retries=RETRIES,
+                priority=tasks[0].priority,
+                pure=False,
+            )
         for key, task, future in zip(keys, tasks, futures, strict=True):
             task.future = future
             self._tasks[key] = task
@@ -139,7 +164,7 @@ class Tasks:
             while True:
                 futures.append(self._done.get_nowait())
         if self.client.status != "running":
-            raise CutnodeError("the cluster is gone: its scheduler does not answer any more")
+            raise CutnodeError(GONE)
         finished, again = [], []
         for future in futures:
             task = self._tasks.pop(future.key, None)
@@ -151,7 +176,8 @@ class Tasks:
                 self._blame(task)
                 again.append(task)
         self._send(again)
-        answers = self.client.gather([task.future for task in finished])
+        with reachable():
+            answers = self.client.gather([task.future for task in finished])
         return [(task.label, given) for task, given in zip(finished, answers, strict=True)]
 
     def _blame(self, task: Task) -> None:

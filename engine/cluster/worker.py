@@ -28,9 +28,10 @@ from engine.errors import GameError
 from engine.finding import load_game
 from engine.jit import own_sources
 from engine.limits import PLIES
+from engine.memory import Memory
 from engine.people import accusation
 from engine.positions import Packed, words_each
-from engine.runner import Limits, Scouting, Solver, run
+from engine.runner import Limits, Scouting, Solver, run, solver_memory
 from engine.saving import rules_digest
 from engine.scouting import scouting
 from engine.solver import ALONE, SHARED
@@ -151,29 +152,39 @@ def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
         del game.running[key]
 
 
-def answer(plugin: str, words: bytes, asked: bytes, megabytes: int) -> tuple[bytes, int, float]:
+def answer(
+    plugin: str, words: bytes, asked: bytes, expected: bytes, megabytes: int
+) -> tuple[bytes, int, float]:
     """A task: whether the value of each position, for who moves there, is at least so much.
 
-    *asked* is an int32 each.  Returns a byte each (1 yes, 0 no), the nodes, and the seconds of
-    the proofs.
+    *asked* is an int32 each, *expected* the answers that the others are asked for: after one that
+    is different the rest may not matter, and is left.  Returns a byte for each answer (1 yes, 0
+    no), the nodes, and the seconds of the proofs.
     """
-    least = np.frombuffer(asked, np.int32)
+    answers, nodes, seconds = bytearray(), 0, 0.0
     with on_worker(plugin) as (game, stop):
         positions = game.positions(words)
         limits = Limits(stop=stop)
         table = game.table(megabytes, positions)
-        said = None if game.shared else scouting(positions, table, limits)
-        solver = proofs(positions, table, limits, SHARED if game.shared else ALONE, said)
-        solver.rows["lower"], solver.rows["upper"] = least - 1, least
-        started = time.perf_counter()  # now all is compiled
-        run([solver], limits, ended="" if said is None else said.ended)
-    rows = solver.rows
-    if stop.is_set():
-        return b"", 0, 0.0  # nobody waits for it
-    for number in np.flatnonzero(rows["reason"] == PLIES):
-        raise accusation(positions[int(number)], PLIES)
-    yes = (rows["lower"] >= least).astype(np.uint8)
-    return yes.tobytes(), int(rows["nodes"].sum()), time.perf_counter() - started
+        memory = solver_memory(type(positions.like))
+        for number, least in enumerate(np.frombuffer(asked, np.int32).tolist()):
+            position = positions[number : number + 1]
+            said = None if game.shared else scouting(position, table, limits)
+            sharing = SHARED if game.shared else ALONE
+            solver = proofs(position, table, limits, sharing, (least - 1, least), said, memory)
+            started = time.perf_counter()  # now all is compiled
+            run([solver], limits, ended="" if said is None else said.ended)
+            seconds += time.perf_counter() - started
+            if stop.is_set():
+                break  # nobody waits for it
+            row = solver.rows[0]
+            if row["reason"] == PLIES:
+                raise accusation(position[0], PLIES)
+            answers.append(int(row["lower"] >= least))
+            nodes += int(row["nodes"])
+            if answers[number] != expected[number]:
+                break
+    return bytes(answers), nodes, seconds
 
 
 def batch(plugin: str, words: bytes, options: dict[str, Any]) -> tuple[bytes, float]:
@@ -189,8 +200,11 @@ def proofs(
     table: Table,
     limits: Limits,
     sharing: int,
+    known: tuple[int, int] | None = None,
     said: Scouting | None = None,
+    memory: Memory | None = None,
 ) -> Solver:
+    """What proves values of positions, for tasks."""
     return Solver(
         positions,
         table,
@@ -199,5 +213,7 @@ def proofs(
         line=0,
         cold=False,
         sharing=sharing,
+        known=known,
         scouting=said,
+        memory=memory,
     )

@@ -118,10 +118,8 @@ class Service:
         """The task that a request means; :class:`Failure` if there is none."""
         if not self.ready:
             raise Failure(503, "games are being compiled", error="starting", wait=2)
-        try:
+        with telling():
             return await run_in_threadpool(self.task, kind, game, asked)
-        except Exception as error:
-            raise failure_of(error) from error
 
     def _done(self, task: Task, answer: Answer | None, seconds: float) -> None:
         labels = (task.kind, task.game.name)
@@ -203,16 +201,18 @@ UNASKED = responses(400, 404, 408, 413, 422, 500)
 def _add_games(app: FastAPI, service: Service) -> None:
     catalogue = service.catalogue
 
-    @app.get("/games", tags=["games"])
+    @app.get("/games", tags=["games"], responses=responses(500))
     def list_games() -> Games:
         """The games, and how their variants are written."""
-        views = [catalogue.view(name) for name in catalogue.names()]
+        with telling():
+            views = [catalogue.view(name) for name in catalogue.names()]
         return Games(games=views, compiled=sorted(catalogue.compiled))
 
-    @app.get("/games/{game}", tags=["games"], responses=responses(404, 422))
+    @app.get("/games/{game}", tags=["games"], responses=responses(404, 422, 500))
     def show_game(game: GameName) -> GameView:
         """One game."""
-        return catalogue.view(game)
+        with telling():
+            return catalogue.view(game)
 
     @app.get("/games/{game}/position", tags=["games"], responses=responses(404, 422, 500))
     def show_position(game: GameName, query: Annotated[Ask, Query()]) -> PositionView:
@@ -240,7 +240,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
 
     @app.post("/games/{game}/analyse", tags=["questions"], responses=ASKED)
     async def analyse(game: GameName, body: SolveRequest, request: HttpRequest) -> Solved:
-        """The same, and the proven value of every move."""
+        """The proven value, and that of every move."""
         return cast(Solved, await asked("analyse", game, body, request))
 
     @app.post("/games/{game}/perft", tags=["questions"], responses=ASKED)
@@ -270,21 +270,21 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         "/games/{game}/search/stream", tags=["streams"], response_class=Lines, responses=told_as
     )
     async def stream_search(game: GameName, body: SearchRequest, request: HttpRequest) -> Response:
-        """A search, with a line for each depth."""
+        """A search, told depth by depth."""
         return await streamed("search", game, body, request)
 
     @app.post(
         "/games/{game}/solve/stream", tags=["streams"], response_class=Lines, responses=told_as
     )
     async def stream_solve(game: GameName, body: SolveRequest, request: HttpRequest) -> Response:
-        """A proof."""
+        """A proof, told every second."""
         return await streamed("solve", game, body, request)
 
     @app.post(
         "/games/{game}/analyse/stream", tags=["streams"], response_class=Lines, responses=told_as
     )
     async def stream_analyse(game: GameName, body: SolveRequest, request: HttpRequest) -> Response:
-        """A proof of the value of every move."""
+        """A proof of the value of every move, told every second."""
         return await streamed("analyse", game, body, request)
 
     @app.websocket("/stream")
@@ -322,7 +322,7 @@ def _add_service(app: FastAPI, service: Service) -> None:
     @app.get("/metrics", tags=["service"], response_class=PlainTextResponse)
     def metrics() -> Response:
         """Counts and times, for Prometheus."""
-        return PlainTextResponse(service.metrics.text())
+        return Response(service.metrics.text(), media_type=service.metrics.media_type)
 
 
 def _describe(app: FastAPI, catalogue: Catalogue) -> None:
@@ -352,6 +352,8 @@ def _describe(app: FastAPI, catalogue: Catalogue) -> None:
 def told(request: HttpRequest, error: Exception) -> JSONResponse:
     """An error as a client is told of it."""
     headers = getattr(error, "headers", None)
+    if isinstance(error, HTTPException) and error.status_code == LEFT:
+        return JSONResponse(None, LEFT)
     if isinstance(error, RequestValidationError):
         error = failure_of_request(error.errors())
     elif isinstance(error, HTTPException) and not isinstance(error, Failure):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 __all__ = ["Metrics"]
 
@@ -34,6 +35,8 @@ class Metrics:
     def watch(self, name: str, about: str, read: Callable[[], float]) -> None:
         """Tell a number as it is when somebody asks."""
         Gauge(name, about, registry=self.registry).set_function(read)
+
+    media_type = CONTENT_TYPE_LATEST
 
     def text(self) -> bytes:
         return generate_latest(self.registry)

@@ -31,6 +31,10 @@ from engine.service.tasks import Key, Task, Tell
 __all__ = ["Pool", "Run", "Stock"]
 
 
+LOOK = 0.02
+"""Who waits for all searches to end looks every so many seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stocked:
     """An engine, what it is for, and the MiB that it may take."""
@@ -178,6 +182,13 @@ class Pool:
         with self._one_at_a_time, self.stock.lend(task.key) as engine:
             task.small()(engine, threading.Event(), None)
         self.compiled.add(task.code)
+
+    async def rest(self, seconds: float) -> None:
+        """Wait until no search runs and what was found is on its way, but not for long."""
+        until = time.monotonic() + seconds
+        while self.running and time.monotonic() < until:
+            await asyncio.sleep(LOOK)
+        await asyncio.sleep(LOOK)
 
     async def _ready(self, task: Task) -> None:
         """Wait until what a task needs is compiled.  Who leaves does not end that."""

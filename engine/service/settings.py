@@ -60,7 +60,8 @@ class Settings:
 
     @property
     def least_memory(self) -> int:
-        return self.searches * (self.table + ASIDE)
+        """The MiB of as many engines as search at once."""
+        return self.searches * (self.table + self.threads * ASIDE)
 
     @property
     def room(self) -> int:
@@ -68,5 +69,5 @@ class Settings:
         return 2 * self.least_memory if self.memory is None else self.memory
 
 
-ASIDE = 16
-"""MiB that an engine may take beside its table, roughly."""
+ASIDE = 8
+"""MiB that a thread of an engine may take beside the table, roughly."""

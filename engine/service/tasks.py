@@ -93,7 +93,7 @@ class Task:
 
     def small(self) -> Task:
         """A question that needs the same code and hardly any time."""
-        limits = self.limits.model_copy(update={"depth": 1, "nodes": 1})
+        limits = self.limits.model_copy(update={"depth": 1, "seconds": 0.01})
         return replace(self, limits=limits, options={}, fresh=False)
 
     def __call__(self, engine: Engine, stop: threading.Event, tell: Tell | None) -> Answer:
