@@ -20,6 +20,7 @@ from engine.parameters import MOST_DEPTH
 from engine.results import SearchResult
 from engine.search import COUNTERS
 from engine.searcher import Searcher
+from engine.threads import interrupts
 
 __all__ = ["Crew"]
 
@@ -59,22 +60,25 @@ class Crew:
         self._stop = threading.Event()
         self._failures.clear()
         self.began = True
-        for number, helper in enumerate(self.helpers):
-            helper.table = leader.table
-            start = depth + (number + 1) % 2 * leader.has_chance
-            search = functools.partial(
-                helper.help,
-                task.position,
-                min(start, MOST_DEPTH),
-                task.depth,
-                nodes=task.limits.nodes,
-                history=task.history,
-                moves=task.allowed,
-                stop=self._stop,
-            )
-            done = threading.Event()
-            leader.workers.start(functools.partial(self._guard, search), done)
-            self._finished.append(done)
+        with interrupts() as pressed:
+            for number, helper in enumerate(self.helpers):
+                helper.table = leader.table
+                start = depth + (number + 1) % 2 * leader.has_chance
+                search = functools.partial(
+                    helper.help,
+                    task.position,
+                    min(start, MOST_DEPTH),
+                    task.depth,
+                    nodes=task.limits.nodes,
+                    history=task.history,
+                    moves=task.allowed,
+                    stop=self._stop,
+                )
+                done = threading.Event()
+                leader.workers.start(functools.partial(self._guard, search), done)
+                self._finished.append(done)
+        if pressed:
+            raise KeyboardInterrupt
 
     def _guard(self, search: Callable[[], None]) -> None:
         try:
@@ -86,25 +90,21 @@ class Crew:
 
     def end(self) -> bool:
         """End what the helpers do, and wait for it; whether Ctrl-C was pressed meanwhile."""
-        interrupted = False
-        if self._stop is not None:
-            self._stop.set()
-            while True:
-                for helper in self.helpers:
-                    helper.stop()
-                running = [done for done in self._finished if not done.is_set()]
-                if not running:
-                    break
-                try:
+        with interrupts() as pressed:
+            if self._stop is not None:
+                self._stop.set()
+                running = self._finished
+                while running:
+                    for helper in self.helpers:
+                        helper.stop()
                     running[0].wait(LOOK)
-                except KeyboardInterrupt:
-                    interrupted = True
-            self._finished.clear()
-            self._stop = None
-            self.leader.memory["shared"] = 0
+                    running = [done for done in running if not done.is_set()]
+                self._finished = []
+                self._stop = None
+                self.leader.memory["shared"] = 0
         if self._failures:
             raise self._failures.pop()
-        return interrupted
+        return bool(pressed)
 
     def nodes(self) -> int:
         """The nodes that helpers have visited in this search."""

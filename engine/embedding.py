@@ -28,7 +28,7 @@ from engine.searcher import Searcher, class_of
 from engine.solver import search_dtype as solver_dtype
 from engine.solving import Solvers, require_solvable, thread_count
 from engine.table import Table
-from engine.threads import Workers
+from engine.threads import Workers, interrupts
 
 if TYPE_CHECKING:
     from engine.books import Book
@@ -412,11 +412,15 @@ class Engine:
             self._finish()
             handle.finish(result, failure)
 
-        try:
-            self._workers.start(run)
-        except BaseException:
-            self._finish()
-            raise
+        with interrupts() as pressed:
+            try:
+                self._workers.start(run)
+            except RuntimeError:  # there are no more threads to be had
+                self._finish()
+                raise
+        if pressed:
+            handle.stop()
+            raise KeyboardInterrupt
         return handle
 
     def _progress(self, handle: Handle, result: Any = None) -> Progress:

@@ -645,6 +645,8 @@ class _Task:
         spent = int(words["nodes"][0])
         task = functools.partial(self._search, low, high, depth)
         self.reached = -INFINITE
+        if self.reason not in ("", "proven"):
+            return None  # Ctrl-C, say, as the last call ended by itself
         if any(stop.is_set() for stop in self.stops):
             self.reason = "stopped"
             return None

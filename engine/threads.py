@@ -7,12 +7,34 @@ watches the clock, stop events, and Ctrl-C.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+import signal
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-__all__ = ["SHARED", "Workers"]
+__all__ = ["SHARED", "Workers", "interrupts"]
+
+
+@contextlib.contextmanager
+def interrupts() -> Iterator[list[Any]]:
+    """Collect what Ctrl-C would raise in a block, so that nothing is left half done.
+
+    Only in the main thread, where Python raises it, and if nobody else handles it.
+    """
+    pressed: list[Any] = []
+    handler = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread()
+    if not main or handler is not signal.default_int_handler:
+        yield pressed
+        return
+    signal.signal(signal.SIGINT, lambda *event: pressed.append(event))
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 class _Worker(threading.Thread):
@@ -96,44 +118,41 @@ class Workers:
         reason, or "".
         """
         failures: list[BaseException] = []
-        # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
-        finished: list[threading.Event] = []
 
-        def begin(task: Callable[[], None]) -> None:
-            done = threading.Event()
+        def guarded(task: Callable[[], None]) -> None:
+            try:
+                task()
+            except BaseException as error:
+                failures.append(error)
+                end()
 
-            def guarded() -> None:
-                try:
-                    task()
-                except BaseException as error:
-                    failures.append(error)
-                    end()
-
-            self.start(guarded, done)
-            finished.append(done)
-
-        try:
-            for task in tasks:
-                begin(task)
-        except KeyboardInterrupt:
-            reason = "interrupted"
-        except BaseException as error:  # there are no more threads to be had
-            failures.append(error)
-        if reason or failures:
-            end()
-        for done in finished:
-            over = False
-            while not over:
-                try:
-                    over = done.wait(patience())
-                    reason = reason or look()
-                except KeyboardInterrupt:
-                    reason, over = "interrupted", done.is_set()
-                if reason and not over:
-                    end()
+        with interrupts() as pressed:
+            # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
+            finished: list[threading.Event] = []
+            try:
+                for task in tasks:
+                    done = threading.Event()
+                    self.start(functools.partial(guarded, task), done)
+                    finished.append(done)
+            except RuntimeError as error:  # there are no more threads to be had
+                failures.append(error)
+            if reason or failures:
+                end()
+            for done in finished:
+                over = False
+                while not over:
+                    try:
+                        over = done.wait(patience())
+                        reason = reason or look()
+                    except KeyboardInterrupt:  # of a handler that is not Python's own
+                        reason, over = "interrupted", done.is_set()
+                    if pressed:
+                        reason = "interrupted"
+                    if reason and not over:
+                        end()
         if failures:
             raise failures[0]
-        return reason
+        return "interrupted" if pressed else reason
 
     def close(self) -> None:
         """End the threads, those that are at work when that is done, and wait for it."""
