@@ -29,7 +29,7 @@ from numba.np.numpy_support import from_dtype
 from engine.errors import GameError
 from engine.native import in_compiled_code
 
-__all__ = ["Constant", "ConstantType", "pointer"]
+__all__ = ["Constant", "ConstantType", "pointer", "symbol_of"]
 
 _kept: list[Any] = []
 """Every array whose address machine code may hold."""
@@ -56,7 +56,7 @@ class Constant:
         self.array = _aligned(array)
         self.array.flags.writeable = False
         _kept.append(self.array)
-        llvm.add_symbol(_symbol(name), self.array.ctypes.data)
+        llvm.add_symbol(symbol_of(name), self.array.ctypes.data)
 
     def __getitem__(self, index: int) -> Any:
         return self.array[int(index)].item()
@@ -75,13 +75,13 @@ def _aligned(array: Any) -> Any:
     return copy
 
 
-def _symbol(name: str) -> str:
+def symbol_of(name: str) -> str:
     return f"cutnode.{name}"
 
 
 class ConstantType(types.Opaque):  # type: ignore[misc]
     def __init__(self, name: str, dtype: Any):
-        self.symbol = _symbol(name)
+        self.symbol = symbol_of(name)
         self.element = from_dtype(dtype)
         super().__init__(name=f"constant {name} of {dtype}")
 

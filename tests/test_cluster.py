@@ -89,8 +89,8 @@ def check(position, plies, rng, **options):
         ("tictactoe", 25, 4),
         ("connect4:5x4", 25, 6),
         pytest.param("kalah:4x3", 60, 8, marks=pytest.mark.slow),
-        pytest.param("breakthrough:3x4", 60, 7, marks=pytest.mark.slow),
-        pytest.param("othello:4x4", 30, 6, marks=pytest.mark.slow),
+        pytest.param("breakthrough:3x4", 60, 7, marks=[pytest.mark.slow, pytest.mark.long]),
+        pytest.param("othello:4x4", 30, 6, marks=[pytest.mark.slow, pytest.mark.long]),
     ],
 )
 def test_a_split_finds_the_value_and_a_move_that_keeps_it(name, positions, most):

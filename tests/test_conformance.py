@@ -17,7 +17,13 @@ TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
 GAMES = ["engine.template", *game_names(), *TOYS]
 COMPILED = ("tictactoe", "connect4", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
-SLOWLY = ("engine.template", *game_names(), "toys.boxes", "toys.duel", "toys.isola", "toys.pig")
+DEAREST = ("chess", "othello")
+"""Those whose kernels take longest to compile; their own tests search them."""
+SLOWLY = (
+    "engine.template",
+    *(name for name in game_names() if name not in DEAREST),
+    *("toys.boxes", "toys.duel", "toys.isola", "toys.pig"),
+)
 """Those that continuous integration looks at compiled, besides."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (
@@ -28,7 +34,7 @@ VARIANTS = (
 
 def marks_of_rules(name):
     """Plain Python takes long in games of many moves."""
-    slow = [pytest.mark.slow] if name in ("chess", "othello") else []
+    slow = [pytest.mark.slow] if name in DEAREST else []
     return [*slow, pytest.mark.long] if name == "othello" else slow
 
 
@@ -68,7 +74,7 @@ def test_rules_of_variants(name):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=marks(name, (), ("connect4:8x7", "ur:blitz"))) for name in VARIANTS],
+    [pytest.param(name, marks=marks(name, (), ("ur:blitz",))) for name in VARIANTS],
 )
 def test_variants(name):
     assert check(load_game(name), games=50, seed=1) == []

@@ -141,6 +141,7 @@ def plies_to_the_end(empty, value):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_first_moves():
     """Scores of the seven columns for the first player (P. Pons, blog.gamesolver.org)."""
     table = Table(512)

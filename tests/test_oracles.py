@@ -133,6 +133,7 @@ def test_domineering():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @needs_jit
 def test_large_boards_of_domineering():
     check_boards([fact for fact in BOARDS if cells(fact[0]) > 36])

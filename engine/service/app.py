@@ -358,7 +358,7 @@ def told(request: HttpRequest, error: Exception) -> JSONResponse:
         error = failure_of_request(error.errors())
     elif isinstance(error, HTTPException) and not isinstance(error, Failure):
         status = error.status_code if error.status_code in MEANINGS else 500
-        error = Failure(status, str(error.detail))
+        error = Failure(status, str(error.detail), "body" if status == 400 else None)
     failure = failure_of(error)
     return JSONResponse(failure.model().model_dump(), failure.status_code, headers)
 

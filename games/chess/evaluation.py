@@ -1,19 +1,18 @@
 """What a position of chess is worth, in hundredths of a pawn.
 
 The sum of features times weights (``games/chess/weights.py``), for the mover less for the other
-player.  Each feature is written once, for a player who goes up, and counted on the board and
-on the board turned.  Every weight is one for the middle game and one for the end game, and
-how much of each counts is a matter of the pieces that are left (the *phase*).  What pieces
-are worth on their squares is a field of the position, which ``play`` keeps.
+player, and what a small network adds to it (``games/chess/network.py``).  Each feature is written
+once, for a player who goes up, and counted on the board and on the board turned.  Every weight is
+one for the middle game and one for the end game, and how much of each counts is a matter of the
+pieces that are left (the *phase*).  What pieces are worth on their squares is a field of the
+position, which ``play`` keeps.
 
 The features are the field's: those of Fruit (F. Letouzey, 2005), where weights for two phases
 come from, too, and of Stockfish before its networks (to version 11).  The weights are our own, from
 ``games/chess/tuning.py``.
 
 Another evaluation is a compiled function ``evaluate_...`` of a position in the game's module, and
-``Searcher(evaluation=...)`` takes it.  A small network would be one, too: its weights a
-``Constant``, and the sums of its first layer fields of ``Position`` that ``play`` keeps, as
-it does ``placed``.
+``Searcher(evaluation=...)`` takes it: ``features`` is the sum without the network.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from engine.counting import NOWHERE
 from engine.jit import compiled
 from games.chess.boards import board_of, turned, turned_attacks
 from games.chess.kings import attack, shelter
+from games.chess.network import network_score
 from games.chess.pawns import DISTANCE, passed_pawns, structure
 from games.chess.pieces import activity, threats
 from games.chess.squares import DARK
@@ -42,7 +42,9 @@ __all__ = [
     "PHASES",
     "SQUARES",
     "VALUES",
+    "between",
     "evaluate",
+    "evaluate_features",
     "evaluate_material",
     "evaluate_squares",
     "phase_of",
@@ -65,9 +67,22 @@ TEMPO = start_of("tempo")
 
 @compiled(inline=False)
 def evaluate(position):
-    """An estimate for the mover, who is in no check."""
+    """An estimate for the mover, who is in no check: features, and what a network adds to them."""
     board = board_of(position)
-    score = tapered(board, worth_of(position, NOWHERE, NOWHERE))
+    score = between(board, worth_of(position, NOWHERE, NOWHERE))
+    return finished(board, scaled(board, score + PHASES * network_score(board)))
+
+
+@compiled(inline=False)
+def evaluate_features(position):
+    """The sum of features times weights."""
+    board = board_of(position)
+    return finished(board, scaled(board, between(board, worth_of(position, NOWHERE, NOWHERE))))
+
+
+@compiled
+def finished(board, score):
+    """The score, and where a bare king is."""
     if board.theirs & ~board.kings == Bits(0):
         return score + driven(board, board.mine)
     if board.mine & ~board.kings == Bits(0):
@@ -78,7 +93,8 @@ def evaluate(position):
 @compiled
 def evaluate_squares(position):
     """Only what pieces are worth on their squares."""
-    return tapered(board_of(position), position.placed)
+    board = board_of(position)
+    return scaled(board, between(board, position.placed))
 
 
 @compiled
@@ -144,10 +160,15 @@ def standing(board, trace):
 
 
 @compiled
-def tapered(board, worth):
-    """Between middle game and end game, and less where it is hard to win."""
+def between(board, worth):
+    """A sum of weights, between middle game and end game; times ``PHASES``."""
     phase = phase_of(board)
-    score = phase * middle_of(worth) + (PHASES - phase) * end_of(worth)
+    return phase * middle_of(worth) + (PHASES - phase) * end_of(worth)
+
+
+@compiled
+def scaled(board, score):
+    """A score times ``PHASES``, without that factor, and less where it is hard to win."""
     return score * scale_of(board, score > 0) // (PHASES * FULL_SCALE)
 
 

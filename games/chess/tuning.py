@@ -7,19 +7,22 @@
     python -m games.chess.tuning fit FOLDER
     python -m games.chess.tuning play FOLDER --games 5000 --seed 1
     python -m games.chess.tuning fit FOLDER
+    python -m games.chess.tuning network FOLDER
 
 ``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
-each hundred games, so it can be interrupted at any time; ``fit`` finds weights for all
-positions of a folder and writes them, with a report as header; ``report`` says how well
-weights foretell positions.
+every so many games, so it can be interrupted at any time; ``fit`` finds weights for all
+positions of a folder and writes them, with a report as header; ``network`` trains the network
+that is added to them (``games/chess/learning.py``); ``report`` says how well weights foretell
+positions.
 
-A game begins with some random moves, after which neither side is far ahead.  Then both sides
-play the best move of a search of so many nodes, until the game is over or surely won.
+A game begins with some random moves, from the start or from a position of another game, after
+which neither side is far ahead.  Then both sides play the best move of a search of so many nodes,
+until the game is over or surely won: hundreds of games at once, a ply of each in one batch.
 Positions are kept in which nothing hangs: not in check, the best move is not noisy, and noisy
 moves win nothing (quiescence).  Each has a label: the score that the search had for it, and a
 little of the game's result.  A result is what many moves came to, and with more of it weights
 play worse (a share of 0.8 lost 76 Elo points to one of 0.4, and that 36 to 0.1, at 1500 nodes
-a move).
+a move).  For the network, what searches said later in the game counts as well.
 
 The fit is logistic regression (P. Österlund's method for Texel, 2014): weights that make the
 expected score, a logistic function of the evaluation, most likely.  What is counted in a
@@ -31,18 +34,19 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import click
 import numpy as np
 from numba import njit
 
-from engine import Searcher, legal_moves
+from engine import NO_MOVE
+from engine.batch_search import BatchSearcher
 from engine.bits import Bits
 from engine.counting import NOWHERE
 from engine.files import write_whole
+from engine.positions import as_words, load, park, width
 from engine.training import FOLDER, FileCommands, read_rows, weights_option, write_rows
 from games.chess import (
     MAX_MOVES,
@@ -50,6 +54,7 @@ from games.chess import (
     Position,
     check,
     drawn,
+    moves,
     noisy,
     outcome,
     play,
@@ -67,6 +72,8 @@ from games.chess.evaluation import (
     worth_of,
 )
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
+from games.chess.learning import cross_entropy, examples_of, foretold, trained
+from games.chess.network import NETWORK_FILE, ROWS, write_network
 from games.chess.weights import (
     LINEAR,
     SIZE,
@@ -80,13 +87,19 @@ from games.chess.weights_by_hand import first_weights
 BOARD = ("mine", "theirs", "pawns", "knights", "bishops", "rooks", "queens", "kings")
 
 LABELLED = np.dtype(
-    [*((name, "<u8") for name in BOARD), ("score", "<i2"), ("result", "i1"), ("game", "<i4")]
+    [
+        *((name, "<u8") for name in BOARD),
+        ("score", "<i2"),
+        ("later", "<i2"),
+        ("result", "i1"),
+        ("game", "<i4"),
+    ]
 )
 """A position, the score of the search, and the result of the game, 2 for a win of the mover
 and 1 for a draw."""
 
-CHUNK = 100
-"""Games of one file."""
+CHUNK = 512
+"""Games of one file, half of which are played at a time."""
 
 HELD_OUT = 10
 """One game in so many is for validation."""
@@ -94,7 +107,10 @@ HELD_OUT = 10
 PLAYED = "played.txt"
 """A line for each file: how its games were played."""
 
-EVEN = 250
+MOST_LATER, LATER_SHARE = 1500, 0.9
+"""Scores further from 0 count as that in what came later; each ply counts so much less."""
+
+EVEN = 400
 """A game begins where neither side is further ahead."""
 
 WON, SURELY = 1000, 6
@@ -107,67 +123,154 @@ LONGEST = 300
 # Play
 
 
-def opening(engine: Searcher, random: Random, nodes: int) -> Any:
-    """A position after 6 to 11 random plies, about even."""
-    while True:
-        position = start()
-        for _ in range(random.randint(6, 11)):
-            choices = legal_moves(position)
-            if not choices:
+@njit(nogil=True, error_model="numpy")
+def step(words, choices):
+    """Play a move in each parked position; positions after them are parked in their place.
+
+    Returns of each whether the move was quiet (not in check, and not noisy), whether the game
+    is over, its value for the next mover then, and the word by which it recurs.
+    """
+    count = len(choices)
+    like = start_like()
+    each = width(like)
+    quiet_move, over = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    value, word = np.zeros(count, np.int64), np.zeros(count, np.uint64)
+    buffer = np.zeros(2 * MAX_MOVES, np.int64)
+    for n in range(count):
+        position = load(words, n * each, like)
+        quiet_move[n] = not check(position)
+        for at in range(noisy(position, buffer, 0)):
+            if buffer[at] == choices[n]:
+                quiet_move[n] = False
+        child = play(position, choices[n])
+        park(words, n * each, child)
+        ended, value[n] = outcome(child)
+        over[n] = ended or drawn(child)
+        word[n] = recurrence(child)
+    return quiet_move, over, value, word
+
+
+@njit(nogil=True, error_model="numpy")
+def wander(words, steps, random):
+    """Play so many random moves in each parked position, as far as there are any."""
+    like = start_like()
+    each = width(like)
+    buffer = np.zeros(2 * MAX_MOVES, np.int64)
+    for n in range(len(steps)):
+        position = load(words, n * each, like)
+        for at in range(steps[n]):
+            if drawn(position):
                 break
-            position = play(position, random.choice(choices))
-        if legal_moves(position):
-            if abs(engine.search(position, nodes=nodes).value) <= EVEN:
-                return position
+            count = moves(position, buffer, 0)
+            if count == 0:
+                break
+            position = play(position, buffer[random[n, at] % count])
+        park(words, n * each, position)
 
 
-def play_game(engine: Searcher, random: Random, nodes: int) -> list[tuple[Any, ...]]:
-    """A game's labelled positions, as rows of ``LABELLED`` but for its number."""
-    engine.clear()
-    position = opening(engine, random, nodes)
-    found: list[tuple[Any, int, int]] = []
-    seen: dict[int, int] = {}
-    ahead = 0
-    result = 1
-    buffer = [0] * MAX_MOVES
+@njit
+def start_like():
+    """Something of the class of positions."""
+    none = Bits(0)
+    return Position(
+        none, none, none, none, none, none, none, none, none, none,
+        np.int64(0), np.int64(0), np.int64(0), none,
+    )  # fmt: skip
+
+
+def play_games(
+    searcher: BatchSearcher, begun: np.ndarray, nodes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Play games from parked positions to their ends, a move of each at a time.
+
+    Returns rows of ``LABELLED``, with numbers of games from 0 on, and the parked positions
+    that they are of.  A game that begins where a side is too far ahead has none.
+    """
+    count, each = begun.shape
+    words = begun.copy()
+    rows = np.zeros((count, LONGEST), LABELLED)
+    kept = np.zeros((count, LONGEST), bool)
+    parked = np.zeros((count, LONGEST, each), np.uint64)
+    before = np.zeros((count, LONGEST), np.uint64)
+    length, ahead = np.zeros(count, int), np.zeros(count, int)
+    result = np.ones(count, int)
+    """Of the player to move at ``length``."""
+    alive = np.arange(count)
     for ply in range(LONGEST):
-        over, value = outcome(position)
-        seen[recurrence(position)] = seen.get(recurrence(position), 0) + 1
-        if over or drawn(position) or seen[recurrence(position)] == REPETITIONS:
-            result = 1 + value
+        if not len(alive):
             break
-        best = engine.search(position, nodes=nodes)
-        score = int(best.value)
-        ahead = ahead + 1 if abs(score) >= WON else 0
-        if ahead == SURELY:
-            result = 2 if score > 0 else 0
+        here = words[alive]
+        best = searcher.search(here, nodes=nodes)
+        score = best["value"]
+        length[alive] = ply
+        going = best["move"] != NO_MOVE
+        if ply == 0:
+            going &= np.abs(score) <= EVEN
+        ahead[alive] = np.where(np.abs(score) >= WON, ahead[alive] + 1, 0)
+        sure = ahead[alive] == SURELY
+        result[alive[sure]] = np.where(score[sure] > 0, 2, 0)
+        going &= ~sure
+        alive, here, best, score = alive[going], here[going], best[going], score[going]
+        if not len(alive):
             break
-        if not check(position) and best.best_move not in buffer[: noisy(position, buffer, 0)]:
-            found.append((position, score, ply))
-        position = play(position, best.best_move)
-    last = ply
-    return [
-        (*board_of(at), score, result if (last - ply) % 2 == 0 else 2 - result)
-        for at, score, ply in found
-        if abs(score) < 2 * WON
-    ]
+        parked[alive, ply] = here
+        for at, name in enumerate(BOARD):
+            rows[name][alive, ply] = here[:, at]
+        rows["score"][alive, ply] = score
+        after = here.reshape(-1).copy()
+        quiet_move, over, value, word = step(after, best["move"].copy())
+        words[alive] = after.reshape(-1, each)
+        kept[alive, ply] = quiet_move & (np.abs(score) < 2 * WON)
+        before[alive, ply] = word
+        over |= (before[alive, : ply + 1] == word[:, None]).sum(axis=1) >= REPETITIONS
+        length[alive] = ply + 1
+        result[alive] = 1 + value
+        alive = alive[~over]
+    for game in range(count):
+        number = length[game]
+        if not number:
+            continue
+        own = rows[game, :number]
+        same = (number - np.arange(number)) % 2 == 0
+        own["result"] = np.where(same, result[game], 2 - result[game])
+        own["game"] = game
+        later = (result[game] - 1.0) * MOST_LATER
+        for ply in reversed(range(number)):
+            later = -later
+            own["later"][ply] = round(later)
+            now = min(max(int(own["score"][ply]), -MOST_LATER), MOST_LATER)
+            later = LATER_SHARE * later + (1 - LATER_SHARE) * now
+    return rows[kept], parked[kept]
 
 
 def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
-    """Play games to files of *folder* that are not there yet."""
+    """Play games to files of *folder* that are not there yet.
+
+    Half of the games of a file begin with random moves, the others with some more from positions
+    of these.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    engine = Searcher(Position, table=1)
-    how = f"{nodes} nodes a move, weights {crc32(WEIGHTS.array):08x}"
+    searcher = BatchSearcher(Position, table=4)
+    known = crc32(ROWS.array, crc32(WEIGHTS.array))
+    how = f"{nodes} nodes a move, weights {known:08x}"
     began = time.monotonic()
-    for number, first in enumerate(range(0, games, CHUNK)):
+    for number in range(-(-games // CHUNK)):
         path = folder / f"games-{seed}-{number:05}.npy"
         if path.exists():
             continue
-        rows = []
-        for game in range(first, min(first + CHUNK, games)):
-            random = Random(f"{seed} {game} chess")
-            rows += [(*row, game) for row in play_game(engine, random, nodes)]
-        write_rows(path, np.array(rows, LABELLED))
+        searcher.clear()
+        random = np.random.default_rng([seed, number])
+        half = CHUNK // 2
+        begun = np.tile(as_words([start()]), half)
+        wander(begun, random.integers(4, 15, half), random.integers(0, 1 << 30, (half, 15)))
+        found, parked = play_games(searcher, begun.reshape(half, -1), nodes)
+        begun = parked[random.integers(0, len(parked), half)].reshape(-1)
+        wander(begun, random.integers(1, 5, half), random.integers(0, 1 << 30, (half, 5)))
+        others, _ = play_games(searcher, begun.reshape(half, -1), nodes)
+        others["game"] += half
+        rows = np.concatenate([found, others])
+        rows["game"] += number * CHUNK
+        write_rows(path, rows)
         with open(folder / PLAYED, "a", encoding="utf-8") as file:
             file.write(f"games-{seed}: {how}\n")
         print(f"{path.name}: {len(rows)} positions, {time.monotonic() - began:.0f} s", flush=True)
@@ -421,10 +524,14 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     return rows[~held], rows[held]
 
 
-def targets_of(rows: np.ndarray, slope: float, share: float) -> np.ndarray:
-    """What positions are expected to score: so much of the result, the rest of the search."""
+def targets_of(rows: np.ndarray, slope: float, share: float, later: float = 0.0) -> np.ndarray:
+    """What positions are expected to score: so much of the result, the rest of the search.
+
+    *later* is the share of what came later in that rest.
+    """
     expected = 1 / (1 + np.exp(-slope * rows["score"].astype(float)))
-    return share * rows["result"] / 2 + (1 - share) * expected
+    afterwards = 1 / (1 + np.exp(-slope * rows["later"].astype(float)))
+    return share * rows["result"] / 2 + (1 - share) * (later * afterwards + (1 - later) * expected)
 
 
 @click.group(cls=FileCommands)
@@ -475,6 +582,53 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
     ]
     write_whole(str(weights), weights_text(found, "\n".join(header)).encode())
     print("\n".join(header))
+
+
+@main.command("network")
+@FOLDER
+@click.option(
+    "--network",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=NETWORK_FILE,
+    help="The file of the network, by default the one that the game uses.",
+)
+@click.option("--width", default=32, type=click.Choice([16, 32, 64, 128]), help="Of the layer.")
+@click.option("--ranges", default=4, type=click.IntRange(1, 32), help="Of numbers of pieces.")
+@click.option("--rounds", default=6, type=click.IntRange(1), help="Through all positions.")
+@click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
+@click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Of what came later.")
+def train_network(
+    folder: Path, path: Path, width: int, ranges: int, rounds: int, share: float, later: float
+) -> None:
+    """Train a network with the positions in FOLDER, for what features leave."""
+    learnt, held = read_positions(folder)
+    slope = best_slope(learnt["score"].astype(float), learnt["result"] / 2)
+    played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
+    note = [
+        f"{len(played)} files of games, {len(learnt)} quiet positions; {rounds} rounds,",
+        f"{share:g} of the result in labels, and {later:g} of the rest what came later.",
+        *("", *(f"{played.count(how)} x {how}" for how in dict.fromkeys(played)), ""),
+    ]
+    found = trained(
+        examples_of(learnt, position_of),
+        targets_of(learnt, slope, share, later),
+        slope,
+        width=width,
+        ranges=ranges,
+        rounds=rounds,
+    )
+    examples, targets = examples_of(held, position_of), targets_of(held, slope, share, later)
+    without = (
+        examples.known
+        * np.take_along_axis(examples.scales, (examples.known > 0).astype(int)[:, None], 1).ravel()
+    )
+    note.append(f"Labels, and results, of {len(held)} positions held out (cross entropy):")
+    for name, scores in (("features", without), ("with it", foretold(found, examples))):
+        errors = [cross_entropy(scores, slope, each) for each in (targets, held["result"] / 2)]
+        note.append(f"  {name}: {errors[0]:.4f}, {errors[1]:.4f}")
+    write_network(path, found._replace(note="\n".join(note)))
+    print("\n".join(note))
 
 
 @main.command()
