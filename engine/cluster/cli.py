@@ -54,7 +54,7 @@ def cluster() -> None:
     help="Split after N choices: engine/docs/cluster.md says how many pay.",
 )
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="Of a cluster that runs, such as tcp://10.0.0.1:8786."
+    "--scheduler", metavar="ADDRESS", help="Of a cluster that runs, such as tcp://scheduler:8786."
 )
 @click.option(
     "--workers",
