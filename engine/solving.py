@@ -211,7 +211,11 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
         raise lines_too_long(type(position))
-    limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
+    reason = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
+    if ended == "interrupted":
+        reason = ended  # also where all was proven by then: who calls in a loop has to hear of it
+    elif proven:
+        reason = "proven"
     line = tuple(int(move) for move in row["line"][: row["length"]])
     return Result(
         position=coerce(position),
@@ -225,7 +229,7 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
         nodes=int(row["nodes"]),
         seconds=seconds,
         table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
-        reason="proven" if proven else limit,
+        reason=reason,
     )
 
 
