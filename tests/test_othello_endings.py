@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from dataclasses import replace
 
 import pytest
@@ -179,20 +180,31 @@ def test_scouting_is_counted_and_limited():
 @needs_compiling
 def test_what_ends_scouting_ends_the_proof(monkeypatch):
     search = Searcher.search
-    positions = [SUITE[44][0], SUITE[46][0], SUITE[47][0]]
 
     def interrupted(engine, position, **limits):
-        asked.append(position)
         return replace(search(engine, position, depth=2), reason="interrupted")
 
     monkeypatch.setattr(Searcher, "search", interrupted)
-    asked = []
-    result = solve(positions[0])
+    result = solve(SUITE[44][0])
     assert result.value is None and result.reason == "interrupted"
-    asked = []
-    batch = solve_many(positions, threads=2)
-    assert [result.reason for result in batch] == ["interrupted"] * 3
-    assert asked == positions[:1]
+
+
+@pytest.mark.slow
+@needs_compiling
+def test_a_batch_that_is_ended_while_it_scouts_proves_nothing_more(monkeypatch):
+    search, stop, asked = Searcher.search, threading.Event(), []
+    positions = [SUITE[44][0], SUITE[46][0], SUITE[47][0]]
+
+    def stopping(engine, position, **limits):
+        asked.append(position)
+        stop.set()
+        assert limits["stop"].wait(60)
+        return search(engine, position, **limits)
+
+    monkeypatch.setattr(Searcher, "search", stopping)
+    batch = solve_many(positions, threads=2, stop=stop)
+    assert [result.reason for result in batch] == ["stopped"] * 3
+    assert len(asked) <= 2
 
 
 def test_games_without_scouting():
