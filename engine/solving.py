@@ -164,7 +164,10 @@ class Solvers:
         if scouted is not None:
             row["nodes"] += scouted.nodes[0]
             seconds += scouted.seconds[0]
-        return proof_result(weak, ended, position, row, seconds)
+        result = proof_result(weak, ended, position, row, seconds)
+        if ended == "interrupted":  # who solves in a loop has to hear of it, proven or not
+            result = replace(result, reason=ended)
+        return result
 
     def _run(self, limits: Limits, ended: str) -> str:
         """Run the solvers, to end at once if it has *ended*; return why they ended early."""
@@ -211,11 +214,7 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
         raise lines_too_long(type(position))
-    reason = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
-    if ended == "interrupted":
-        reason = ended  # also where all was proven by then: who calls in a loop has to hear of it
-    elif proven:
-        reason = "proven"
+    limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
     line = tuple(int(move) for move in row["line"][: row["length"]])
     return Result(
         position=coerce(position),
@@ -229,7 +228,7 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
         nodes=int(row["nodes"]),
         seconds=seconds,
         table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
-        reason=reason,
+        reason="proven" if proven else limit,
     )
 
 
