@@ -202,7 +202,7 @@ class Handle:
         if self._error is not None:
             raise self._error
         result: SearchResult | Result = self._result
-        if self._interrupted and result.reason == "stopped":
+        if self._interrupted:
             result = replace(result, reason="interrupted")
         return result
 

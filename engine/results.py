@@ -68,7 +68,8 @@ class Result(InNotebooks):
     seconds: float
     table: TableUse
     reason: str
-    """Why the search ended: proven, node limit, time limit, stopped, or interrupted."""
+    """Why the search ended: proven, node limit, time limit, stopped, or interrupted (which it also
+    is where all was proven by then)."""
 
     @property
     def proven(self) -> bool:

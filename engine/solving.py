@@ -164,7 +164,10 @@ class Solvers:
         if scouted is not None:
             row["nodes"] += scouted.nodes[0]
             seconds += scouted.seconds[0]
-        return proof_result(weak, ended, position, row, seconds)
+        result = proof_result(weak, ended, position, row, seconds)
+        if ended == "interrupted":  # who solves in a loop has to hear of it, proven or not
+            result = replace(result, reason=ended)
+        return result
 
     def _run(self, limits: Limits, ended: str) -> str:
         """Run the solvers, to end at once if it has *ended*; return why they ended early."""

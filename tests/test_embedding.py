@@ -240,6 +240,18 @@ def test_interrupt_keeps_the_best(engine, kind):
     assert getattr(engine, kind)(EMPTY, **options).reason == "interrupted"
 
 
+def test_interrupt_is_heard_between_short_proofs(engine):
+    interrupt_soon()
+    heard, until = False, time.perf_counter() + PATIENCE
+    try:
+        while not heard and time.perf_counter() < until:
+            heard = engine.solve(LATE).reason == "interrupted"
+    except KeyboardInterrupt:
+        heard = True
+    assert heard
+    assert engine.solve(LATE).value == -1
+
+
 def test_pondering(engine):
     handle = engine.ponder(EMPTY, seconds=0.1)
     with pytest.raises(TimeoutError):
