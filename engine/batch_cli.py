@@ -18,32 +18,29 @@ from engine.contract import NO_MOVE, game_name, module_of
 from engine.errors import CutnodeError
 from engine.files import check_file
 from engine.finding import Game, load_game
-from engine.options import DEPTH_IN, EVALUATION, EXACT, table_mb
+from engine.options import (
+    DEPTH_IN,
+    EVALUATION,
+    EXACT,
+    nodes_option,
+    seconds_option,
+    table_mb,
+    threads_option,
+)
 from engine.people import move_text
-from engine.threads import MOST_THREADS
 
 __all__ = ["batch", "book"]
 
-THREADS = click.option(
-    "--threads",
-    type=click.IntRange(1, MOST_THREADS),
-    metavar="N",
-    help="Work with N threads, which share the table's size; all processors by default.",
+THREADS = threads_option(
+    "Work with N threads, which share the table's size; all processors by default.", None
 )
 JOURNAL = click.option(
     "--journal",
     metavar="FILE",
     help="Keep what is done in FILE, and go on with it if it is there.",
 )
-NODES = click.option(
-    "--nodes", type=click.IntRange(min=1), metavar="N", help="At most N nodes for a position."
-)
-SECONDS = click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="S",
-    help="At most S seconds for a position.",
-)
+NODES = nodes_option("At most N nodes for a position.")
+SECONDS = seconds_option("At most S seconds for a position.")
 GAME = click.option("--game", metavar="GAME", help="The game, if it is one in a file of yours.")
 WEAK = click.option("--weak", is_flag=True, help="Prove only who wins.")
 OUT = ".parquet", ".jsonl"

@@ -29,7 +29,18 @@ from engine.errors import ContractError, CutnodeError
 from engine.finding import Game
 from engine.lab.cli import lab
 from engine.mating import MOST_MOVES
-from engine.options import DEPTH_IN, EVALUATION, EXACT, FILE, TECHNIQUES, WITHOUT, table_mb
+from engine.options import (
+    DEPTH_IN,
+    EVALUATION,
+    EXACT,
+    FILE,
+    TECHNIQUES,
+    WITHOUT,
+    nodes_option,
+    seconds_option,
+    table_mb,
+    threads_option,
+)
 from engine.people import board, explained, forgiving, move_text, position_text
 from engine.playing.cli import match
 from engine.playing.cli import play as play_game
@@ -39,7 +50,6 @@ from engine.searcher import DRIVERS
 from engine.table import Table
 from engine.techniques import choose, leave_out
 from engine.text import quoted
-from engine.threads import MOST_THREADS
 from engine.tree.cli import tree
 
 __all__ = ["main"]
@@ -186,26 +196,9 @@ def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
 @positions_of_game
 @click.option("--all", "all_moves", is_flag=True, help="Prove the value of every move as well.")
 @click.option("--weak", is_flag=True, help="Prove only who wins: 1 the mover, 0 nobody, -1.")
-@click.option(
-    "--nodes",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="At most N nodes for a position.",
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="S",
-    help="At most S seconds for a position.",
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(1, MOST_THREADS),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Search with N threads: all on one position, or each with a part of a file.",
-)
+@nodes_option("At most N nodes for a position.")
+@seconds_option("At most S seconds for a position.")
+@threads_option("Search with N threads: all on one position, or each with a part of a file.")
 @table_mb(256)
 @click.option("--cold", is_flag=True, help="Start each position of a file with an empty table.")
 @click.option(
@@ -373,13 +366,8 @@ def one_line(result: Result) -> str:
 @main.command(epilog=EPILOG)
 @positions_of_game
 @click.option("--depth", type=click.IntRange(min=0), metavar="N", help="At most N plies deep.")
-@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="At most N nodes.")
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="S",
-    help="At most S seconds; 1 if no limit is given.",
-)
+@nodes_option()
+@seconds_option("At most S seconds; 1 if no limit is given.")
 @click.option("--lines", type=click.IntRange(min=1), default=1, metavar="N", help="N best moves.")
 @EXACT
 @TECHNIQUES
@@ -486,10 +474,8 @@ def names_in(text: str) -> list[str]:
     help="Look for a win within N moves of the player to move.",
 )
 @click.option("--proof", is_flag=True, help="Print the answers to all replies, once verified.")
-@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="At most N nodes.")
-@click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), metavar="S", help="At most S seconds."
-)
+@nodes_option()
+@seconds_option()
 @table_mb(64)
 def mate(
     game: str,

@@ -9,8 +9,22 @@ import click
 
 from engine import limits
 from engine.optionality import PRESETS
+from engine.threads import MOST_THREADS
 
-__all__ = ["DEPTH_IN", "EVALUATION", "EXACT", "FILE", "TECHNIQUES", "WITHOUT", "table_mb"]
+__all__ = [
+    "DEPTH_IN",
+    "EVALUATION",
+    "EXACT",
+    "FILE",
+    "TECHNIQUES",
+    "WITHOUT",
+    "nodes_option",
+    "seconds_option",
+    "table_mb",
+    "threads_option",
+]
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 DEPTH_IN = click.option(
     "--depth-in",
@@ -38,7 +52,30 @@ FILE = click.option(
 )
 
 
-def table_mb(default: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def nodes_option(help: str = "At most N nodes.") -> Option:
+    """A limit of nodes, 1 or more."""
+    return click.option("--nodes", type=click.IntRange(min=1), metavar="N", help=help)
+
+
+def seconds_option(help: str = "At most S seconds.") -> Option:
+    """A limit of time, more than 0."""
+    seconds = click.FloatRange(min=0, min_open=True)
+    return click.option("--seconds", type=seconds, metavar="S", help=help)
+
+
+def threads_option(help: str, default: int | None = 1) -> Option:
+    """The number of threads; *default* None: it is not said which number that is."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(1, MOST_THREADS),
+        default=default,
+        show_default=default is not None,
+        metavar="N",
+        help=help,
+    )
+
+
+def table_mb(default: int) -> Option:
     """The size of the table, or of each of several."""
     return click.option(
         "--table-mb",

@@ -18,7 +18,7 @@ from engine.cluster.driver import MOST_POSITIONS, SplitProgress, solve_split
 from engine.cluster.tasks import require_distributed
 from engine.errors import CutnodeError
 from engine.finding import load_game
-from engine.options import table_mb
+from engine.options import seconds_option, table_mb
 from engine.people import board
 from engine.text import quoted
 
@@ -64,9 +64,7 @@ def cluster() -> None:
 )
 @click.option("--journal", metavar="FILE", help="Keep answers there, and go on with them.")
 @click.option("--weak", is_flag=True, help="Prove only who wins: 1 the mover, 0 nobody, -1.")
-@click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), metavar="S", help="At most S seconds."
-)
+@seconds_option()
 @click.option(
     "--questions",
     type=click.IntRange(min=1),

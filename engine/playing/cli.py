@@ -16,7 +16,7 @@ import click
 
 from engine.errors import CutnodeError
 from engine.finding import load_game
-from engine.options import FILE
+from engine.options import FILE, seconds_option
 from engine.playing.play import PERSON, Session, resume
 from engine.playing.players import FULL_STRENGTH, LEVELS
 
@@ -90,12 +90,7 @@ class Terminal:
     metavar="N",
     help="Instead of a level: the engine errs as a person does, the less the higher N is, to 100.",
 )
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="S",
-    help="The engine thinks for S seconds at most.",
-)
+@seconds_option("The engine thinks for S seconds at most.")
 @click.option("--first", "sides", flag_value="first", help="You move first.  [default]")
 @click.option("--second", "sides", flag_value="second", help="The engine moves first.")
 @click.option("--both", "sides", flag_value="both", help="Two people play.")

@@ -9,7 +9,7 @@ import sys
 import click
 
 from engine.errors import CutnodeError
-from engine.threads import MOST_THREADS
+from engine.options import threads_option
 
 __all__ = ["serve"]
 
@@ -47,14 +47,7 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
     metavar="N",
     help="Search N positions at once; as many as there are cores for.",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(1, MOST_THREADS),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Search each with N threads.",
-)
+@threads_option("Search each with N threads.")
 @click.option(
     "--queue",
     type=click.IntRange(min=0),
