@@ -40,7 +40,7 @@ from engine.parameters import ASPIRATION_DEPTH, ASPIRATION_WINDOW, MOST_DEPTH
 from engine.people import accusation
 from engine.plain import accuse
 from engine.positions import as_words, class_of_all, coerce, load, width, words_each
-from engine.runner import UNLIMITED, Limits
+from engine.runner import UNLIMITED, Limits, require_limit
 from engine.scores import final_score, limited
 from engine.search import search_dtype, search_root
 from engine.searcher import Searcher, class_of
@@ -270,8 +270,7 @@ def check_depth(depth: int | None, limits: Limits) -> None:
     """:class:`CutnodeError` if a depth is none, or nothing limits a search."""
     if depth is not None and not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
-    if depth is None and limits == Limits():
-        raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+    require_limit(depth, limits.nodes, limits.seconds, limits.stop)
 
 
 class BatchSearcher:

@@ -22,7 +22,7 @@ from engine.evaluation import Evaluation
 from engine.handles import Handle, Progress, Stop
 from engine.optionality import Optionality
 from engine.results import Iteration, Result, SearchResult
-from engine.runner import Limits
+from engine.runner import Limits, require_limit
 from engine.search import search_dtype
 from engine.searcher import Searcher, class_of
 from engine.solver import search_dtype as solver_dtype
@@ -163,9 +163,7 @@ class Engine:
         each depth, and *bounds* where a score turns out to be beyond what was expected, with
         the bound that is known by then.  What a callback raises ends the search.
         """
-        if depth is None and nodes is None and seconds is None and soft_seconds is None:
-            if stop is None:
-                raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+        require_limit(depth, nodes, seconds, soft_seconds, stop)
         running = self._begin(stop)
         try:
             return self._opened().search(

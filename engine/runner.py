@@ -29,7 +29,16 @@ from engine.solver import ALONE, OPENING, plies_for, result_dtype, search_dtype,
 from engine.table import Table
 from engine.threads import SHARED, Workers
 
-__all__ = ["Limits", "Scouting", "Solver", "run", "run_watched", "solver_memory", "watch"]
+__all__ = [
+    "Limits",
+    "Scouting",
+    "Solver",
+    "require_limit",
+    "run",
+    "run_watched",
+    "solver_memory",
+    "watch",
+]
 
 UNLIMITED = 1 << 62
 
@@ -52,6 +61,12 @@ class Limits:
                 )
         if self.stop is not None and not isinstance(self.stop, threading.Event):
             raise CutnodeError(f"stop is a threading.Event, not {self.stop!r}")
+
+
+def require_limit(*limits: object) -> None:
+    """:class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
+    if limits.count(None) == len(limits):
+        raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
 
 
 @dataclass(frozen=True, slots=True)

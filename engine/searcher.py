@@ -61,7 +61,7 @@ from engine.parameters import (
 from engine.people import accusation
 from engine.positions import coerce
 from engine.results import Iteration, Line, SearchResult
-from engine.runner import UNLIMITED, Limits, run_watched
+from engine.runner import UNLIMITED, Limits, require_limit, run_watched
 from engine.scores import WIN, final_score, is_decisive, limited
 from engine.search import COUNTERS, OPENING, address, search_dtype, search_root
 from engine.statistics import Statistics
@@ -276,9 +276,7 @@ class Searcher:
             raise CutnodeError(f"a search gives at least 1 line, not {lines}")
         if seed is not None:
             whole(seed, "a seed")
-        if depth is None and nodes is None and seconds is None and soft_seconds is None:
-            if stop is None:
-                raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+        require_limit(depth, nodes, seconds, soft_seconds, stop)
         return limits, None if moves is None else chosen_moves(position, moves)
 
     def search(
