@@ -35,6 +35,7 @@ from engine.jit import compiled
 from engine.limits import CALLED, MOVES, NODES, RUNNING, TIME, VALUE
 from engine.memory import Memory
 from engine.native import records
+from engine.node import search_dtype
 from engine.optionality import Optionality
 from engine.parameters import ASPIRATION_DEPTH, ASPIRATION_WINDOW, MOST_DEPTH
 from engine.people import accusation
@@ -42,7 +43,7 @@ from engine.plain import accuse
 from engine.positions import as_words, class_of_all, coerce, load, width, words_each
 from engine.runner import UNLIMITED, Limits, require_limit
 from engine.scores import final_score, limited
-from engine.search import search_dtype, search_root
+from engine.search import search_root
 from engine.searcher import Searcher, class_of
 from engine.solving import thread_count
 from engine.table import Table, begin

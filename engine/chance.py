@@ -23,9 +23,6 @@ Sources: B. Ballard, "The *-minimax search procedure for trees containing chance
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba
 import numpy as np
 from numba import types
 
@@ -54,6 +51,20 @@ from engine.contract import (
 from engine.evaluation import estimate
 from engine.jit import compiled
 from engine.limits import MOVES, PLIES, PROBABILITIES, RUNNING, VALUE
+from engine.node import (
+    OPENING,
+    TABLE,
+    address,
+    count_cutoff,
+    count_kind,
+    extend_line,
+    is_excluded,
+    leaf_score,
+    must_stop,
+    rank_moves,
+    search_type,
+    suits,
+)
 from engine.ordering import (
     bring_best,
     ranked_again,
@@ -70,20 +81,6 @@ from engine.parameters import (
 from engine.plain import accuse, is_draw
 from engine.positions import load, width
 from engine.scores import final_score
-from engine.search import (
-    OPENING,
-    TABLE,
-    address,
-    count_cutoff,
-    count_kind,
-    extend_line,
-    is_excluded,
-    leaf_score,
-    must_stop,
-    rank_moves,
-    search_dtype,
-    suits,
-)
 from engine.table import depth_of, is_proven, move_of
 
 __all__ = ["chance_address", "chance_root"]
@@ -93,10 +90,6 @@ ALL_MOVES = 1 << 30
 
 RESOLUTION = 1e-12
 """No window is narrower than this part of the range of scores: floats tell its ends apart."""
-
-
-def _search(position: Any) -> Any:
-    return numba.from_dtype(search_dtype(position.instance_class))
 
 
 @compiled
@@ -176,7 +169,7 @@ def end_score(position, evaluation, ply, steps, search):
         types.int64,
         types.int64,
         types.int64,
-        _search(position),
+        search_type(position),
         TABLE,
     )
 )
@@ -491,7 +484,7 @@ def chance_node(
         types.float64,
         types.int64,
         types.int64,
-        _search(position),
+        search_type(position),
         TABLE,
     )
 )

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.errors import CutnodeError
+from engine.node import COUNTERS
 from engine.parameters import MOST_DEPTH
 from engine.results import SearchResult
-from engine.search import COUNTERS
 from engine.searcher import Searcher
 from engine.threads import interrupts
 

@@ -20,10 +20,10 @@ from engine.crew import Crew
 from engine.errors import CutnodeError, GameError
 from engine.evaluation import Evaluation
 from engine.handles import Handle, Progress, Stop
+from engine.node import search_dtype
 from engine.optionality import Optionality
 from engine.results import Iteration, Result, SearchResult
 from engine.runner import Limits, require_limit
-from engine.search import search_dtype
 from engine.searcher import Searcher, class_of
 from engine.solver import search_dtype as solver_dtype
 from engine.solving import Solvers, require_solvable, thread_count

@@ -1,7 +1,7 @@
 """The search of limited depth: alpha-beta with the field's toolbox, one node function.
 
 :func:`search_node` is that function, in numbered steps; which techniques it uses is data
-(``engine.techniques``).  :func:`quiet_node` goes on with noisy moves where the depth ends.
+(``engine.techniques``).  Where the depth ends, ``engine.quiescence`` goes on with noisy moves.
 :func:`search_root` is what Python calls, once for each depth and window.
 
 What they promise, for a window ``alpha < beta``: the score that they return is fail-soft.
@@ -19,44 +19,34 @@ tree-search algorithm" (1983); killers, S. Akl and M. Newborn (1977); history, J
 (1989); countermoves, J. Uiterwijk (1992); null move, C. Donninger (1993); ProbCut, M. Buro
 (1995, and 1997 with several depths); futility and razoring, E. Heinz (1998); singular extensions,
 T. Anantharaman, M. Campbell and F. Hsu, "Singular extensions: adding selectivity to brute-force
-searching" (1990), here by a search without the move of the table, as open-source programs do it.
+searching" (1990), here by a search without the move of the table, as open-source programs do it;
+late move reductions, T. Romstad, "An introduction to late move reductions" (2006).
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import Any
 
-import numba
 import numpy as np
 from numba import types
 
 from engine.bits import Bits
 from engine.contract import (
     INFINITE,
-    MOVES_ROOM,
     NO_MOVE,
     canonical,
     canonical_move,
     check,
     costless,
-    defines,
     deviation,
-    drawn,
     exchange,
     extension,
     gain,
-    game_constant,
-    key,
     knows_gains,
     most_moves,
     most_value,
     moves,
     moves_again,
-    noisy,
-    order,
-    original_move,
     outcome,
     play,
     recurs,
@@ -66,242 +56,65 @@ from engine.contract import (
 )
 from engine.evaluation import estimate
 from engine.jit import compiled
-from engine.limits import MOVES, NODES, RUNNING
+from engine.limits import MOVES, RUNNING
+from engine.node import (
+    OPENING,
+    TABLE,
+    address,
+    count_cutoff,
+    count_kind,
+    extend_line,
+    is_excluded,
+    known_move,
+    leaf_score,
+    must_stop,
+    rank_moves,
+    search_type,
+    suits,
+)
 from engine.ordering import (
-    FIRST,
     bring_best,
     continued_score,
     is_put_off,
-    learned_score,
     likeness,
     put_off,
-    rank,
     ranked_again,
     ranked_move,
     ranked_number,
     remember_cutoff,
 )
 from engine.parameters import (
-    BLUNT,
     EXCHANGE_DEPTH,
-    GAIN_WEIGHT,
     HISTORY_SIZE,
     INTERNAL_DEPTH,
     LATE_MOVES,
-    LISTED_OUTCOMES,
-    MARGINS,
-    MOST_BEFORE,
     MOST_DEPTH,
-    MOST_PLIES,
-    NOISY_BONUS,
     NULL_DEPTH,
-    ORDER_WEIGHT,
-    PATTERNS,
     PROBCUT_CONFIDENCE,
     PROBCUT_DEPTH,
     PROBCUT_LEVELS,
     SINGULAR_DEPTH,
     SINGULAR_LESS,
-    SINGULAR_LEVELS,
     TABLE_DEPTH,
 )
 from engine.plain import accuse, is_draw, repeats
-from engine.positions import load, park, width, words_each
+from engine.positions import load, width
+from engine.quiescence import quiet_node
 from engine.scores import MOST_ESTIMATE, final_score, from_table, limited, to_table
 from engine.table import (
-    address_for,
     begin,
     depth_of,
     is_marked,
     is_proven,
     lower_of,
     mark,
-    move_of,
     open_whole,
     probe,
     store_depth,
     upper_of,
 )
-from engine.techniques import TECHNIQUES
 
-__all__ = ["COUNTERS", "OPENING", "search_dtype", "search_root"]
-
-OPENING = 2
-
-COUNTERS = (
-    *("nodes", "quiet_nodes", "leaves", "pv_nodes", "cut_nodes", "all_nodes", "deepest"),
-    *("cutoffs", "first_cutoffs", "table_move_cutoffs", "killer_cutoffs", "branches_cut"),
-    *("probes", "hits", "table_cutoffs", "enhanced_cutoffs", "stores", "overwrites"),
-    *("pvs_researches", "reductions", "reduction_researches", "null_tries", "null_cutoffs"),
-    *("probcut_tries", "probcut_cutoffs"),
-    *(
-        "reverse_cutoffs",
-        "razored",
-        "futile",
-        "late",
-        "losing",
-        "extended",
-        "singular_cutoffs",
-        "distance_cutoffs",
-    ),
-    *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
-)
-"""What is counted, each a field of the search's memory (see ``engine.statistics``)."""
-
-
-@functools.cache
-def search_dtype(cls: Any) -> np.dtype[Any]:
-    """The memory of a search: control, techniques, counters, what it learns, and stacks."""
-    plies = min(game_constant(cls, "MAX_PLIES", 512), MOST_PLIES) + 2
-    moves = game_constant(cls, "MAX_MOVES", 256)
-    room = (plies + SINGULAR_LEVELS) * moves  # such a test takes as much as another ply
-    fields: list[Any] = [
-        ("stop", np.int64),
-        ("node_limit", np.int64),
-        ("plies", np.int64),  # no line gets longer than this
-        ("turns", np.int64),  # depth is counted in turns, not in moves
-        ("win", np.int64),  # see engine.scores
-        ("step", np.int64),
-        ("exact", np.int64),  # entries count only if they are of just the depth asked for
-        ("order_depth", np.int64),  # from this depth on the game says which moves look promising
-        ("shared", np.int64),  # other threads search the same with the same table
-        ("purpose", np.uint64),  # part of all keys: what the scores depend on
-        *((f"use_{name}", np.int64) for name in TECHNIQUES),
-        *((name, np.int64) for name in BLUNT),
-        *((f"{name}_margin", np.int64) for name in MARGINS),
-        *((name, np.int64) for name in COUNTERS),
-        ("estimates", np.int64),
-        ("repetitions", np.int64),
-        ("foretelling", np.int64),  # so many searches of ProbCut are under way
-        ("excluded", np.int64),  # so many root moves are not searched
-        ("excluded_moves", np.int64, (moves,)),
-        ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
-        ("history", np.int64, (2 * HISTORY_SIZE,)),
-        ("counters", np.int64, (2 * HISTORY_SIZE,)),
-        ("continued", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
-        ("barred", np.int64, (plies + 1,)),  # the move that a node is asked to do without
-        ("patterns", np.int64, (plies + 3,)),  # of the two moves before the root, and of its line
-        ("reduction", np.int64, ((MOST_DEPTH + 1) * 64,)),
-        ("culprit", np.uint64, (words_each(cls),)),  # breaks the contract
-        ("before", np.int64),  # so many positions of the path come before the root
-        ("static", np.int64, (plies + 1,)),
-        ("cutting", np.int64, (plies + 2,)),  # whether a cutoff is expected
-        ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
-        ("length", np.int64, (plies + 2,)),
-        ("line", np.uint16, ((plies + 2) * (plies + 2),)),
-        ("moves", np.int64, (room + MOVES_ROOM,)),
-        ("ranked", np.int64, (room,)),
-        ("children", np.uint64, (room * (words_each(cls) + 1),)),
-    ]
-    if defines(cls, "chance"):
-        fields += [
-            ("debug", np.int64),
-            ("value_limit", np.float64),
-            ("most", np.float64),  # no score is further from 0
-            ("odds", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
-            ("likeliest", np.int64, ((plies + 1) * LISTED_OUTCOMES,)),
-            ("lowest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
-            ("highest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
-        ]
-    return np.dtype(fields, align=True)
-
-
-def _search(position: Any) -> Any:
-    return numba.from_dtype(search_dtype(position.instance_class))
-
-
-TABLE = types.uint64[::1]
-
-
-@compiled
-def address(position, actions, search):
-    """The scattered key under which a position is kept in the table.
-
-    How many *actions* may still follow without cost is a part of it: scores depend on that.
-    """
-    if search.use_symmetry:
-        word, _ = canonical(position)
-        return address_for(word, search.purpose, actions)
-    return address_for(key(position), search.purpose, actions)
-
-
-@compiled
-def suits(data, depth, exact):
-    """Whether the bounds of an entry hold for a search of some depth.
-
-    An exact search wants the score at just this depth, which is also that of every
-    smaller depth at which nothing depended on estimates.
-    """
-    if exact:
-        return depth_of(data) == depth or (is_proven(data) and depth_of(data) < depth)
-    return depth_of(data) >= depth or is_proven(data)
-
-
-@compiled
-def must_stop(search):
-    if search.stop == RUNNING and search.nodes > search.node_limit:
-        search.stop = NODES
-    return search.stop != RUNNING
-
-
-@compiled
-def is_excluded(search, move):
-    for at in range(search.excluded):
-        if search.excluded_moves[at] == move:
-            return True
-    return False
-
-
-@compiled
-def extend_line(search, ply, move):
-    """The best line from *ply* on is a move and then the best line of the child."""
-    row = len(search.length)
-    at, below = ply * row, (ply + 1) * row
-    count = search.length[ply + 1]
-    search.line[at] = move
-    for plies in range(count):
-        search.line[at + 1 + plies] = search.line[below + plies]
-    search.length[ply] = count + 1
-
-
-@compiled
-def known_move(position, data, search):
-    """The move that the data of an entry knows, as seen in the position."""
-    known = move_of(data) if data != Bits(0) else NO_MOVE
-    if search.use_symmetry and known != NO_MOVE:
-        _, symmetry = canonical(position)
-        known = original_move(position, known, symmetry)
-    return known
-
-
-@compiled
-def rank_moves(position, known, previous, mover, ply, top, end, parked, search):
-    """Say how promising the moves on the stack look; if *parked*, children wait beside them.
-
-    First come a move that is *known* to be good, and one that wins at once.
-    """
-    stride = width(position) + 1
-    for at in range(top, end):
-        move = search.moves[at]
-        score = learned_score(search, move, likeness(position, move), previous, mover, ply)
-        if knows_gains(position):
-            won = gain(position, move)
-            if won > 0:
-                loses = search.use_exchange and not exchange(position, move, 0)
-                score += GAIN_WEIGHT * won + (-NOISY_BONUS if loses else NOISY_BONUS)
-        again = False
-        if parked:
-            child = play(position, move)
-            again = moves_again(position, child)
-            park(search.children, at * stride, child)
-            if search.use_order:
-                score += ORDER_WEIGHT * order(position, move, child)
-            ended, final = outcome(child)
-            if ended and (final > 0 if again else final < 0):
-                score = FIRST
-        if move == known:
-            score = FIRST
-        search.ranked[at] = rank(score, move, again, at - top)
+__all__ = ["search_node", "search_root"]
 
 
 @compiled
@@ -311,146 +124,6 @@ def mark_of(ranked, top, depth, stride, search):
     return Bits(search.children[at]) ^ Bits(depth)
 
 
-@compiled
-def count_cutoff(search, move, known, ply, searched, left):
-    """Count a cutoff by a move, after so many were *searched* and so many are *left*."""
-    search.cutoffs += 1
-    search.first_cutoffs += searched == 1
-    search.table_move_cutoffs += move == known
-    search.killer_cutoffs += move == search.killers[2 * ply] or move == search.killers[2 * ply + 1]
-    search.branches_cut += left
-
-
-@compiled
-def count_kind(search, best, alpha, beta):
-    """Count a node that was searched, by its kind."""
-    search.pv_nodes += best > alpha and best < beta
-    search.cut_nodes += best >= beta
-    search.all_nodes += best <= alpha
-
-
-@compiled
-def leaf_score(position, evaluation, ply, steps, search):
-    """The score of a position from which the search does not go on."""
-    search.nodes += 1
-    search.leaves += 1
-    search.deepest = max(search.deepest, ply)
-    search.length[ply] = 0
-    if must_stop(search):
-        return 0
-    over, value = outcome(position)
-    if over:
-        return final_score(value, ply, search.win, search.step)
-    if is_draw(position, ply, steps, search):
-        search.repetitions += 1
-        return 0
-    search.estimates += 1
-    return limited(estimate(evaluation, position), search.win)
-
-
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position,
-        evaluation,
-        types.uint64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        _search(position),
-        TABLE,
-    )
-)
-def quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table):
-    """The score when only noisy moves are played on, and either player may stop.
-
-    A player who has to meet a threat (``check``) may not, and has all moves.
-    """
-    search.nodes += 1
-    search.quiet_nodes += 1
-    search.deepest = max(search.deepest, ply)
-    search.length[ply] = 0
-    if must_stop(search):
-        return alpha
-    over, value = outcome(position)
-    if over:
-        search.leaves += 1
-        return final_score(value, ply, search.win, search.step)
-    if ply > 0 and drawn(position):
-        search.leaves += 1
-        return 0
-    known, entered = NO_MOVE, search.use_table and knows_gains(position)
-    if entered:
-        search.probes += 1
-        data = probe(table, word)
-        if data != Bits(0):
-            search.hits += 1
-            lower = from_table(lower_of(data), ply, search.win, search.step)
-            upper = from_table(upper_of(data), ply, search.win, search.step)
-            if lower >= beta or lower == upper or upper <= alpha:
-                search.table_cutoffs += 1
-                search.estimates += not is_proven(data)
-                return lower if lower >= beta or lower == upper else upper
-            known = known_move(position, data, search)
-    checked = check(position)
-    static, best = -INFINITE, -INFINITE
-    if not checked or ply >= search.plies:
-        search.estimates += 1
-        static = limited(estimate(evaluation, position), search.win)
-        best = static
-        if best >= beta or ply >= search.plies:
-            search.leaves += 1
-            return best
-    end = moves(position, search.moves, top) if checked else noisy(position, search.moves, top)
-    if end - top > most_moves(position):
-        accuse(position, MOVES, search)
-        return alpha
-    if end == top:
-        search.leaves += 1
-        return best
-    floor, best_move = max(alpha, best), NO_MOVE
-    for at in range(top, end):
-        move = search.moves[at]
-        score = GAIN_WEIGHT * gain(position, move)
-        if search.use_order:
-            score += ORDER_WEIGHT * order(position, move, play(position, move))
-        search.ranked[at] = rank(FIRST if move == known else score, move, False, at - top)
-    for at in range(top, end):
-        move = ranked_move(bring_best(search.ranked, at, end))
-        if knows_gains(position) and not checked:
-            hope = static + gain(position, move) + search.delta_margin
-            if hope <= floor:
-                best = max(best, hope)
-                continue
-            if not exchange(position, move, 0):
-                continue
-        child = play(position, move)
-        child_word = address(child, np.int64(0), search) if entered else Bits(0)
-        if moves_again(position, child):
-            value = quiet_node(
-                child, evaluation, child_word, floor, beta, ply + 1, end, search, table
-            )
-        else:
-            value = -quiet_node(
-                child, evaluation, child_word, -beta, -floor, ply + 1, end, search, table
-            )
-        if search.stop != RUNNING:
-            return alpha
-        if value > best:
-            best = value
-            if value > floor:
-                floor, best_move = value, move
-                if value >= beta:
-                    break
-    if entered:
-        lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
-        upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
-        search.stores += 1
-        nothing = np.int64(0)
-        search.overwrites += store_depth(table, word, lower, upper, best_move, nothing, False)
-    return best
-
-
 @compiled(
     signature=lambda position, evaluation: types.int64(
         position,
@@ -464,7 +137,7 @@ def quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
         types.int64,
         types.int64,
         types.int64,
-        _search(position),
+        search_type(position),
         TABLE,
     )
 )
@@ -903,7 +576,7 @@ def search_node(
         types.int64,
         types.int64,
         types.int64,
-        _search(position),
+        search_type(position),
         TABLE,
     )
 )

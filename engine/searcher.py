@@ -42,6 +42,7 @@ from engine.evaluation import Evaluation, evaluation_of
 from engine.finding import Game
 from engine.limits import CALLED, MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE, counts_turns
 from engine.memory import Memory
+from engine.node import COUNTERS, OPENING, address, search_dtype
 from engine.optionality import Optionality
 from engine.parameters import (
     ASPIRATION_DEPTH,
@@ -63,7 +64,7 @@ from engine.positions import coerce
 from engine.results import Iteration, Line, SearchResult
 from engine.runner import UNLIMITED, Limits, require_limit, run_watched
 from engine.scores import WIN, final_score, is_decisive, limited
-from engine.search import COUNTERS, OPENING, address, search_dtype, search_root
+from engine.search import search_root
 from engine.statistics import Statistics
 from engine.table import ENTRY_WORDS, Table, move_of, probe
 from engine.techniques import choose

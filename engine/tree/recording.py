@@ -47,14 +47,16 @@ from engine.evaluation import Evaluation
 from engine.finding import plain_copy
 from engine.interpreted import Interpretable, Observer, observed
 from engine.limits import RUNNING
+from engine.node import COUNTERS, leaf_score
 from engine.optionality import Optionality
 from engine.ordering import bring_best, ranked_move
 from engine.parameters import MOST_DEPTH
 from engine.plain import alphabeta_node, minimax_node, repeats
 from engine.positions import coerce
+from engine.quiescence import quiet_node
 from engine.results import score_text
 from engine.scores import is_decisive, win_distance
-from engine.search import COUNTERS, leaf_score, quiet_node, search_node
+from engine.search import search_node
 from engine.searcher import Searcher
 
 __all__ = ["SEARCHES", "Node", "Tree", "Unsearched", "record_tree"]
