@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.batches import BatchProgress, keys_of, run_batch
+from engine.batches.running import BatchProgress, keys_of, run_batch
 from engine.contract import (
     INFINITE,
     MOVES_ROOM,

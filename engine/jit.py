@@ -32,9 +32,10 @@ name contains a digest of everything that can end up in the binary: the sources 
 engine, the sources of the game and of the kernel (its file and every module that it
 imports from its own package or from outside the installed ones; for a game that is a
 package, every file in its folder), the versions of Python, numba and LLVM, the
-processor, and numba's settings.  Sources edited since the process began may not be those
-that run: nothing is loaded or kept then.  Files are written aside and renamed, so a
-reader sees a whole file or none, and carry a checksum.
+processor, and numba's settings.  The sources of the engine are the files of its own folder
+and, for a kernel of one of its packages, those of that folder.  Sources edited since the
+process began may not be those that run: nothing is loaded or kept then.  Files are written
+aside and renamed, so a reader sees a whole file or none, and carry a checksum.
 """
 
 from __future__ import annotations
@@ -334,7 +335,9 @@ def _sources_digest(cls: type, modules: list[str]) -> str | None:
         return None
     if getattr(module, cls.__qualname__, None) is not cls:
         return None
-    sources = set(Path(__file__).parent.glob("*.py"))
+    folders = {Path(__file__).parent}
+    folders.update(Path(str(sys.modules[m].__file__)).parent for m in modules if _is_ours(m))
+    sources = {path for folder in folders for path in folder.glob("*.py")}
     digest = hashlib.blake2b(digest_size=16)
     try:
         sources.update(own_sources(module), *(own_sources(sys.modules[m]) for m in modules))
@@ -384,11 +387,16 @@ def _imports(path: Path, package: str) -> Iterator[str]:
                 yield from (f"{name}.{alias.name}" for alias in node.names)
 
 
+def _is_ours(name: str) -> bool:
+    """Whether a module is part of the engine."""
+    return name.partition(".")[0] == "engine"
+
+
 def _is_own_code(module: ModuleType, importer: ModuleType) -> bool:
     """Whether a module is the game author's: neither installed apart, nor Python's, nor ours."""
     origin = getattr(module, "__file__", None)
     top = module.__name__.partition(".")[0]
-    if not origin or top in {"engine", *sys.stdlib_module_names}:
+    if not origin or _is_ours(top) or top in sys.stdlib_module_names:
         return False
     if top in {"games", importer.__name__.partition(".")[0]}:
         return True

@@ -55,7 +55,7 @@ PAGE = 4096
 BLOCK = 1 << 20
 TABLE_KIND = b"cutnode table\n"
 
-MEANING = ("bits", "chance_table", "scores", "search", "table")
+MEANING = ("bits", "chance_table", "node", "quiescence", "scores", "search", "table")
 """The modules of the engine on which keys and entries depend, beside the game."""
 
 

@@ -17,7 +17,7 @@ from engine import (
     legal_moves,
     load_game,
 )
-from engine.batch_search import BatchSearcher, search_many
+from engine.batches import BatchSearcher, search_many
 from engine.contract import play
 from engine.jit import jit_enabled
 from engine.limits import CALLED, NODES, RUNNING

@@ -20,13 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
-from engine.batch_cli import batch
-from engine.batch_results import read_positions, read_results
-from engine.batches import BatchProgress, run_batch
+from engine.batches import BatchProgress, read_positions, read_results, run_batch
+from engine.batches.cli import batch
+from engine.batches.journal import Journal
 from engine.contract import canonical, play
 from engine.files import lock
 from engine.jit import jit_enabled
-from engine.journal import Journal
 from engine.positions import Packed, as_words
 from engine.runner import Limits
 from engine.spans import Spans, provers

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from engine.api import solve
+from engine.batches.journal import Journal
 from engine.clock import Clock
 from engine.cluster.splitting import Split
 from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
 from engine.cluster.top import Top
 from engine.contract import NO_MOVE, game_name, is_plain, most_value, outcome
 from engine.errors import CutnodeError, GameError, whole
-from engine.journal import Journal
 from engine.people import position_text
 from engine.positions import coerce
 from engine.results import Result, TableUse

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.batch_results import ROWS, BatchResult
-from engine.batches import run_batch
+from engine.batches.results import ROWS, BatchResult
+from engine.batches.running import run_batch
 from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
 from engine.contract import game_name, is_plain
 from engine.errors import GameError

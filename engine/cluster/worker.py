@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from distributed import WorkerPlugin, get_worker
 
-from engine.batches import run_batch
+from engine.batches.running import run_batch
 from engine.contract import game_name, module_of
 from engine.errors import GameError
 from engine.finding import load_game

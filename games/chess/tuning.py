@@ -42,7 +42,7 @@ import numpy as np
 from numba import njit
 
 from engine import NO_MOVE
-from engine.batch_search import BatchSearcher
+from engine.batches import BatchSearcher
 from engine.bits import Bits
 from engine.counting import NOWHERE
 from engine.files import write_whole

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from engine.batch_results import BatchResult, read_positions
-from engine.batches import run_batch
+from engine.batches.results import BatchResult, read_positions
+from engine.batches.running import run_batch
 from engine.books import Book, build_book
 from engine.cli import INTERRUPTED, NOT_PROVEN, progress_bar, read_lines
 from engine.contract import NO_MOVE, game_name, module_of

@@ -1,16 +1,4 @@
-"""Batches: thousands or millions of positions, solved or searched on all cores.
-
-Threads take spans of positions from a common queue, large ones at first and small ones at the
-end, and each runs one compiled loop over a span.  What is done goes into a journal, so that a
-batch whose process was killed goes on where it was, and into arrays, of which files are
-written: Parquet, or JSON lines.
-
-*Cold*, each position starts from nothing.  Then all that is found, node counts included, is the
-same whatever the number of threads, and whatever was done before a batch was resumed; only
-times differ.  Else proofs build on what was found of other positions, in a table that threads
-share: values are exact all the same, nodes are fewer where positions are alike, and depend on
-what came first.
-"""
+"""A batch as threads work through it: spans from a queue, a journal, arrays."""
 
 from __future__ import annotations
 
@@ -26,15 +14,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.batch_results import (
+from engine.batches.journal import Journal
+from engine.batches.results import (
     FOUND,
     ROWS,
     SOLVED,
     BatchResult,
-    read_positions,
-    read_results,
 )
-from engine.batch_search import BatchSearcher, BatchWorker, check_depth
+from engine.batches.searching import BatchSearcher, BatchWorker, check_depth
 from engine.contract import (
     NO_MOVE,
     canonical_move,
@@ -43,7 +30,6 @@ from engine.contract import (
     original_move,
 )
 from engine.errors import CutnodeError
-from engine.journal import Journal
 from engine.limits import CALLED, PLIES
 from engine.people import position_text
 from engine.positions import Packed, class_of_all, coerce
@@ -56,10 +42,8 @@ from engine.unfolding import canonical_keys
 
 __all__ = [
     "BatchProgress",
-    "BatchResult",
+    "Elsewhere",
     "keys_of",
-    "read_positions",
-    "read_results",
     "run_batch",
 ]
 
