@@ -39,7 +39,7 @@ from engine.results import Batch, PlainResult, Result
 from engine.runner import Limits, watch
 from engine.scores import WIN, is_decisive
 from engine.solver import result_dtype
-from engine.solving import Solvers, fresh_table, proof_result, require_solvable, thread_count
+from engine.solving import Solvers, proof_result, require_solvable, table_for, thread_count
 from engine.spans import Spans, provers, work_through
 from engine.table import Table
 from engine.threads import SHARED, Workers
@@ -71,13 +71,14 @@ def solve(
 
     *weak* asks only who wins.  Without *table* the search starts from nothing, and with
     one thread it visits the same nodes each time; with a :class:`Table` it builds on
-    what earlier searches with that table stored.  *nodes* and *seconds* limit the search,
-    and another thread can end it by setting the event *stop*.  A *book* is put into the table
-    first.
+    what earlier searches with that table stored, and no other may use it meanwhile.  *nodes*
+    and *seconds* limit the search, and another thread can end it by setting the event *stop*.
+    A *book* is put into the table first.
     """
     limits = Limits(nodes, seconds, stop)
-    solvers = Solvers(type(position), table or fresh_table(), threads, book=book)
-    return solvers.solve(position, weak=weak, limits=limits)
+    with table_for(table) as table:
+        solvers = Solvers(type(position), table, threads, book=book)
+        return solvers.solve(position, weak=weak, limits=limits)
 
 
 def analyse(
@@ -96,8 +97,9 @@ def analyse(
     The limits are for all of it together.
     """
     limits = Limits(nodes, seconds, stop)
-    solvers = Solvers(type(position), table or fresh_table(), threads, book=book)
-    return solvers.analyse(position, weak=weak, limits=limits)
+    with table_for(table) as table:
+        solvers = Solvers(type(position), table, threads, book=book)
+        return solvers.analyse(position, weak=weak, limits=limits)
 
 
 def solve_many(
@@ -136,13 +138,14 @@ def solve_many(
 
     line = 2 if lines else 0
     options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold}
-    workers = provers(positions, threads, table or fresh_table(), limits, keep, **options)
+    with table_for(table) as table:
+        workers = provers(positions, threads, table, limits, keep, **options)
 
-    def look() -> None:
-        if progress is not None:
-            progress(sum(worker.done for worker in workers))
+        def look() -> None:
+            if progress is not None:
+                progress(sum(worker.done for worker in workers))
 
-    ended = work_through(Spans([(0, len(positions))], threads), workers, stop, look)
+        ended = work_through(Spans([(0, len(positions))], threads), workers, stop, look)
     return Batch(positions, rows, spent, functools.partial(proof_result, weak, ended))
 
 

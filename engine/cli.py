@@ -382,6 +382,7 @@ def one_line(result: Result) -> str:
 @EVALUATION
 @DEPTH_IN
 @click.option("--seed", type=int, metavar="N", help="Choose among equal moves by N.")
+@threads_option("Search each position with N threads.")
 @table_mb(64)
 @click.option("--statistics", is_flag=True, help="Print what the search counted.")
 @click.option("--debug", is_flag=True, help="Check a game of chance while it is searched.")
@@ -401,6 +402,7 @@ def search(
     evaluation: str | None,
     depth_in: str,
     seed: int | None,
+    threads: int,
     table_mb: int,
     statistics: bool,
     debug: bool,
@@ -412,9 +414,10 @@ def search(
     _, entries = read_positions(game, position, file)
     if depth is None and nodes is None and seconds is None:
         seconds = 1.0
-    engine_of_game = engine.Searcher(
+    engine_of_game = engine.Engine(
         entries[0][1],
         table=table_mb,
+        threads=threads,
         evaluation=evaluation,
         techniques=chosen_techniques(type(entries[0][1]), techniques, without, exact),
         exact=exact,
@@ -424,7 +427,7 @@ def search(
     )
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
-        engine_of_game.clear()
+        engine_of_game.new_game()
         result = engine_of_game.search(
             start, depth=depth, nodes=nodes, seconds=seconds, lines=lines, seed=seed
         )
@@ -647,9 +650,15 @@ def games() -> None:
     """List the games that have a name."""
     names = engine.game_names()
     width = max(map(len, names))
+    failures = []
     for name in names:
-        about = engine.load_game(name).module.__doc__ or ""
-        click.echo(f"{name:{width}}  {about.partition(chr(10))[0]}")
+        try:
+            about = engine.load_game(name).module.__doc__ or ""
+            click.echo(f"{name:{width}}  {about.partition(chr(10))[0]}")
+        except CutnodeError as error:
+            failures.append(str(error))
+    if failures:
+        raise CutnodeError("\n".join(failures))
 
 
 def read_positions(

@@ -8,6 +8,7 @@ Calls either wait for their result, in a thread that may be that of Ctrl-C, or r
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
@@ -127,7 +128,7 @@ class Engine:
                 if kind == "search":
                     self._opened().leader.prepare()
                 else:
-                    self._require_kind(kind)
+                    _require_kind(kind)
                     self._ready_solvers()
         finally:
             self._finish()
@@ -347,11 +348,6 @@ class Engine:
             )
         return self._solvers
 
-    @staticmethod
-    def _require_kind(kind: str) -> None:
-        if kind not in ("search", "solve", "analyse"):
-            raise CutnodeError(f"what an engine does is search, solve or analyse, not {kind!r}")
-
     def _require_mine(self, position: Any) -> None:
         if type(position) is not self.cls:
             given = game_name(type(position)) if hasattr(position, "_fields") else repr(position)
@@ -368,7 +364,7 @@ class Engine:
             raise CutnodeError("this engine is searching already: stop() it, or use another")
         try:
             if not self._opened().leader.table.in_use.acquire(blocking=False):
-                raise CutnodeError("another engine searches with this engine's table")
+                raise CutnodeError("another search uses this engine's table")
         except CutnodeError:
             self._busy.release()
             raise
@@ -398,6 +394,7 @@ class Engine:
                     self._solvers.stop()
 
     def _start(self, position: Any, kind: str, clock: Clock, options: dict[str, Any]) -> Handle:
+        _require_options(kind, options)
         call = self._call(position, kind, clock, dict(options))
         running = self._begin(options.get("stop"), Stop())
         self._opened().reset()
@@ -479,7 +476,6 @@ class Engine:
                 )
 
             return search
-        self._require_kind(kind)
         require_solvable(self.cls)
         self._require_mine(position)
         weak = options.pop("weak", False)
@@ -492,3 +488,17 @@ class Engine:
             return result
 
         return prove
+
+
+def _require_kind(kind: str) -> None:
+    if kind not in ("search", "solve", "analyse"):
+        raise CutnodeError(f"what an engine does is search, solve or analyse, not {kind!r}")
+
+
+def _require_options(kind: str, options: Iterable[str]) -> None:
+    """See that a method has options of these names."""
+    _require_kind(kind)
+    _, _, *known = inspect.signature(getattr(Engine, kind)).parameters
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{kind}() takes {', '.join(known)}; there is no option {name!r}")

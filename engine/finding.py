@@ -98,11 +98,10 @@ def _module(source: str) -> ModuleType:
     if source.endswith(".py"):
         return _module_of_file(Path(source))
     names = game_names()
-    if source in names:
-        return importlib.import_module(f"{COLLECTION}.{source}")
-    if "." in source and not source.startswith("."):
+    known = source in names
+    if known or ("." in source and not source.startswith(".")):
         try:
-            return importlib.import_module(source)
+            return importlib.import_module(f"{COLLECTION}.{source}" if known else source)
         except ModuleNotFoundError as error:
             raise GameError(f"cannot load {source!r}: {error}") from None
         except Exception as error:

@@ -97,7 +97,12 @@ class Handle:
     @property
     def progress(self) -> Progress:
         """How far the search is now, or how far it came."""
-        return self._last or self._look(self)
+        try:
+            return self._last or self._look(self)
+        except CutnodeError:  # it ended just now, and the engine is closed
+            if self._last is None:
+                raise
+            return self._last
 
     def stop(self) -> None:
         """End the search: :meth:`wait` gives the best that it has found so far."""

@@ -95,7 +95,7 @@ def read_arrays(
     *map*: arrays are not read but mapped, and what is written to them is not to the file.
     """
     try:
-        with open(path, "rb") as file:
+        with open(os.fspath(path), "rb") as file:  # a number is no path
             about = read_header(file, kind)
             if about.get("version") != VERSION:
                 raise ValueError(

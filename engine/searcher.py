@@ -74,7 +74,15 @@ if TYPE_CHECKING:
     from engine.books import Book
     from engine.crew import Crew
 
-__all__ = ["DRIVERS", "Searcher", "chosen_moves", "class_of", "drawing_words", "search"]
+__all__ = [
+    "DRIVERS",
+    "Searcher",
+    "chosen_moves",
+    "class_of",
+    "drawing_words",
+    "require_book",
+    "search",
+]
 
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
@@ -122,8 +130,7 @@ class Searcher:
         ready: bool = True,
     ):
         self.cls: Any = class_of(game)
-        if book is not None:
-            book.require(self.cls)
+        require_book(book, self.cls)
         self.book = book
         self._options: dict[str, Any] = {
             "evaluation": evaluation,
@@ -857,6 +864,15 @@ def search(
     more = {name: options.pop(name) for name in limits if name in options}
     searcher = Searcher(position, table=table, **options)
     return searcher.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)
+
+
+def require_book(book: Any, cls: Any) -> None:
+    """:class:`CutnodeError` if a book is no book, or not about positions of a class."""
+    if book is None:
+        return
+    if not callable(getattr(book, "require", None)):
+        raise CutnodeError(f"a book is what Book.load gives, not {book!r}")
+    book.require(cls)
 
 
 def class_of(game: Any) -> Any:

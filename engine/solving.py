@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,7 @@ from engine.positions import coerce
 from engine.results import Result, TableUse
 from engine.runner import Limits, Solver, run, solver_memory
 from engine.scouting import scouting
-from engine.searcher import Searcher
+from engine.searcher import Searcher, require_book
 from engine.solver import ALONE, SHARED, solve_batch
 from engine.table import Table
 from engine.threads import MOST_THREADS, Workers
@@ -37,10 +39,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Solvers",
-    "fresh_table",
     "lines_too_long",
     "proof_result",
     "require_solvable",
+    "table_for",
     "thread_count",
 ]
 
@@ -68,8 +70,7 @@ class Solvers:
         book: Book | None = None,
     ):
         require_solvable(cls)
-        if book is not None:
-            book.require(cls)
+        require_book(book, cls)
         self.book = book
         self.table = table
         self.threads = thread_count(threads, cls)
@@ -268,8 +269,21 @@ def _shared_table() -> Table:
     return Table(DEFAULT_MEGABYTES)
 
 
-def fresh_table() -> Table:
-    """The table of searches that are given none; they begin with nothing."""
-    table = _shared_table()
-    table.forget()
-    return table
+@contextlib.contextmanager
+def table_for(table: Table | None) -> Iterator[Table]:
+    """A table that nobody else uses meanwhile: the one that is given, or one with nothing in it.
+
+    :class:`CutnodeError` if the one that is given is in use.
+    """
+    if table is None:
+        table = _shared_table()
+        if not table.in_use.acquire(blocking=False):  # by another thread, for any game
+            table = Table(DEFAULT_MEGABYTES)
+            table.in_use.acquire()
+        table.forget()
+    elif not table.in_use.acquire(blocking=False):
+        raise CutnodeError("another search uses this table: wait for its end, or use another")
+    try:
+        yield table
+    finally:
+        table.in_use.release()

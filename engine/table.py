@@ -93,7 +93,7 @@ class Table:
         self.megabytes = megabytes
         self.entry_words = ENTRY_WORDS
         self.in_use = threading.Lock()
-        """Held by the engine that searches with this table: one at a time."""
+        """Held by the engine or function that searches with this table: one at a time."""
         self.owner: type | None = None
         """The class of the positions that are kept."""
         self.forget()

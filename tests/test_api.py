@@ -31,6 +31,7 @@ from engine import (
     solve_many,
 )
 from engine.jit import jit_enabled
+from engine.solving import table_for
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()  # takes millions of nodes
@@ -207,6 +208,13 @@ def test_searches_at_the_same_time():
     for thread in threads:
         thread.join()
     assert found == [alone] * 80
+
+
+def test_searches_without_a_table_do_not_share_one():
+    with table_for(None) as one, table_for(None) as other:
+        assert one is not other
+    with table_for(one) as again:
+        assert again is one
 
 
 # Analysis

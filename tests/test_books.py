@@ -219,6 +219,8 @@ def test_the_commands_build_and_read_books(tmp_path):
     assert (shown["game"], shown["plies"], shown["positions"]) == ("tictactoe", 2, 82)
     assert shown["values"] == {"1": 48, "0": 34}
     assert "positions         82\n" in run("show", path).stdout
+    other = run("show", path, "--game", "connect4")
+    assert f"{path} is about tictactoe, not connect4" in str(other.exception)
     assert run("probe", path, "x../o../...").stdout == "value  1\nbest   2\n"
     found = json.loads(run("probe", path, "--json").stdout)
     assert found == {"position": "", "lower": 0, "upper": 0, "best_move": "1"}

@@ -482,6 +482,22 @@ def test_the_end_of_input_ends_it():
 
 
 @compiled_only
+def test_all_that_ends_is_answered_before_the_end():
+    run = subprocess.run(
+        COMMAND,
+        cwd=ROOT,
+        input="isready\nposition startpos moves e2e4\ngo depth 4\ngo nodes 100\n",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    said = [line.split()[0] for line in run.stdout.splitlines()]
+    assert [word for word in said if word != "info"] == ["readyok", "bestmove", "bestmove"]
+    assert "info depth 4" in run.stdout
+
+
+@compiled_only
 def test_nobody_listens():
     process = subprocess.Popen(
         COMMAND, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

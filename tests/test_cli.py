@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from click.testing import CliRunner, Result
 
 import engine
 from engine.cli import COMMANDS, commands_of_games, main
+from engine.jit import jit_enabled
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()
@@ -297,6 +299,12 @@ def test_search_of_a_second_is_the_default():
     assert "(proven)" in result.output
 
 
+@pytest.mark.skipif(not jit_enabled(), reason="plain Python has one thread")
+def test_search_with_threads():
+    (data,) = parsed(cutnode("search", "connect4", "44", "--depth", 9, "--threads", 2, "--json"))
+    assert data["depth"] == 9
+
+
 def test_search_in_json():
     arguments = "search", "connect4", "44", "--depth", 5, "--json", "--lines", 2, "--seed", 1
     (data,) = parsed(cutnode(*arguments))
@@ -433,6 +441,16 @@ def test_games():
     output = cutnode("games").output
     assert [line.split()[0] for line in output.splitlines()] == engine.game_names()
     assert "Connect Four" in output
+
+
+def test_a_damaged_game_does_not_hide_the_others(monkeypatch, tmp_path):
+    (tmp_path / "damaged.py").write_text("1 / 0\n")
+    package = importlib.import_module("games")
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    result = cutnode("games")
+    assert result.exit_code == 2
+    assert "Connect Four" in result.output
+    assert "cannot load 'damaged': ZeroDivisionError: division by zero (damaged.py" in result.output
 
 
 # Help

@@ -354,8 +354,10 @@ def test_engines_that_share_a_table_take_turns():
     table = Table(4)
     with Engine(GAME, table=table) as one, Engine(GAME, table=table) as other:
         handle = one.start(EMPTY)
-        with pytest.raises(CutnodeError, match="another engine searches with"):
+        with pytest.raises(CutnodeError, match="another search uses this engine's table"):
             other.search(EMPTY, depth=1)
+        with pytest.raises(CutnodeError, match="another search uses this table"):
+            solve(EMPTY, table=table)
         handle.stop()
         handle.wait(PATIENCE)
         assert other.search(EMPTY, depth=1).depth == 1
@@ -378,6 +380,7 @@ def test_engines_that_share_a_table_take_turns():
         (lambda engine: Engine(GAME, threads=1 << 40), "at most 1024 threads"),
         (lambda engine: Engine(GAME, table=0), "at least 1 MiB"),
         (lambda engine: Engine("connect4"), "is what load_game"),
+        (lambda engine: Engine(GAME, book=3), "a book is what Book.load gives, not 3"),
     ],
 )
 def test_what_is_refused(engine, call, message):
@@ -388,8 +391,10 @@ def test_what_is_refused(engine, call, message):
 
 
 def test_options_that_do_not_exist(engine):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"search\(\) takes depth, nodes, .* no option 'dept'"):
         engine.start(EMPTY, dept=3)
+    with pytest.raises(TypeError, match=r"solve\(\) takes weak, nodes, .* no option 'depth'"):
+        engine.start(EMPTY, "solve", depth=3)
     assert engine.search(EMPTY, depth=1).depth == 1
 
 

@@ -202,10 +202,12 @@ def build(
 
 
 def opened(file: str, game: str | None) -> Book:
-    """A book from a file; *game* is loaded before."""
-    if game is not None:
-        load_game(game)
-    return Book.load(file)
+    """A book from a file, about the *game* that is loaded before if one is named."""
+    loaded = None if game is None else load_game(game)
+    found = Book.load(file)
+    if loaded is not None and module_of(found.cls) is not loaded.module:
+        raise CutnodeError(f"{file} is about {game_name(found.cls)}, not {game}")
+    return found
 
 
 @book.command()

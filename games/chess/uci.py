@@ -151,6 +151,11 @@ class Task:
     def position(self) -> Any:
         return self.game[-1]
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether it ends without another command."""
+        return bool(self.numbers) and self.released.is_set()
+
     def allowance(self) -> Allowance | None:
         """The time for the move, if it is limited."""
         overhead = self.settings["Move Overhead"] / 1000
@@ -193,7 +198,10 @@ class Session:
         self.waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
 
     def run(self, lines: Iterable[str]) -> None:
-        """Obey commands until there are no more, or ``quit``."""
+        """Obey commands until ``quit``, or until there are no more and all are answered.
+
+        A ``go`` without a limit is then answered at once.
+        """
         threading.Thread(target=self._prepare, daemon=True).start()
         threading.Thread(target=self._read, args=(lines,), daemon=True).start()
         while not self.ready.wait(NEWS_AFTER):
@@ -217,16 +225,21 @@ class Session:
             self.ready.set()
 
     def _read(self, lines: Iterable[str]) -> None:
+        quitting = False
         try:
             with contextlib.suppress(OSError):  # nobody listens, or nobody speaks
                 for line in lines:
-                    if line.split()[:1] == ["quit"]:
+                    quitting = line.split()[:1] == ["quit"]
+                    if quitting:
                         break
                     self.obey(line)
         finally:
-            self.stop("")
+            for task in list(self.tasks):
+                if quitting or not task.is_limited:
+                    self._halt(task)
+            if quitting or self.waiting.empty():
+                self.ready.set()  # nobody waits for compiled code any more
             self.waiting.put(None)
-            self.ready.set()  # nobody waits for compiled code any more
 
     def obey(self, line: str) -> None:
         """Carry out a command, or leave it to the main thread; what is wrong with it is said."""
