@@ -149,13 +149,15 @@ def allot(
     """The time for the next move of a game that is played with a clock.
 
     *left* seconds are on the clock, *increment* is added after each move, and *moves_to_go*
-    have to be made before more time comes (None: all of them).  *overhead* is lost with each
-    move to who carries it to the clock.  With one choice there is nothing to think about.
+    have to be made before more time comes (None, or less than 1: all of them).  *overhead* is lost
+    with each move to who carries it to the clock.  With one choice there is nothing to think about.
 
     The hard limit is never more than what is left less the overhead, but for a clock that is
     (nearly) over: there it is ``SHORTEST`` or half of what is left.
     """
-    moves = MOVES_AHEAD if moves_to_go is None else min(max(moves_to_go, 1), MOVES_AHEAD)
+    moves = MOVES_AHEAD
+    if moves_to_go is not None and moves_to_go > 0:
+        moves = min(moves_to_go, MOVES_AHEAD)
     least = min(SHORTEST, max(left, 0) / 2) or SHORTEST
     usable = max(left - overhead, least)
     share = (left - overhead + (moves - 1) * (max(increment, 0) - overhead)) / moves

@@ -177,7 +177,9 @@ class Proof:
 
     def _checked(self, position: Any) -> Answer:
         """The answer in a position, which is a legal move, and wins at once if it says so."""
-        answer = self.answers[position]
+        answer = self.answers.get(position)
+        if answer is None:
+            raise self._wrong(position, "there is no answer")
         if outcome(position)[0] or answer.move not in legal_moves(position):
             raise self._wrong(position, "the answer is not a legal move")
         over, value = outcome(play(position, answer.move))

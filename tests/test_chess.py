@@ -501,6 +501,8 @@ def test_records():
     assert (record.avoid, record.name) == ((), "BK;01")
     assert record.operations["c0"] == ("a b",)
     assert str(record) == text and parse_record(str(record)) == record
+    said = "4k3/8/8/8/8/8/8/4K2R w K - pm O-O; ce -50;"
+    assert str(parse_record(said)) == said
     counted = parse_record("4k3/8/8/8/8/8/8/4K2R w K - hmvc 7; fmvn 40; am O-O Kd1;")
     assert position_text(counted.position).endswith(" 7 40")
     assert [move_text(counted.position, move) for move in counted.avoid] == ["O-O", "Kd1"]

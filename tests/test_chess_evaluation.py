@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from engine import GameError, legal_moves
+from engine import CutnodeError, GameError, legal_moves
 from engine.counting import NOWHERE
 from engine.scores import MOST_ESTIMATE
 from games.chess import learning, parse_position, play, start, tuning
@@ -217,9 +217,20 @@ def test_a_network_is_read_as_it_was_written(tmp_path):
     write_network(path, network._replace(shifts=network.shifts[1:]))
     with pytest.raises(GameError, match="its layers do not fit"):
         read_network(path)
-    path.write_bytes(b"")
+    whole = NETWORK_FILE.read_bytes()
+    damaged = bytes([*whole[:5000], whole[5000] ^ 1, *whole[5001:]])
+    for data in (b"", whole[:-100], damaged, b"PK\3\4"):
+        path.write_bytes(data)
+        with pytest.raises(GameError, match="is not a network"):
+            read_network(path)
+    np.save(tmp_path / "array.npy", np.zeros(3))
     with pytest.raises(GameError, match="is not a network"):
-        read_network(path)
+        read_network(tmp_path / "array.npy")
+
+
+def test_too_few_positions_to_learn_from():
+    with pytest.raises(CutnodeError, match="3 positions are too few"):
+        learning.trained(None, np.zeros(3), 0.004, width=16, ranges=4, rounds=1)
 
 
 # The file

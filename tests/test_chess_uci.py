@@ -398,6 +398,57 @@ def test_castling_is_written_as_the_setting_says(talk):
     assert moves_in(talk.go(position, "go depth 1 searchmoves e1h1"))[0] == "e1h1"
 
 
+def test_words_are_parted_by_any_space(talk):
+    assert moves_in(talk.go("position\tstartpos  moves\te2e4", "go\tdepth 1"))[0][1] in "5678"
+    assert talk.session.game[-1].ply == 1
+
+
+def test_moves_to_choose_from_that_are_none(talk):
+    answer = talk.go("go searchmoves e2e5 d2d4 d2d5 depth 2")
+    assert moves_in(answer)[0] == "d2d4"
+    assert sum(line.startswith("info string 'go searchmoves': ") for line in answer) == 2
+    answer = talk.go("go searchmoves e2e5 depth 1")
+    assert moves_in(answer)[0]
+
+
+@pytest.mark.parametrize("go", ["go infinite mate 2", "go ponder mate 2 wtime 1000 btime 1000"])
+def test_a_mate_that_is_found_waits_to_be_asked_for(talk, go):
+    """Also by the usual search, which looks for it at limited strength."""
+    talk.send("setoption name UCI_LimitStrength value true", f"position fen {MATE_IN_2}", go)
+    talk.until("info depth 3 ")
+    talk.send("isready")
+    assert not any(line.startswith("bestmove") for line in talk.until("readyok"))
+    assert moves_in(talk.go("stop"))[0] == "a1a6"
+
+
+@pytest.mark.parametrize(
+    ("text", "limited"),
+    [
+        ("depth 3", True),
+        ("mate 2", True),
+        ("wtime 1000 btime 1000", True),
+        ("btime 1000", False),  # that of the other player
+        ("winc 1000", False),
+        ("mate 0", False),
+        ("infinite depth 3", False),
+        ("", False),
+    ],
+)
+def test_what_ends_by_itself(text, limited):
+    session = Session(print)
+    task = Task(session.game, session.settings, **session._read_go(text))
+    assert task.is_limited == limited
+
+
+@compiled_only
+def test_readiness_is_told_while_there_is_thought():
+    talk = Talk()
+    talk.send("go infinite", "isready")
+    talk.until("readyok")
+    assert moves_in(talk.go("stop"))[0]
+    talk.end()
+
+
 def test_threads_share_the_work(talk):
     talk.ask("setoption name Threads value 3", "setoption name Hash value 8")
     answer = talk.go("go depth 7")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from engine import PositionError
@@ -9,6 +10,9 @@ from games.chess import Position, parse_move, parse_position, position_text
 from games.chess.notation import operations_in, parse_counter
 
 __all__ = ["Record", "parse_record"]
+
+MOVES = ("am", "bm", "pm", "pv", "sm")
+"""The operations whose operands are moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,6 @@ def _moves(
 
 
 def _written(name: str, operands: tuple[str, ...]) -> str:
-    """An operation as text; all but moves, numbers and words is quoted."""
-    plain = name in ("bm", "am", "pv", "sm") or all(operand.isdigit() for operand in operands)
+    """An operation as text; all but moves and numbers is quoted."""
+    plain = name in MOVES or all(re.fullmatch(r"[+-]?\d+", operand) for operand in operands)
     return " ".join([name, *(o if plain else f'"{o}"' for o in operands)]) + ";"

@@ -119,11 +119,7 @@ def exchange(position, move, least):
         takers &= occupied
         answering = not answering
         balance = -balance - 1 - worth(kind_at(position, taker))
-        if balance >= 0:
-            if taker & position.kings and takers & (
-                position.theirs if answering else position.mine
-            ):
-                answering = not answering  # a king cannot take what is guarded
+        if balance >= 0:  # never by a king that takes what is guarded: he is worth more than all
             break
     return answering
 

@@ -17,6 +17,7 @@ from numba import njit
 
 from engine.bits import lowest_index, popcount, without_lowest
 from engine.counting import NOWHERE
+from engine.errors import CutnodeError
 from games.chess.boards import board_of
 from games.chess.evaluation import FULL_SCALE, PHASES, between, scale_of, worth_of
 from games.chess.network import (
@@ -192,7 +193,12 @@ def trained(
     ranges: int,
     rounds: int,
 ) -> Network:
-    """A network that foretells *targets* well after each position was seen so many *rounds*."""
+    """A network that foretells *targets* well after each position was seen so many *rounds*.
+
+    :class:`CutnodeError` if there are too few.
+    """
+    if len(targets) < PART:
+        raise CutnodeError(f"{len(targets)} positions are too few: {PART} or more teach a network")
     random = np.random.default_rng(0)
     layers = zeros(width, ranges)
     layers.weights[:] = random.uniform(-0.1, 0.1, layers.weights.shape)

@@ -18,8 +18,10 @@ makes them).
 from __future__ import annotations
 
 import io
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -80,9 +82,9 @@ class Network(NamedTuple):
 def read_network(path: Path) -> Network:
     """The network in a file; :class:`GameError` if it is none."""
     try:
-        with np.load(path) as data:
+        with np.load(io.BytesIO(path.read_bytes())) as data:
             network = Network(data["inputs"], data["outputs"], data["shifts"], data["note"].item())
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile, zlib.error) as error:
         raise GameError(f"{path} is not a network: {error}") from None
     width = network.inputs.shape[-1]
     shapes = (INPUTS + 1, width), (2 * len(network.shifts), width)

@@ -568,12 +568,12 @@ def play_command(folder: Path, games: int, nodes: int, seed: int) -> None:
 def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -> None:
     """Fit weights to the positions in FOLDER, beginning with those by hand."""
     learnt, held = read_positions(folder)
+    played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     prior = first_weights()
     slope = best_slope(learnt["score"].astype(float), learnt["result"] / 2)
     features = features_of(learnt)
     found = fit_weights(features, targets_of(learnt, slope, share), prior, slope, steps, penalty)
     found = in_pawns(found, features)
-    played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     header = [
         f"{len(played)} files of {CHUNK} games, {len(learnt)} quiet positions; {steps} steps, a",
         f"penalty of {penalty:g}, {share:g} of the result in labels.",
@@ -593,13 +593,15 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
     default=NETWORK_FILE,
     help="The file of the network, by default the one that the game uses.",
 )
-@click.option("--width", default=32, type=click.Choice([16, 32, 64, 128]), help="Of the layer.")
+@click.option(
+    "--width", default="32", type=click.Choice(["16", "32", "64", "128"]), help="Of the layer."
+)
 @click.option("--ranges", default=4, type=click.IntRange(1, 32), help="Of numbers of pieces.")
 @click.option("--rounds", default=6, type=click.IntRange(1), help="Through all positions.")
 @click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
 @click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Of what came later.")
 def train_network(
-    folder: Path, path: Path, width: int, ranges: int, rounds: int, share: float, later: float
+    folder: Path, path: Path, width: str, ranges: int, rounds: int, share: float, later: float
 ) -> None:
     """Train a network with the positions in FOLDER, for what features leave."""
     learnt, held = read_positions(folder)
@@ -614,7 +616,7 @@ def train_network(
         examples_of(learnt, position_of),
         targets_of(learnt, slope, share, later),
         slope,
-        width=width,
+        width=int(width),
         ranges=ranges,
         rounds=rounds,
     )

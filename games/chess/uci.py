@@ -154,7 +154,9 @@ class Task:
     @property
     def is_limited(self) -> bool:
         """Whether it ends without another command."""
-        return bool(self.numbers) and self.released.is_set()
+        numbers = self.numbers
+        limited = numbers.keys() & {"depth", "nodes", "perft"} or numbers.get("mate", 0) > 0
+        return self.released.is_set() and bool(limited or self.allowance())
 
     def allowance(self) -> Allowance | None:
         """The time for the move, if it is limited."""
@@ -192,7 +194,11 @@ class Session:
         self._prover: Prover | None = None
         self.failure: BaseException | None = None
         self.ready = threading.Event()
+        self.prepared = False
+        """Whether what is thought about now is heard of: the compiled search is ready."""
         self.lock = threading.Lock()
+        self.owed = 0
+        """So many ``readyok`` are to be said as soon as the compiled search is ready."""
         self.tasks: list[Task] = []
         """Those that have no answer yet; the first is thought about."""
         self.waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -211,6 +217,10 @@ class Session:
             raise self.failure
         if self.engine is None:
             return  # the commands ended before anything was ready
+        with self.lock:
+            owed, self.prepared = self.owed, True
+        for _ in range(owed):
+            self.say("readyok")
         while (job := self.waiting.get()) is not None:
             job()
 
@@ -243,14 +253,14 @@ class Session:
 
     def obey(self, line: str) -> None:
         """Carry out a command, or leave it to the main thread; what is wrong with it is said."""
-        name, _, text = line.strip().partition(" ")
+        name, _, text = " ".join(line.split()).partition(" ")
         if not name:
             return
         try:
             command = COMMANDS.get(name)
             if command is None:
                 raise CutnodeError("there is no such command")
-            command(self, text.strip())
+            command(self, text)
         except CutnodeError as error:
             self.complain(name, error)
 
@@ -269,9 +279,12 @@ class Session:
 
     def is_ready(self, text: str) -> None:
         """Answer at once while there is thought, and else when all before it is done."""
-        if self.tasks and self.engine is not None:
+        with self.lock:
+            thinking, prepared = bool(self.tasks), self.prepared
+            self.owed += thinking and not prepared
+        if thinking and prepared:
             self.say("readyok")
-        else:
+        elif not thinking:
             self.waiting.put(self._be_ready)
 
     def _be_ready(self) -> None:
@@ -346,23 +359,36 @@ class Session:
                 elif word in NUMBERS:
                     numbers[word] = number(words.pop(0) if words else "")
                 elif word == "searchmoves":
-                    while words and words[0] not in GO_WORDS:
-                        moves.append(parse_move(self.game[-1], words.pop(0)))
+                    moves += self._read_moves(words)
                 else:
                     raise CutnodeError("there is no such limit")
             except CutnodeError as error:
                 self.complain(f"go {word}", error)
         return {"numbers": numbers, "moves": sorted(set(moves)) or None, **flags}
 
+    def _read_moves(self, words: list[str]) -> list[int]:
+        """The moves that words begin with, which are taken away; others are said to be none."""
+        moves = []
+        while words and words[0] not in GO_WORDS:
+            try:
+                moves.append(parse_move(self.game[-1], words.pop(0)))
+            except CutnodeError as error:
+                self.complain("go searchmoves", error)
+        return moves
+
     def stop(self, text: str) -> None:
         for task in list(self.tasks):
             self._halt(task)
 
     def _halt(self, task: Task) -> None:
-        """End the thought about a task, now or when it begins."""
+        """End the thought about a task, now or when it begins, and let the answer be said."""
+        task.released.set()
+        self._enough(task)
+
+    def _enough(self, task: Task) -> None:
+        """End the thought about a task: the answer waits for the other program if it has to."""
         with self.lock:
             task.stop.set()
-            task.released.set()
             if self.engine is not None and self.tasks[:1] == [task]:
                 self.engine.stop()
 
@@ -477,6 +503,7 @@ class Session:
             seconds = max(allowance.hard - task.clock.elapsed(), 0.001)
         nodes = task.numbers.get("nodes")
         if self._prover is None:
+            self.say("info string getting the proofs of mates ready: the first time takes a moment")
             self._prover = Prover(Position, table=self.engine.table)
         self._prover.table = self.engine.table
         result = self._prover.prove(
@@ -526,11 +553,11 @@ class Session:
             best.append(iteration.lines[0].move)
             scores.append(iteration.value * 100 / UNIT)
             if mate is not None and iteration.value >= WIN - mate:
-                self._halt(task)
+                self._enough(task)
             if allowance is not None and not task.ponder:
                 soft = min(allowance.soft * settle(best, scores), allowance.hard)
                 if task.clock.elapsed() >= soft:
-                    self._halt(task)
+                    self._enough(task)
 
         def tell(iteration: Iteration) -> None:
             if task.clock.elapsed() >= BOUNDS_AFTER:
@@ -626,7 +653,7 @@ def doubtful_choice(lines: Sequence[Line], elo: int, seed: int) -> Line:
 
 
 def seed_of(game: Sequence[Any]) -> int:
-    """A number that differs from move to move, and from game to game."""
+    """A number for the last position: who meets it again chooses as before."""
     return int(game[-1].zobrist) ^ game[-1].ply << 64
 
 
