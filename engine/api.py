@@ -28,7 +28,7 @@ from engine.contract import (
 from engine.errors import ContractError, CutnodeError, GameError, whole
 from engine.evaluation import Evaluation, evaluation_of
 from engine.jit import Kernel
-from engine.limits import CALLED, MOVES, PLIES, RUNNING, counts_turns
+from engine.limits import CALLED, MOVES, PLIES, counts_turns
 from engine.memory import Memory
 from engine.native import records
 from engine.optionality import Optionality
@@ -119,7 +119,8 @@ def solve_many(
 
     *cold*: each position starts from nothing, so its figures do not depend on the others.
     *lines*: also find a best move and the line of best play of each.  Several
-    *threads* share the table; each has a part as large of its own if positions are *cold*.
+    *threads* share the table; if positions are *cold* or the game has a ``scout``, each has one
+    of its own instead, and they are together as large.
     *progress* is called now and then with the number of positions that are done.
     """
     limits = Limits(nodes, seconds, stop)
@@ -146,7 +147,7 @@ def solve_many(
                 progress(sum(worker.done for worker in workers))
 
         ended = work_through(Spans([(0, len(positions))], threads), workers, stop, look)
-    return Batch(positions, rows, spent, functools.partial(proof_result, weak, ended))
+    return Batch(positions, rows, spent, functools.partial(proof_result, weak, ended), ended)
 
 
 def perft(
@@ -269,8 +270,6 @@ def _plain(
     call = functools.partial(run, coerce(position), *args, memory.argument)
     answer = watch(call, memory)
     _require_sound(memory, position)
-    if memory["stop"] != RUNNING:
-        raise KeyboardInterrupt
     return answer, memory, clock.elapsed()
 
 

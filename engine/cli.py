@@ -16,6 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -338,7 +339,9 @@ def solve_file(
             batch = engine.solve_many(
                 positions, table=table, cold=cold, lines=True, progress=progress, **search
             )
-        yield from batch
+        *others, last = batch
+        yield from others
+        yield replace(last, reason=batch.reason) if batch.reason else last
         return
     # At a terminal the lines show the progress, and a bar would get between them.
     with progress_bar(len(positions), wanted=not sys.stdout.isatty()) as progress:

@@ -8,6 +8,7 @@ Calls either wait for their result, in a thread that may be that of Ctrl-C, or r
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +26,7 @@ from engine.node import search_dtype
 from engine.optionality import Optionality
 from engine.results import Iteration, Result, SearchResult
 from engine.runner import Limits, require_limit
-from engine.searcher import Searcher, class_of
+from engine.searcher import Searcher, class_of, require_history
 from engine.solver import search_dtype as solver_dtype
 from engine.solving import Solvers, require_solvable, thread_count
 from engine.table import Table
@@ -46,9 +47,10 @@ class Engine:
     """Searches and proofs for one game, with a table and threads of its own.
 
     *game* is a game, a position or a position class.  *table* is a :class:`Table`, or its size in
-    MiB.  *threads* work together on one position, and have equal shares of
-    limits of nodes.  The rest is as for
-    :class:`~engine.searcher.Searcher`, and of no meaning for proofs; but a *book* helps these, too.
+    MiB.  *threads* work together on one position by what each finds in the table (without
+    the technique ``table`` only one searches), and have equal shares of limits of nodes.  The rest
+    is as for :class:`~engine.searcher.Searcher`, and of no meaning for proofs; but a *book* helps
+    these, too.
 
     One search at a time: a call while another is under way is refused with a
     :class:`CutnodeError`, also if it is by another engine with the same :class:`Table`.  A process
@@ -455,6 +457,7 @@ class Engine:
         if kind == "search":
             told, bounds = (options.pop(name, None) for name in ("progress", "bounds"))
             history = tuple(options.pop("history", ()))
+            require_history(history, self.cls)
             if options.get("moves") is not None:
                 options["moves"] = tuple(options["moves"])
             crew.leader.check(position, **options, stop=Stop())
@@ -495,10 +498,17 @@ def _require_kind(kind: str) -> None:
         raise CutnodeError(f"what an engine does is search, solve or analyse, not {kind!r}")
 
 
+@functools.cache
+def _options_of(kind: str) -> list[str]:
+    """The names of the options of a method."""
+    _, _, *options = inspect.signature(getattr(Engine, kind)).parameters
+    return options
+
+
 def _require_options(kind: str, options: Iterable[str]) -> None:
     """See that a method has options of these names."""
     _require_kind(kind)
-    _, _, *known = inspect.signature(getattr(Engine, kind)).parameters
+    known = _options_of(kind)
     for name in options:
         if name not in known:
             raise TypeError(f"{kind}() takes {', '.join(known)}; there is no option {name!r}")

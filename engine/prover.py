@@ -6,6 +6,7 @@ line and the proof are found afterwards, with what is then in the table.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
@@ -274,14 +275,15 @@ def prove_win(
     *progress* is called with each number of moves that is refuted, and the nodes until then.
     :class:`GameError` for games with chance or with extra turns.
     """
-    return Prover(position, table=table).prove(
-        position,
-        moves,
-        proof=proof,
-        among=among,
-        nodes=nodes,
-        seconds=seconds,
-        stop=stop,
-        history=history,
-        progress=progress,
-    )
+    with table.held() if isinstance(table, Table) else contextlib.nullcontext():
+        return Prover(position, table=table).prove(
+            position,
+            moves,
+            proof=proof,
+            among=among,
+            nodes=nodes,
+            seconds=seconds,
+            stop=stop,
+            history=history,
+            progress=progress,
+        )

@@ -282,7 +282,8 @@ class Batch(Sequence[Result]):
     """The results of many positions: a sequence, and an array for each figure.
 
     ``values`` (0 where not ``proven``), ``proven``, ``lower``, ``upper``, ``nodes`` and
-    ``seconds`` are arrays with one element for each position.
+    ``seconds`` are arrays with one element for each position.  ``reason`` says why all of it was
+    ended early, if it was: stopped, or interrupted (by then all may be proven).
     """
 
     def __init__(
@@ -291,10 +292,12 @@ class Batch(Sequence[Result]):
         rows: np.ndarray,
         seconds: np.ndarray,
         build: Callable[[Any, Any, float], Result],
+        reason: str = "",
     ):
         self._positions = positions
         self._rows = rows
         self._build = build
+        self.reason = reason
         self.proven = rows["lower"] == rows["upper"]
         self.values = np.where(self.proven, rows["lower"], 0)
         self.lower = rows["lower"]

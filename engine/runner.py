@@ -237,13 +237,14 @@ def run(
 
 
 def watch(task: Callable[[], Any], memory: Memory) -> Any:
-    """Run a kernel in a thread, and return its answer; Ctrl-C sets its ``stop``."""
+    """Run a kernel in a thread, and return its answer; Ctrl-C ends it and is raised here."""
     answers: list[Any] = []
 
     def end() -> None:
         memory.words["stop"][0] = CALLED
 
-    SHARED.run([lambda: answers.append(task())], lambda: "", end, Clock(None).patience)
+    if SHARED.run([lambda: answers.append(task())], lambda: "", end, Clock(None).patience):
+        raise KeyboardInterrupt
     return answers[0]
 
 

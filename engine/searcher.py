@@ -7,6 +7,7 @@ run in the caller's thread, longer ones in a thread of their own that is watched
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import threading
@@ -68,6 +69,7 @@ from engine.search import search_root
 from engine.statistics import Statistics
 from engine.table import ENTRY_WORDS, Table, move_of, probe
 from engine.techniques import choose
+from engine.text import quoted
 from engine.threads import SHARED, Workers
 
 if TYPE_CHECKING:
@@ -110,7 +112,8 @@ class Searcher:
     the game's ``VALUE_LIMIT``, and that lines of play end; :class:`GameError` says where not.
     A position whose value is proven in the *book* is not searched: its move is the book's.
 
-    One thread at a time may use a searcher.
+    One thread at a time may use a searcher.  Who gives one table to several sees to it that they
+    do not use it at the same time for different games.
     """
 
     def __init__(
@@ -447,7 +450,7 @@ class _Task:
                 if progress is not None:
                     progress(self.iterations[-1])
                 if self.iterations[-1].proven and depth != self.depth:
-                    self.reason = "proven"
+                    self.reason = self.reason or "proven"
                     break
                 if self._is_over_softly():
                     break
@@ -820,7 +823,17 @@ def _by_book(result: SearchResult, value: int) -> SearchResult:
     if not result.decisive and result.lines:
         best = replace(result.lines[0], value=value)
         result = replace(result, value=value, proven=True, lines=(best,))
-    return replace(result, reason="book")
+    return result if result.reason == "interrupted" else replace(result, reason="book")
+
+
+def require_history(history: Iterable[Any], cls: Any) -> None:
+    """:class:`GameError` if *history* is something else than positions of a class."""
+    for earlier in history:
+        if type(earlier) is not cls:
+            raise GameError(
+                f"history is a list of earlier positions of {game_name(cls)}; "
+                f"this is none: {quoted(repr(earlier))}"
+            )
 
 
 def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
@@ -828,6 +841,7 @@ def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
 
     Those that have to occur more than once again before that is a draw are not among them.
     """
+    require_history(history, type(position))
     line = [coerce(earlier) for earlier in (*history, position)]
     start = len(line) - 1
     while start > max(0, len(line) - MOST_BEFORE) and reversible(line[start - 1], line[start]):
@@ -862,8 +876,9 @@ def search(
     """
     limits = ("soft_seconds", "stop", "lines", "seed", "moves", "history", "progress", "bounds")
     more = {name: options.pop(name) for name in limits if name in options}
-    searcher = Searcher(position, table=table, **options)
-    return searcher.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)
+    with table.held() if isinstance(table, Table) else contextlib.nullcontext():
+        searcher = Searcher(position, table=table, **options)
+        return searcher.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)
 
 
 def require_book(book: Any, cls: Any) -> None:

@@ -273,17 +273,20 @@ def _shared_table() -> Table:
 def table_for(table: Table | None) -> Iterator[Table]:
     """A table that nobody else uses meanwhile: the one that is given, or one with nothing in it.
 
-    :class:`CutnodeError` if the one that is given is in use.
+    :class:`CutnodeError` if the one that is given is in use, or is none.
     """
-    if table is None:
-        table = _shared_table()
-        if not table.in_use.acquire(blocking=False):  # by another thread, for any game
-            table = Table(DEFAULT_MEGABYTES)
-            table.in_use.acquire()
-        table.forget()
-    elif not table.in_use.acquire(blocking=False):
-        raise CutnodeError("another search uses this table: wait for its end, or use another")
+    if table is not None:
+        if not isinstance(table, Table):
+            raise CutnodeError(f"a table is one such as Table(64), not {table!r}")
+        with table.held():
+            yield table
+        return
+    table = _shared_table()
+    if not table.in_use.acquire(blocking=False):  # another thread searches, perhaps another game
+        table = Table(DEFAULT_MEGABYTES)
+        table.in_use.acquire()
     try:
+        table.forget()
         yield table
     finally:
         table.in_use.release()

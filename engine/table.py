@@ -43,15 +43,17 @@ some thread searches right now, where threads share the table.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from engine.bits import Bits, high_product, mix, prefetch
 from engine.contract import NO_MOVE
-from engine.errors import TableError, whole
+from engine.errors import CutnodeError, TableError, whole
 from engine.jit import compiled
 from engine.parameters import REGION_GROWTH, SMALLEST_REGION
 
@@ -106,6 +108,16 @@ class Table:
     def forget(self) -> None:
         """Nothing stored so far will be found by the next search.  Takes no time."""
         self.words[COLD] = 1
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Search with the table and nobody else meanwhile; :class:`CutnodeError` if one does."""
+        if not self.in_use.acquire(blocking=False):
+            raise CutnodeError("another search uses this table: wait for its end, or use another")
+        try:
+            yield
+        finally:
+            self.in_use.release()
 
     def claim(self, cls: type, entry_words: int = ENTRY_WORDS) -> None:
         """Forget all if what is stored is of another class of positions, with other keys."""

@@ -122,8 +122,8 @@ class Workers:
         """Run tasks to their end, looking after them after so many seconds of *patience*.
 
         *look* may give a *reason* to end them early, and so does Ctrl-C; *end* does it.  If a
-        task raises, the others are ended, and the exception is raised here.  Returns the
-        reason, or "".
+        task or *look* raises, the (other) tasks are ended, and the exception is raised here when
+        they have.  Returns the reason, or "".
         """
         failures: list[BaseException] = []
 
@@ -151,12 +151,15 @@ class Workers:
                 while not over:
                     try:
                         over = done.wait(patience())
-                        reason = reason or look()
+                        if not (reason or failures):
+                            reason = look()
                     except KeyboardInterrupt:  # of a handler that is not Python's own
                         reason, over = "interrupted", done.is_set()
+                    except BaseException as error:
+                        failures.append(error)
                     if pressed:
                         reason = "interrupted"
-                    if reason and not over:
+                    if (reason or failures) and not over:
                         end()
         if failures:
             raise failures[0]

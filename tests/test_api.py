@@ -27,11 +27,14 @@ from engine import (
     load_game,
     minimax,
     perft,
+    search,
     solve,
     solve_many,
 )
+from engine.batches import search_many
 from engine.jit import jit_enabled
 from engine.solving import table_for
+from engine.threads import SHARED
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()  # takes millions of nodes
@@ -217,6 +220,41 @@ def test_searches_without_a_table_do_not_share_one():
         assert again is one
 
 
+@compiled_only
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
+@pytest.mark.parametrize(
+    "reason",
+    [
+        lambda: solve(LATE).reason,
+        lambda: solve_many([LATE, SEARCHED]).reason,
+        lambda: minimax(LATE) and None,
+        lambda: search(LATE, depth=30, table=1).reason,
+        lambda: search_many([LATE], depth=3, table=1) and None,
+    ],
+)
+def test_interrupt_is_heard_between_short_calls(reason):
+    main = threading.main_thread().ident
+    threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    heard, until = False, time.perf_counter() + 60
+    try:
+        while not heard and time.perf_counter() < until:
+            heard = reason() == "interrupted"
+    except KeyboardInterrupt:
+        heard = True
+    assert heard
+
+
+@compiled_only
+def test_a_callback_that_fails_ends_the_search():
+    def fail(done):
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        solve_many([EMPTY], progress=fail)
+    assert len(SHARED._idle) == len(SHARED._threads)
+    assert solve(LATE).value == -1
+
+
 # Analysis
 
 
@@ -281,6 +319,7 @@ def test_interrupted_batch_keeps_what_is_proven():
     batch = solve_many([LATE, EMPTY, EMPTY, SEARCHED], cold=True, table=Table(64))
     reasons = [result.reason for result in batch]
     assert reasons == ["proven", *["interrupted"] * 3]
+    assert batch.reason == "interrupted"
     assert batch.lower[1] <= 1 <= batch.upper[1]
     assert batch.nodes[2:].tolist() == [0, 0]
     assert (batch.lower[2:] > -30).all() and (batch.upper[2:] < 30).all()

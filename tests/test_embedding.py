@@ -9,6 +9,7 @@ import pickle
 import signal
 import threading
 import time
+from functools import partial
 
 import pytest
 from toys import race
@@ -25,6 +26,7 @@ from engine import (
     load_game,
     minimax,
     perft,
+    search,
     solve,
 )
 from engine.contract import play
@@ -356,8 +358,9 @@ def test_engines_that_share_a_table_take_turns():
         handle = one.start(EMPTY)
         with pytest.raises(CutnodeError, match="another search uses this engine's table"):
             other.search(EMPTY, depth=1)
-        with pytest.raises(CutnodeError, match="another search uses this table"):
-            solve(EMPTY, table=table)
+        for call in (solve, partial(search, depth=1)):
+            with pytest.raises(CutnodeError, match="another search uses this table"):
+                call(EMPTY, table=table)
         handle.stop()
         handle.wait(PATIENCE)
         assert other.search(EMPTY, depth=1).depth == 1
@@ -381,6 +384,9 @@ def test_engines_that_share_a_table_take_turns():
         (lambda engine: Engine(GAME, table=0), "at least 1 MiB"),
         (lambda engine: Engine("connect4"), "is what load_game"),
         (lambda engine: Engine(GAME, book=3), "a book is what Book.load gives, not 3"),
+        (lambda engine: solve(EMPTY, table=64), "a table is one such as Table(64), not 64"),
+        (lambda engine: engine.search(EMPTY, depth=1, history=[7]), "history is a list of earlier"),
+        (lambda engine: engine.start(EMPTY, depth=1, history=[7]), "this is none: '7'"),
     ],
 )
 def test_what_is_refused(engine, call, message):

@@ -6,10 +6,10 @@ batch whose process was killed goes on where it was, and into arrays, of which f
 written: Parquet, or JSON lines.
 
 *Cold*, each position starts from nothing.  Then all that is found, node counts included, is the
-same whatever the number of threads, and whatever was done before a batch was resumed; only
-times differ.  Else proofs build on what was found of other positions, in a table that threads
-share: values are exact all the same, nodes are fewer where positions are alike, and depend on
-what came first.
+same whatever was done before a batch was resumed, and whatever the number of threads as long as
+each has a part of the table of the same size; only times differ.  Else proofs build on what was
+found of other positions, in a table that threads share: values are exact all the same, nodes are
+fewer where positions are alike, and depend on what came first.
 
 :func:`run_batch` is all of that; :func:`search_many` searches some positions in one call of
 compiled code, without threads or journal.

@@ -202,10 +202,13 @@ def build(
 
 
 def opened(file: str, game: str | None) -> Book:
-    """A book from a file, about the *game* that is loaded before if one is named."""
+    """A book from a file; it is about a *game* that is loaded before, or one of its variants."""
     loaded = None if game is None else load_game(game)
     found = Book.load(file)
-    if loaded is not None and module_of(found.cls) is not loaded.module:
+    if loaded is not None and (
+        module_of(found.cls) is not loaded.module
+        or (loaded.variant and type(loaded.start()) is not found.cls)
+    ):
         raise CutnodeError(f"{file} is about {game_name(found.cls)}, not {game}")
     return found
 

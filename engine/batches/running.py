@@ -208,10 +208,10 @@ def run_batch(
 
     *journal* is a file: if it exists and is of the same batch, what was done is taken from it.
     *threads* are as many as there are processors unless told otherwise, and share *table* MiB.
-    *cold*: each position starts from nothing (see the module's text).  *unique*: of positions with
-    the same canonical key one is done, and the others have its row (where keys are hashed, two
-    positions in a batch of n share one by accident with odds of n * n / 2 ** 65).  *stop* is an
-    event that ends the batch, as Ctrl-C does; what is done by then is returned.  *progress* is
+    *cold*: each position starts from nothing (see :mod:`engine.batches`).  *unique*: of positions
+    with the same canonical key one is done, and the others have its row (where keys are hashed,
+    two positions in a batch of n share one by accident with odds of n * n / 2 ** 65).  *stop* is
+    an event that ends the batch, as Ctrl-C does; what is done by then is returned.  *progress* is
     called now and then.  *elsewhere* does the work in place of threads here: a cluster does so.
 
     :class:`CutnodeError` says what is wrong with options, positions, or the journal.

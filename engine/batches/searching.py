@@ -314,11 +314,11 @@ class BatchSearcher:
 
         *positions* are some of the game, or an array of those parked one after the other
         (``engine.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search of each;
-        *stop* is an event that ends all, as Ctrl-C does.  What is not searched then has the
-        ``reason`` ``CALLED``, and no move.  Positions build on what was stored before, but if
-        they are *cold*: then what is found is what a searcher finds that was never used.  With
-        several threads each has every so many positions.  *progress* is called now and then
-        with the number of positions that are done.
+        *stop* is an event that ends all: what is not searched then has the ``reason``
+        ``CALLED``, and no move.  Ctrl-C ends all as well, and is raised.  Positions build on what
+        was stored before, but if they are *cold*: then what is found is what a searcher finds that
+        was never used.  With several threads each has every so many positions.  *progress* is
+        called now and then with the number of positions that are done.
         """
         limits = Limits(nodes, seconds, stop)
         check_depth(depth, limits)
@@ -387,7 +387,9 @@ class BatchSearcher:
 
         stopped = limits.stop is not None and limits.stop.is_set()
         tasks = [functools.partial(worker, like) for worker in self.workers]
-        SHARED.run(tasks, look, end, patience, "stopped" if stopped else "")
+        reason = SHARED.run(tasks, look, end, patience, "stopped" if stopped else "")
+        if reason == "interrupted":
+            raise KeyboardInterrupt
         found = np.zeros(len(parked), FOUND)
         for start, worker in enumerate(self.workers):
             found[start::count] = worker.rows.view(FOUND, np.ndarray)

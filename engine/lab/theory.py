@@ -491,8 +491,6 @@ class _Prover:
             *(self.known.words, self.bounds.words),
         )
         proven = int(watch(task, memory))
-        if memory.record.stop != RUNNING:
-            raise KeyboardInterrupt
         if proven != score:
             raise CutnodeError(f"a proof gave {proven} for a score of {score}")
         return memory.record
