@@ -50,8 +50,8 @@ from engine.parameters import (
 )
 from engine.plain import is_draw
 from engine.positions import park, width, words_each
-from engine.scores import final_score, limited
-from engine.table import address_for, depth_of, is_proven, move_of
+from engine.scores import final_score, from_table, limited
+from engine.table import address_for, depth_of, is_proven, lower_of, move_of, upper_of
 from engine.techniques import TECHNIQUES
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "OPENING",
     "TABLE",
     "address",
+    "bounds_of",
     "count_cutoff",
     "count_kind",
     "extend_line",
@@ -203,6 +204,14 @@ def extend_line(search, ply, move):
     for plies in range(count):
         search.line[at + 1 + plies] = search.line[below + plies]
     search.length[ply] = count + 1
+
+
+@compiled
+def bounds_of(data, ply, search):
+    """The bounds that the data of an entry holds, as scores so many plies from the root."""
+    lower = from_table(lower_of(data), ply, search.win, search.step)
+    upper = from_table(upper_of(data), ply, search.win, search.step)
+    return lower, upper
 
 
 @compiled

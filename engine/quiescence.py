@@ -31,12 +31,12 @@ from engine.contract import (
 from engine.evaluation import estimate
 from engine.jit import compiled
 from engine.limits import MOVES, RUNNING
-from engine.node import TABLE, address, known_move, must_stop, search_type
+from engine.node import TABLE, address, bounds_of, known_move, must_stop, search_type
 from engine.ordering import FIRST, bring_best, rank, ranked_move
 from engine.parameters import GAIN_WEIGHT, ORDER_WEIGHT
 from engine.plain import accuse
-from engine.scores import final_score, from_table, limited, to_table
-from engine.table import is_proven, lower_of, probe, store_depth, upper_of
+from engine.scores import final_score, limited, to_table
+from engine.table import is_proven, probe, store_depth
 
 __all__ = ["quiet_node"]
 
@@ -78,8 +78,7 @@ def quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
         data = probe(table, word)
         if data != Bits(0):
             search.hits += 1
-            lower = from_table(lower_of(data), ply, search.win, search.step)
-            upper = from_table(upper_of(data), ply, search.win, search.step)
+            lower, upper = bounds_of(data, ply, search)
             if lower >= beta or lower == upper or upper <= alpha:
                 search.table_cutoffs += 1
                 search.estimates += not is_proven(data)

@@ -61,6 +61,7 @@ from engine.node import (
     OPENING,
     TABLE,
     address,
+    bounds_of,
     count_cutoff,
     count_kind,
     extend_line,
@@ -111,7 +112,6 @@ from engine.table import (
     open_whole,
     probe,
     store_depth,
-    upper_of,
 )
 
 __all__ = ["search_node", "search_root"]
@@ -214,8 +214,7 @@ def search_node(
         if data != Bits(0):
             search.hits += 1
             if ply > 0 and barred == NO_MOVE and suits(data, depth, search.exact):
-                lower = from_table(lower_of(data), ply, search.win, search.step)
-                upper = from_table(upper_of(data), ply, search.win, search.step)
+                lower, upper = bounds_of(data, ply, search)
                 if lower >= beta or lower == upper or upper <= alpha:
                     search.table_cutoffs += 1
                     search.estimates += not is_proven(data)
@@ -360,8 +359,7 @@ def search_node(
                 continue
             data = probe(table, child_word)
             if data != Bits(0) and suits(data, depth if gratis else depth - 1, search.exact):
-                lower = from_table(lower_of(data), ply + 1, search.win, search.step)
-                upper = from_table(upper_of(data), ply + 1, search.win, search.step)
+                lower, upper = bounds_of(data, ply + 1, search)
                 if not ranked_again(ranked):
                     lower, upper = -upper, -lower
                 if lower >= beta:
