@@ -1,7 +1,8 @@
 """Chess: a match of two programs that speak UCI, over paired openings.
 
-    python benchmarks/chess_match.py "python -m games.chess.uci" stockfish --limit seconds=0.1 \\
-        --peer-option UCI_LimitStrength=true --peer-option UCI_Elo=2300 --pairs 50
+    python benchmarks/chess_match.py "python -m games.chess.uci" stockfish \\
+        --limit nodes=2000000 --peer-limit nodes=250000 --pairs 50 --jobs 2 --adjudicate \\
+        --peer-option UCI_LimitStrength=true --peer-option UCI_Elo=2300
 
 Programs are commands.  The first is the one whose score is told; options and limits of the
 second begin with ``--peer``, and its limit is by default the same.  A limit is ``nodes=20000``,
