@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import itertools
 import json
 import os
 import sys
@@ -339,9 +340,8 @@ def solve_file(
             batch = engine.solve_many(
                 positions, table=table, cold=cold, lines=True, progress=progress, **search
             )
-        *others, last = batch
-        yield from others
-        yield replace(last, reason=batch.reason) if batch.reason else last
+        yield from itertools.islice(batch, len(batch) - 1)
+        yield replace(batch[-1], reason=batch.reason) if batch.reason else batch[-1]
         return
     # At a terminal the lines show the progress, and a bar would get between them.
     with progress_bar(len(positions), wanted=not sys.stdout.isatty()) as progress:

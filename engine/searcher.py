@@ -83,6 +83,7 @@ __all__ = [
     "class_of",
     "drawing_words",
     "require_book",
+    "require_history",
     "search",
 ]
 

@@ -11,8 +11,8 @@ each has a part of the table of the same size; only times differ.  Else proofs b
 found of other positions, in a table that threads share: values are exact all the same, nodes are
 fewer where positions are alike, and depend on what came first.
 
-:func:`run_batch` is all of that; :func:`search_many` searches some positions in one call of
-compiled code, without threads or journal.
+:func:`run_batch` is all of that; :func:`search_many` searches some positions in a call of
+compiled code for each thread, and keeps no journal.
 """
 
 from engine.batches.results import BatchResult, read_positions, read_results
