@@ -60,8 +60,8 @@ DOUBTFUL_LINES = 4
 that shrinks to 0 at the most decides among so many lines.
 
 Nodes by games against Stockfish 15.1 with this option, and without the error: 2,000,000 made 62.5
-of 100 points at 2300.  Without the network, 100,000 made 7 of 12 at 2000, 200,000 made 5.5 of 10 at
-2100 and 8 of 40 at 2300.  What is lower is a guess."""
+of 100 points at 2300 and 8.5 of 20 at 2400.  Without the network, 100,000 made 7 of 12 at 2000,
+200,000 made 5.5 of 10 at 2100 and 8 of 40 at 2300.  What is lower is a guess."""
 
 BOUNDS_AFTER = 0.5
 """Seconds of a search before its bounds are said: most are exact scores a moment later."""
