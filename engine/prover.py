@@ -6,7 +6,6 @@ line and the proof are found afterwards, with what is then in the table.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
@@ -23,7 +22,7 @@ from engine.positions import coerce
 from engine.proofs import Answer, ForcedWin, Proof
 from engine.runner import UNLIMITED, Limits, run_watched
 from engine.searcher import chosen_moves, class_of, drawing_words
-from engine.table import Table
+from engine.table import Table, holding
 
 __all__ = ["Prover", "prove_win"]
 
@@ -275,7 +274,7 @@ def prove_win(
     *progress* is called with each number of moves that is refuted, and the nodes until then.
     :class:`GameError` for games with chance or with extra turns.
     """
-    with table.held() if isinstance(table, Table) else contextlib.nullcontext():
+    with holding(table) as table:
         return Prover(position, table=table).prove(
             position,
             moves,

@@ -7,7 +7,6 @@ run in the caller's thread, longer ones in a thread of their own that is watched
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 import threading
@@ -67,7 +66,7 @@ from engine.runner import UNLIMITED, Limits, require_limit, run_watched
 from engine.scores import WIN, final_score, is_decisive, limited
 from engine.search import search_root
 from engine.statistics import Statistics
-from engine.table import ENTRY_WORDS, Table, move_of, probe
+from engine.table import ENTRY_WORDS, Table, holding, move_of, probe
 from engine.techniques import choose
 from engine.text import quoted
 from engine.threads import SHARED, Workers
@@ -877,7 +876,7 @@ def search(
     """
     limits = ("soft_seconds", "stop", "lines", "seed", "moves", "history", "progress", "bounds")
     more = {name: options.pop(name) for name in limits if name in options}
-    with table.held() if isinstance(table, Table) else contextlib.nullcontext():
+    with holding(table) as table:
         searcher = Searcher(position, table=table, **options)
         return searcher.search(position, depth=depth, nodes=nodes, seconds=seconds, **more)
 

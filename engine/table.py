@@ -168,6 +168,14 @@ class Table:
         return f"Table({self.megabytes})"
 
 
+@contextlib.contextmanager
+def holding(table: Table | int) -> Iterator[Table]:
+    """For one search alone: the table that is given, or a new one of so many MiB."""
+    table = table if isinstance(table, Table) else Table(table)
+    with table.held():
+        yield table
+
+
 def new_words(megabytes: int) -> np.ndarray:
     """Memory for a table: zeros, which begin with a cache line."""
     try:

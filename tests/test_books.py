@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from engine import CutnodeError, Engine, Table, analyse, legal_moves, load_game, solve, solve_many
-from engine.batches.cli import book as book_command
+from engine.book_cli import book as book_command
 from engine.books import Book, build_book
 from engine.contract import canonical, moves_again, play
 from engine.jit import jit_enabled

@@ -518,34 +518,26 @@ def test_the_end_in_the_middle_of_a_search(last):
 COMMAND = [sys.executable, "-m", "games.chess.uci"]
 
 
-@compiled_only
-def test_the_end_of_input_ends_it():
+def answers_to(text):
+    """What a process says to some lines of input, until it ends."""
     run = subprocess.run(
-        COMMAND,
-        cwd=ROOT,
-        input="uci\nposition startpos\ngo infinite\n",
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
+        COMMAND, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE
     )
     assert (run.returncode, run.stderr) == (0, "")
-    assert "uciok" in run.stdout
+    return run.stdout
+
+
+@compiled_only
+def test_the_end_of_input_ends_it():
+    assert "uciok" in answers_to("uci\nposition startpos\ngo infinite\n")
 
 
 @compiled_only
 def test_all_that_ends_is_answered_before_the_end():
-    run = subprocess.run(
-        COMMAND,
-        cwd=ROOT,
-        input="isready\nposition startpos moves e2e4\ngo depth 4\ngo nodes 100\n",
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert (run.returncode, run.stderr) == (0, "")
-    said = [line.split()[0] for line in run.stdout.splitlines()]
+    answers = answers_to("isready\nposition startpos moves e2e4\ngo depth 4\ngo nodes 100\n")
+    said = [line.split()[0] for line in answers.splitlines()]
     assert [word for word in said if word != "info"] == ["readyok", "bestmove", "bestmove"]
-    assert "info depth 4" in run.stdout
+    assert "info depth 4" in answers
 
 
 @compiled_only
