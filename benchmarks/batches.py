@@ -22,10 +22,10 @@ import numpy as np
 
 from engine import Table, legal_moves, load_game
 from engine.batches import run_batch
-from engine.contract import play
-from engine.positions import Packed
-from engine.runner import Limits, Solver
-from engine.solver import ALONE
+from engine.contract.positions import Packed
+from engine.contract.verbs import play
+from engine.kernels.solver import SINGLE_THREADED
+from engine.search.running import Limits, Solver
 
 GAME = load_game("connect4")
 
@@ -49,7 +49,7 @@ def positions(count: int, plies: int) -> Packed:
 def kernel(given: Packed, cold: bool) -> Any:
     """One call of compiled code, on one thread; the values."""
     table = Table(256)
-    solver = Solver(given, table, Limits(), weak=False, line=0, cold=cold, sharing=ALONE)
+    solver = Solver(given, table, Limits(), weak=False, line=0, cold=cold, sharing=SINGLE_THREADED)
     solver()
     return solver.rows["lower"]
 

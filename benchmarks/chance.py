@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 from engine import iterate, legal_moves, load_game, minimax
-from engine.contract import chance, chance_outcome, outcome, play
+from engine.contract.verbs import chance, chance_outcome, outcome, play
 
 COUNTS = {
     **{1: 10, 2: 58, 3: 362, 4: 2_622, 5: 21_055, 6: 183_456},

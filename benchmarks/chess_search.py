@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine import Iteration, Prover, Searcher, load_game, perft
-from engine.scores import win_distance
+from engine.kernels.scores import win_distance
 from games.chess.notation import operations_in
 
 GAME = load_game("chess")

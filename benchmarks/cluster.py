@@ -26,9 +26,9 @@ from engine.cluster.splitting import Split
 from engine.cluster.tasks import IN_FLIGHT, Tasks
 from engine.cluster.top import Top
 from engine.cluster.worker import GameOnWorker, SentGame, answer
-from engine.positions import Packed
-from engine.runner import Limits, Solver
-from engine.solver import ALONE
+from engine.contract.positions import Packed
+from engine.kernels.solver import SINGLE_THREADED
+from engine.search.running import Limits, Solver
 
 POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
 PLIES = (2, 4, 6, 8, 10)
@@ -57,7 +57,7 @@ class Workers:
             weak=False,
             line=0,
             cold=self.cold,
-            sharing=ALONE,
+            sharing=SINGLE_THREADED,
             known=(asked - 1, asked),
         )
         solver()

@@ -27,9 +27,9 @@ import numba
 import numpy as np
 
 from engine import Bits, Engine, Table, load_game, solve
-from engine.runner import Solver
-from engine.searcher import Searcher
-from engine.table import begin, open_whole, probe, store
+from engine.kernels.table import begin, open_whole, probe, store
+from engine.search.running import Solver
+from engine.search.searcher import Searcher
 
 CONNECT4 = load_game("connect4")
 OPENINGS = {"4": -1, "44": 1, "45": 2, "24": 0, "22": 0}

@@ -20,11 +20,11 @@ import numba
 from numba import types
 
 from engine import alphabeta, compiled, load_game
-from engine.contract import INFINITE, moves, outcome, play
-from engine.evaluation import estimate, evaluation_of
-from engine.memory import Memory
-from engine.plain import alphabeta_node, plain_dtype
-from engine.scores import WIN, final_score, limited
+from engine.compiler.memory import Memory
+from engine.contract.verbs import INFINITE, moves, outcome, play
+from engine.kernels.evaluation import estimate, evaluation_of
+from engine.kernels.reference import alphabeta_node, plain_dtype
+from engine.kernels.scores import WIN, final_score, limited
 
 
 def plain(position: Any) -> Any:

@@ -32,9 +32,9 @@ from engine import (
     popcount,
     solve,
 )
+from engine.kernels.techniques import choose
 from engine.playing.matches import elo_difference, make_openings, play_game
 from engine.playing.players import Choice, EnginePlayer
-from engine.techniques import choose
 from games.othello.discs import mobility
 
 GAME = load_game("othello")

@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 from engine import alphabeta, load_game
-from engine.contract import is_plain
+from engine.contract.dispatch import is_plain
 
 WIN = 10_000
 PROTOTYPE = Path(__file__).parent.parent / "tests" / "toys" / "drops.py"

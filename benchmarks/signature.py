@@ -18,7 +18,7 @@ from othello import GAME, suite
 from positions import SETS, connect4_set
 
 from engine import Searcher, Table, game_names, legal_moves, load_game, solve_many
-from engine.contract import play
+from engine.contract.verbs import play
 
 KEPT = Path(__file__).with_name("signature.txt")
 EVERY = 10

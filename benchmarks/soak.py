@@ -25,7 +25,7 @@ from random import Random
 from typing import Any
 
 from engine import CutnodeError, Engine, legal_moves, load_game, perft
-from engine.contract import outcome, play
+from engine.contract.verbs import outcome, play
 
 DATA = Path(__file__).parent / "data"
 HANG = 240

@@ -26,7 +26,7 @@ from typing import Any
 from positions import connect4_set
 
 from engine import Searcher, alphabeta, compiled, load_game, minimax, perft, solve_many
-from engine.techniques import choose
+from engine.kernels.techniques import choose
 
 WRITTEN = str(Path(__file__).parent.parent / "tests" / "toys" / "fourinarow.py")
 GAMES = (WRITTEN, "connect4")

@@ -5,113 +5,200 @@ For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`
 :class:`Table`; for programs that search again and again :class:`Engine`; for playing
 :func:`make_player`, :func:`play_game` and :func:`match`; for seeing what is searched
 :func:`record_tree` and :func:`to_svg`.
-For many positions :mod:`engine.batches`, for books of a game's first ones :mod:`engine.books`.
+For many positions, and books of a game's first ones, :mod:`engine.batches`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
+
+Names are imported when they are first used, so the rules of a game load neither the search nor
+what runs it.
 """
 
-from engine.api import alphabeta, analyse, minimax, perft, solve, solve_many
-from engine.bits import Bits, lowest, lowest_index, mix, popcount, without_lowest
-from engine.contract import NO_MOVE, legal_moves
-from engine.counting import count_moves
-from engine.embedding import Engine
-from engine.errors import ContractError, CutnodeError, GameError, PositionError, TableError
-from engine.evaluation import Evaluation
-from engine.finding import Game, game_names, load_game
-from engine.handles import Handle, Progress
-from engine.iteration import iterate
-from engine.jit import compiled
-from engine.optionality import Optionality
-from engine.playing.matches import MatchResult, Sprt, match, play_game
-from engine.playing.players import LEVELS, Choice, Player, make_player
-from engine.playing.record import Record
-from engine.positions import rebuild
-from engine.proofs import ForcedWin, Proof
-from engine.prover import Prover, prove_win
-from engine.results import (
-    Batch,
-    Iterated,
-    Iteration,
-    Line,
-    PlainResult,
-    Result,
-    SearchResult,
-    TableUse,
-)
-from engine.searcher import Searcher, search
-from engine.statistics import Statistics
-from engine.table import Table
-from engine.text import draw_board, is_board, parse_board, play_texts, quoted
-from engine.tree.drawing import to_dot, to_json, to_mermaid, to_svg
-from engine.tree.recording import Node, Tree, record_tree
+from __future__ import annotations
 
-__all__ = [
-    "LEVELS",
-    "NO_MOVE",
-    "Batch",
-    "Bits",
-    "Choice",
-    "ContractError",
-    "CutnodeError",
-    "Engine",
-    "Evaluation",
-    "ForcedWin",
-    "Game",
-    "GameError",
-    "Handle",
-    "Iterated",
-    "Iteration",
-    "Line",
-    "MatchResult",
-    "Node",
-    "Optionality",
-    "PlainResult",
-    "Player",
-    "PositionError",
-    "Progress",
-    "Proof",
-    "Prover",
-    "Record",
-    "Result",
-    "SearchResult",
-    "Searcher",
-    "Sprt",
-    "Statistics",
-    "Table",
-    "TableError",
-    "TableUse",
-    "Tree",
-    "alphabeta",
-    "analyse",
-    "compiled",
-    "count_moves",
-    "draw_board",
-    "game_names",
-    "is_board",
-    "iterate",
-    "legal_moves",
-    "load_game",
-    "lowest",
-    "lowest_index",
-    "make_player",
-    "match",
-    "minimax",
-    "mix",
-    "parse_board",
-    "perft",
-    "play_game",
-    "play_texts",
-    "popcount",
-    "prove_win",
-    "quoted",
-    "rebuild",
-    "record_tree",
-    "search",
-    "solve",
-    "solve_many",
-    "to_dot",
-    "to_json",
-    "to_mermaid",
-    "to_svg",
-    "without_lowest",
-]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.compiler.jit import compiled as compiled
+    from engine.contract.bits import Bits as Bits
+    from engine.contract.bits import lowest as lowest
+    from engine.contract.bits import lowest_index as lowest_index
+    from engine.contract.bits import mix as mix
+    from engine.contract.bits import popcount as popcount
+    from engine.contract.bits import without_lowest as without_lowest
+    from engine.contract.counting import count_moves as count_moves
+    from engine.contract.errors import ContractError as ContractError
+    from engine.contract.errors import CutnodeError as CutnodeError
+    from engine.contract.errors import GameError as GameError
+    from engine.contract.errors import PositionError as PositionError
+    from engine.contract.errors import TableError as TableError
+    from engine.contract.legal import legal_moves as legal_moves
+    from engine.contract.loading import Game as Game
+    from engine.contract.loading import game_names as game_names
+    from engine.contract.loading import load_game as load_game
+    from engine.contract.positions import rebuild as rebuild
+    from engine.contract.text import draw_board as draw_board
+    from engine.contract.text import is_board as is_board
+    from engine.contract.text import parse_board as parse_board
+    from engine.contract.text import play_texts as play_texts
+    from engine.contract.text import quoted as quoted
+    from engine.contract.verbs import NO_MOVE as NO_MOVE
+    from engine.kernels.evaluation import Evaluation as Evaluation
+    from engine.kernels.optionality import Optionality as Optionality
+    from engine.playing.matches import MatchResult as MatchResult
+    from engine.playing.matches import Sprt as Sprt
+    from engine.playing.matches import match as match
+    from engine.playing.matches import play_game as play_game
+    from engine.playing.players import LEVELS as LEVELS
+    from engine.playing.players import Choice as Choice
+    from engine.playing.players import Player as Player
+    from engine.playing.players import make_player as make_player
+    from engine.playing.record import Record as Record
+    from engine.search.api import alphabeta as alphabeta
+    from engine.search.api import analyse as analyse
+    from engine.search.api import minimax as minimax
+    from engine.search.api import perft as perft
+    from engine.search.api import solve as solve
+    from engine.search.api import solve_many as solve_many
+    from engine.search.engine import Engine as Engine
+    from engine.search.forced_wins import Prover as Prover
+    from engine.search.forced_wins import prove_win as prove_win
+    from engine.search.handles import Handle as Handle
+    from engine.search.handles import Progress as Progress
+    from engine.search.proofs import ForcedWin as ForcedWin
+    from engine.search.proofs import Proof as Proof
+    from engine.search.results import Batch as Batch
+    from engine.search.results import Iterated as Iterated
+    from engine.search.results import Iteration as Iteration
+    from engine.search.results import Line as Line
+    from engine.search.results import PlainResult as PlainResult
+    from engine.search.results import Result as Result
+    from engine.search.results import SearchResult as SearchResult
+    from engine.search.results import TableUse as TableUse
+    from engine.search.searcher import Searcher as Searcher
+    from engine.search.searcher import search as search
+    from engine.search.statistics import Statistics as Statistics
+    from engine.search.value_iteration import iterate as iterate
+    from engine.storage.tables import Table as Table
+    from engine.tree.drawing import to_dot as to_dot
+    from engine.tree.drawing import to_json as to_json
+    from engine.tree.drawing import to_mermaid as to_mermaid
+    from engine.tree.drawing import to_svg as to_svg
+    from engine.tree.recording import Node as Node
+    from engine.tree.recording import Tree as Tree
+    from engine.tree.recording import record_tree as record_tree
+
+_HOMES = {
+    "engine.compiler.jit": ("compiled",),
+    "engine.contract.bits": (
+        "Bits",
+        "lowest",
+        "lowest_index",
+        "mix",
+        "popcount",
+        "without_lowest",
+    ),
+    "engine.contract.counting": ("count_moves",),
+    "engine.contract.errors": (
+        "ContractError",
+        "CutnodeError",
+        "GameError",
+        "PositionError",
+        "TableError",
+    ),
+    "engine.contract.legal": ("legal_moves",),
+    "engine.contract.loading": (
+        "Game",
+        "game_names",
+        "load_game",
+    ),
+    "engine.contract.positions": ("rebuild",),
+    "engine.contract.text": (
+        "draw_board",
+        "is_board",
+        "parse_board",
+        "play_texts",
+        "quoted",
+    ),
+    "engine.contract.verbs": ("NO_MOVE",),
+    "engine.kernels.evaluation": ("Evaluation",),
+    "engine.kernels.optionality": ("Optionality",),
+    "engine.playing.matches": (
+        "MatchResult",
+        "Sprt",
+        "match",
+        "play_game",
+    ),
+    "engine.playing.players": (
+        "Choice",
+        "LEVELS",
+        "Player",
+        "make_player",
+    ),
+    "engine.playing.record": ("Record",),
+    "engine.search.api": (
+        "alphabeta",
+        "analyse",
+        "minimax",
+        "perft",
+        "solve",
+        "solve_many",
+    ),
+    "engine.search.engine": ("Engine",),
+    "engine.search.forced_wins": (
+        "Prover",
+        "prove_win",
+    ),
+    "engine.search.handles": (
+        "Handle",
+        "Progress",
+    ),
+    "engine.search.proofs": (
+        "ForcedWin",
+        "Proof",
+    ),
+    "engine.search.results": (
+        "Batch",
+        "Iterated",
+        "Iteration",
+        "Line",
+        "PlainResult",
+        "Result",
+        "SearchResult",
+        "TableUse",
+    ),
+    "engine.search.searcher": (
+        "Searcher",
+        "search",
+    ),
+    "engine.search.statistics": ("Statistics",),
+    "engine.search.value_iteration": ("iterate",),
+    "engine.storage.tables": ("Table",),
+    "engine.tree.drawing": (
+        "to_dot",
+        "to_json",
+        "to_mermaid",
+        "to_svg",
+    ),
+    "engine.tree.recording": (
+        "Node",
+        "Tree",
+        "record_tree",
+    ),
+}
+"""Where the public names are defined; the same imports as above, made on demand."""
+
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -53,7 +53,7 @@ from engine import (
     rebuild,
     without_lowest,
 )
-from engine.bits import bytes_reversed, mix
+from engine.contract.bits import bytes_reversed, mix
 
 DECISIVE = True
 UNIT = 100

@@ -51,7 +51,7 @@ from engine import (
     rebuild,
     without_lowest,
 )
-from engine.bits import mix, product
+from engine.contract.bits import mix, product
 
 UNIT = 4
 

@@ -49,7 +49,7 @@ from engine import (
     rebuild,
     without_lowest,
 )
-from engine.bits import mix
+from engine.contract.bits import mix
 from games.kalah import HIGH_BITS, LOW_BITS, mover, ones, rows, seeds_in, total
 
 HOUSES = 6

@@ -71,7 +71,7 @@ from engine import (
     rebuild,
     without_lowest,
 )
-from engine.bits import mix
+from engine.contract.bits import mix
 
 DECISIVE = True
 UNIT = 100

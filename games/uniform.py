@@ -50,8 +50,8 @@ import textwrap
 from typing import NamedTuple
 
 from engine import Bits, PositionError, compiled, quoted, rebuild
-from engine.bits import WORD, high_product, mix, product
-from engine.contract import MAX_VALUE
+from engine.contract.bits import WORD, high_product, mix, product
+from engine.contract.dispatch import MAX_VALUE
 
 RANDOM, INCREMENTAL, ORDERED = range(3)
 MODELS = ("random", "incremental", "ordered")

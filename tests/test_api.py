@@ -32,9 +32,9 @@ from engine import (
     solve_many,
 )
 from engine.batches import search_many
-from engine.jit import jit_enabled
-from engine.solving import table_for
-from engine.threads import SHARED
+from engine.compiler.jit import jit_enabled
+from engine.search.solving import table_for
+from engine.search.threads import SHARED_WORKERS
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()  # takes millions of nodes
@@ -251,7 +251,7 @@ def test_a_callback_that_fails_ends_the_search():
 
     with pytest.raises(LookupError):
         solve_many([EMPTY], progress=fail)
-    assert len(SHARED._idle) == len(SHARED._threads)
+    assert len(SHARED_WORKERS._idle) == len(SHARED_WORKERS._threads)
     assert solve(LATE).value == -1
 
 

@@ -18,10 +18,10 @@ from engine import (
     load_game,
 )
 from engine.batches import BatchSearcher, search_many
-from engine.contract import play
-from engine.jit import jit_enabled
-from engine.limits import CALLED, NODES, RUNNING
-from engine.positions import as_words
+from engine.compiler.jit import jit_enabled
+from engine.contract.positions import as_words
+from engine.contract.stop import CALLED, NODES, RUNNING
+from engine.contract.verbs import play
 from games.connect4 import parse_position
 
 SMALL = load_game("connect4:5x4")

@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 
 from engine import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
 from engine.batches import BatchProgress, read_positions, read_results, run_batch
-from engine.batches.cli import batch
 from engine.batches.journal import Journal
-from engine.contract import canonical, play
-from engine.files import lock
-from engine.jit import jit_enabled
-from engine.positions import Packed, as_words
-from engine.runner import Limits
-from engine.spans import Spans, provers
+from engine.cli.batch import batch
+from engine.compiler.jit import jit_enabled
+from engine.contract.positions import Packed, as_words
+from engine.contract.verbs import canonical, play
+from engine.search.running import Limits
+from engine.search.spans import Spans, provers
+from engine.storage.files import lock
 
 SETS = Path(__file__).parent.parent / "benchmarks" / "data"
 GAME = load_game("connect4")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.bits import (
+from engine.contract.bits import (
     WORD,
     Bits,
     high_product,

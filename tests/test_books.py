@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from engine import CutnodeError, Engine, Table, analyse, legal_moves, load_game, solve, solve_many
-from engine.book_cli import book as book_command
-from engine.books import Book, build_book
-from engine.contract import canonical, moves_again, play
-from engine.jit import jit_enabled
+from engine.batches.books import Book, build_book
+from engine.cli.book import book as book_command
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import canonical, moves_again, play
 
 TINY = load_game("tictactoe")
 GAME = load_game("connect4")

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import PositionError, legal_moves, search, solve
-from engine.contract import (
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import (
     NO_MOVE,
     bounds,
     candidates,
@@ -25,7 +26,6 @@ from engine.contract import (
     plies_left,
     skip,
 )
-from engine.jit import jit_enabled
 from games.breakthrough import (
     board,
     describe,

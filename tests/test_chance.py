@@ -16,28 +16,30 @@ from click.testing import CliRunner
 from toys import gamble, pig, race
 
 from engine import GameError, Searcher, Table, legal_moves, load_game, minimax, solve
-from engine import chance_table as module
-from engine.bits import WORD, Bits, mix
-from engine.chance import chance_node, chance_root
-from engine.cli import main
-from engine.conformance import check
-from engine.contract import (
-    NO_MOVE,
-    chance,
-    costless,
-    evaluate,
-    moves_again,
-    outcome,
-    play,
-    value_limit,
+from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
+from engine.conformance.check import check
+from engine.contract.bits import WORD, Bits, mix
+from engine.contract.derived import is_free_move
+from engine.contract.dispatch import value_limit
+from engine.contract.errors import CutnodeError
+from engine.contract.stop import DEPTH_IN
+from engine.contract.verbs import NO_MOVE, chance, evaluate, moves_again, outcome, play
+from engine.kernels import chance_table as module
+from engine.kernels.chance import chance_node, chance_root
+from engine.kernels.table import (
+    AGE,
+    AGES,
+    BUCKETS,
+    COLD,
+    HEADER_WORDS,
+    depth_of,
+    is_proven,
+    move_of,
 )
-from engine.errors import CutnodeError
-from engine.jit import jit_enabled
+from engine.kernels.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits, leave_out
 from engine.lab.ablation import ablation
 from engine.lab.depths import depths
-from engine.limits import DEPTH_IN
-from engine.table import AGE, AGES, BUCKETS, COLD, HEADER_WORDS, depth_of, is_proven, move_of
-from engine.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits, leave_out
 from games import ur
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
@@ -120,7 +122,7 @@ def test_techniques_score_as_minimax(name):
                     assert result.lines == ()
                 elif name != "gamble" and depth > 0 and not (name == "decisive" and soonest):
                     child = play(position, result.best_move)
-                    if costless(position, result.best_move, child, 0, engine.turns):
+                    if is_free_move(position, result.best_move, child, 0, engine.turns):
                         continue
                     value = minimax(child, depth - 1, depth_in=depth_in, soonest=soonest).value
                     value = value if moves_again(position, child) else -value

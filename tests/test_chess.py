@@ -22,12 +22,22 @@ from engine import (
     load_game,
     perft,
 )
-from engine.cli import main
-from engine.contract import check, drawn, key, moves, noisy, outcome, play, recurrence, reversible
-from engine.jit import compiled, jit_enabled
-from engine.node import rank_moves, search_dtype
-from engine.ordering import bring_best, ranked_move
-from engine.positions import coerce
+from engine.cli.main import main
+from engine.compiler.jit import compiled, jit_enabled
+from engine.contract.positions import coerce
+from engine.contract.verbs import (
+    check,
+    drawn,
+    key,
+    moves,
+    noisy,
+    outcome,
+    play,
+    recurrence,
+    reversible,
+)
+from engine.kernels.node import rank_moves, search_dtype
+from engine.kernels.ordering import bring_best, ranked_move
 from games import chess
 from games.chess import move_text, parse_move, parse_position, position_text, set_up, start
 from games.chess.epd import parse_record

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from engine import CutnodeError, GameError, legal_moves
-from engine.counting import NOWHERE
-from engine.scores import MOST_ESTIMATE
+from engine.contract.counting import NOWHERE
+from engine.kernels.scores import MOST_ESTIMATE
 from games.chess import learning, parse_position, play, start, tuning
 from games.chess.boards import board_of, turned
 from games.chess.evaluation import (

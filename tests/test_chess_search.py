@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from engine import Searcher, legal_moves, minimax
-from engine.contract import drawn, exchange, gain, noisy, outcome, play, recurrence
-from engine.scores import WIN
+from engine.contract.verbs import drawn, exchange, gain, noisy, outcome, play, recurrence
+from engine.kernels.scores import WIN
 from games.chess import Position, parse_move, parse_position, position_text, start
 from games.chess.exchange import WORTH
 from games.chess.generator import CASTLING, KING, PROMOTION, kind_of

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.clock import Clock, allot
-from engine.jit import jit_enabled
-from engine.results import Line
-from engine.scores import WIN
+from engine.compiler.jit import jit_enabled
+from engine.kernels.clock import Clock, allot
+from engine.kernels.scores import WIN
+from engine.search.results import Line
 from games.chess import parse_position, position_text, start
 from games.chess.uci import (
     LEAST_ELO,

@@ -18,8 +18,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import engine
-from engine.cli import COMMANDS, commands_of_games, main
-from engine.jit import jit_enabled
+from engine.cli.main import COMMANDS, commands_of_games, main
+from engine.compiler.jit import jit_enabled
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()
@@ -867,7 +867,7 @@ def commands(monkeypatch):
         "solve": f"{__name__}:hello",
     }
     points = [EntryPoint(name, value, COMMANDS) for name, value in values.items()]
-    monkeypatch.setattr("engine.cli.metadata.entry_points", lambda group: points)
+    monkeypatch.setattr("engine.cli.main.metadata.entry_points", lambda group: points)
     commands_of_games.cache_clear()
     yield
     commands_of_games.cache_clear()

@@ -19,13 +19,14 @@ from click.testing import CliRunner
 import engine
 from engine import CutnodeError, GameError, Table, load_game, solve
 from engine.batches import run_batch
+from engine.cli.cluster import cluster as cluster_command
 from engine.cluster import search_many, solve_many, solve_split
-from engine.cluster.cli import cluster as cluster_command
 from engine.cluster.splitting import Split
 from engine.cluster.top import Top
-from engine.contract import legal_moves, moves_again, outcome, play
-from engine.jit import jit_enabled
-from engine.positions import Packed
+from engine.compiler.jit import jit_enabled
+from engine.contract.legal import legal_moves
+from engine.contract.positions import Packed
+from engine.contract.verbs import moves_again, outcome, play
 
 distributed = pytest.importorskip("distributed")
 
@@ -291,7 +292,7 @@ def test_a_worker_with_other_rules_is_refused():
 @pytest.mark.slow
 def test_a_game_in_a_file_of_its_own_is_sent_to_the_workers(client, tmp_path):
     path = tmp_path / "heaps_of_mine.py"
-    path.write_text(Path(engine.__file__).with_name("template.py").read_text())
+    path.write_text(Path(engine.__file__).with_name("cli").joinpath("template.py").read_text())
     os.utime(path, (0, 0))
     start = load_game(str(path)).start()
     result = solve_split(client, start, plies=2, table=16)

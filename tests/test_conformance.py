@@ -8,19 +8,19 @@ import toys
 from toys import boxes, duel, isola, race
 
 from engine import Game, game_names, legal_moves, load_game
-from engine.conformance import Finding, check
-from engine.contract import runs_plainly
-from engine.jit import jit_enabled
+from engine.compiler.jit import jit_enabled
+from engine.conformance.check import Finding, check
+from engine.contract.dispatch import runs_plainly
 from games import connect4, tictactoe
 
 TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
-GAMES = ["engine.template", *game_names(), *TOYS]
+GAMES = ["engine.cli.template", *game_names(), *TOYS]
 COMPILED = ("tictactoe", "connect4", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
 DEAREST = ("chess", "othello")
 """Those whose kernels take longest to compile; their own tests search them."""
 SLOWLY = (
-    "engine.template",
+    "engine.cli.template",
     *(name for name in game_names() if name not in DEAREST),
     *("toys.boxes", "toys.duel", "toys.isola", "toys.pig"),
 )

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Bits, PositionError, Table, legal_moves, load_game, solve, solve_many
-from engine.contract import bounds, canonical, evaluate, key, outcome, play
-from engine.jit import jit_enabled
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import bounds, canonical, evaluate, key, outcome, play
 from games.connect4 import board, describe, parse_position, position_text, start
 from games.connect4 import rows as drawn
 

@@ -5,8 +5,8 @@ import pytest
 from numba import njit
 
 from engine import Bits, GameError
-from engine.constants import Constant
-from engine.lanes import load_lanes, union
+from engine.contract.constants import Constant
+from engine.contract.simd import load_lanes, union
 
 SMALL = Constant("test.small", np.array([-3, 5, 127], np.int8))
 WORDS = Constant("test.words", np.arange(8, dtype=np.uint64) << np.uint64(61))

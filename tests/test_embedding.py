@@ -29,7 +29,7 @@ from engine import (
     search,
     solve,
 )
-from engine.contract import play
+from engine.contract.verbs import play
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()  # takes millions of nodes

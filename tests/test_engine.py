@@ -24,10 +24,10 @@ from engine import (
     minimax,
     search,
 )
-from engine.contract import play
-from engine.jit import jit_enabled
-from engine.scores import MOST_ESTIMATE, WIN
-from engine.techniques import EXACT, TECHNIQUES, choose, leave_out
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import play
+from engine.kernels.scores import MOST_ESTIMATE, WIN
+from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()

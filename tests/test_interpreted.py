@@ -23,10 +23,11 @@ from engine import (
     solve,
     solve_many,
 )
-from engine.conformance import check
-from engine.contract import chance, chance_outcome, defines, is_plain, outcome, play
-from engine.jit import jit_enabled
-from engine.numbering import MOST_KNOWN, Numbering
+from engine.compiler.jit import jit_enabled
+from engine.conformance.check import check
+from engine.contract.dispatch import defines, is_plain
+from engine.contract.numbering import MOST_KNOWN, Numbering
+from engine.contract.verbs import chance, chance_outcome, outcome, play
 
 compiled_too = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 
@@ -270,7 +271,7 @@ def test_equal_positions_have_equal_numbers():
 
 
 def test_numbers_are_never_given_twice(monkeypatch):
-    monkeypatch.setattr("engine.numbering.MOST_KNOWN", 3)
+    monkeypatch.setattr("engine.contract.numbering.MOST_KNOWN", 3)
     assert MOST_KNOWN > 3
     number = Numbering(forgets=True)
     assert [number(name) for name in "abcda"] == [1, 2, 3, 4, 5]

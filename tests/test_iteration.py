@@ -22,7 +22,7 @@ from engine import (
     minimax,
     solve,
 )
-from engine.jit import jit_enabled
+from engine.compiler.jit import jit_enabled
 from games import kalah, tictactoe, ur
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")

@@ -18,9 +18,9 @@ import pytest
 from numba import types
 
 import engine
-from engine import jit
-from engine.errors import GameError
-from engine.jit import Kernel, compiled, jit_enabled
+from engine.compiler import jit
+from engine.compiler.jit import Kernel, compiled, jit_enabled
+from engine.contract.errors import GameError
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 
@@ -52,8 +52,8 @@ KERNELS = """
 import numpy as np
 from numba import types
 
-from engine.contract import evaluate
-from engine.jit import compiled
+from engine.contract.verbs import evaluate
+from engine.compiler.jit import compiled
 
 
 @compiled(signature=lambda position: types.int64(position, types.int64, types.int64))
@@ -79,7 +79,9 @@ import importlib
 import json
 import sys
 
-from engine import Bits, jit
+from engine import Bits
+from engine import kernels as kernels_package
+from engine.compiler import cache, jit
 
 game, cls, kernel, loud, wait = json.loads(sys.argv[1])
 announced = []
@@ -474,19 +476,20 @@ import json
 import pkgutil
 
 import engine
-from engine import jit
-from engine.api import alphabeta, perft, solve
-from engine.evaluation import OWN
-from engine.searcher import search
+from engine import kernels as kernels_package
+from engine.compiler import cache, jit
+from engine.search.api import alphabeta, perft, solve
+from engine.kernels.evaluation import OWN
+from engine.search.searcher import search
 from games.connect4 import Position, parse_position
 
 announced = []
-jit.announce = announced.append
-names = [name for _, name, _ in pkgutil.iter_modules(engine.__path__) if name != "__main__"]
-modules = [importlib.import_module(f"engine.{name}") for name in names]
+cache.announce = announced.append
+names = [found.name for found in pkgutil.iter_modules(kernels_package.__path__)]
+modules = [importlib.import_module(f"engine.kernels.{name}") for name in names]
 values = [value for module in modules for value in vars(module).values()]
 kernels = {value for value in values if isinstance(value, jit.Kernel)}
-kernels = {kernel for kernel in kernels if not kernel.name.startswith("engine.chance.")}
+kernels = {kernel for kernel in kernels if not kernel.name.startswith("engine.kernels.chance.")}
 for kernel in kernels:
     kernel.specialise(Position, OWN)
 position = parse_position("444444113355")
@@ -507,7 +510,9 @@ def test_each_kernel_has_one_signature_for_a_position_class(project):
         return json.loads(output)
 
     announced, signatures = run()
-    assert {"engine.solver.search_node", "engine.solver.solve_batch"} <= set(signatures)
+    assert {"engine.kernels.solver.search_node", "engine.kernels.solver.solve_batch"} <= set(
+        signatures
+    )
     assert len(announced) == len(signatures)
     assert {len(found) for found in signatures.values()} == {1}
     assert run() == [[], signatures]

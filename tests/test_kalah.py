@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import PositionError, Table, legal_moves, rebuild, solve
-from engine.contract import (
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import (
     bounds,
     canonical,
     evaluate,
@@ -20,7 +21,6 @@ from engine.contract import (
     plies_left,
     turn,
 )
-from engine.jit import jit_enabled
 from games import kalah
 from games.kalah import (
     board,

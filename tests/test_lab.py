@@ -20,16 +20,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from engine import Searcher, alphabeta, legal_moves, load_game, minimax
-from engine.cli import main
-from engine.contract import play
-from engine.errors import CutnodeError
-from engine.jit import jit_enabled
+from engine.cli.lab import lab
+from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
+from engine.contract.errors import CutnodeError
+from engine.contract.verbs import play
+from engine.kernels.techniques import EXACT
 from engine.lab import report as reporting
 from engine.lab.ablation import ablation, draw
-from engine.lab.cli import lab
 from engine.lab.depths import depths
 from engine.lab.measuring import INTERRUPTED, measure_minimax
-from engine.techniques import EXACT
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

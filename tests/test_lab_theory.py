@@ -11,10 +11,12 @@ from click.testing import CliRunner
 from toys import boxes, duel, race
 
 from engine import CutnodeError, GameError, alphabeta, load_game
-from engine.contract import legal_moves, outcome, play
-from engine.jit import jit_enabled
+from engine.cli.lab import lab
+from engine.compiler.jit import jit_enabled
+from engine.contract.legal import legal_moves
+from engine.contract.verbs import outcome, play
 from engine.lab import peers as peering
-from engine.lab.cli import lab
+from engine.lab.formulas import branching_factor, minimal_leaves, minimal_nodes
 from engine.lab.peers import (
     EMPTY,
     MUTABLE,
@@ -29,15 +31,7 @@ from engine.lab.peers import (
     reference,
     score_of,
 )
-from engine.lab.theory import (
-    SEARCHES,
-    draw,
-    draw_minimal,
-    expected_leaves,
-    minimal_graph,
-    theory,
-)
-from engine.theory import branching_factor, minimal_leaves, minimal_nodes
+from engine.lab.theory import SEARCHES, draw, draw_minimal, expected_leaves, minimal_graph, theory
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.bits import WORD
-from engine.lanes import (
+from engine.contract.bits import WORD
+from engine.contract.simd import (
     Lanes,
     common,
     highest_in,

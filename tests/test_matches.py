@@ -26,7 +26,7 @@ from engine import (
     match,
     play_game,
 )
-from engine.cli import main
+from engine.cli.main import main
 from engine.playing.matches import (
     MatchResult,
     elo_difference,

@@ -27,11 +27,12 @@ from engine import (
     load_game,
     prove_win,
 )
-from engine.cli import main
-from engine.contract import drawn, outcome, play, recurrence, recurs
-from engine.finding import plain_copy
-from engine.jit import jit_enabled
-from engine.proofs import Answer
+from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
+from engine.contract.derived import recurs
+from engine.contract.loading import plain_copy
+from engine.contract.verbs import drawn, outcome, play, recurrence
+from engine.search.proofs import Answer
 from games import chess
 from games.chess import parse_move, parse_position
 from games.chess.generator import PASSANT, PROMOTION, ROOK, kind_of

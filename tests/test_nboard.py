@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine import PositionError
-from engine.jit import jit_enabled
+from engine.compiler.jit import jit_enabled
 from games.othello import parse_position, position_text
 from games.othello.nboard import read_game
 

@@ -27,14 +27,15 @@ from engine import (
     minimax,
     rebuild,
 )
-from engine.cli import main
-from engine.contract import evaluate, features, game_constant, outcome, play, turn
-from engine.counting import NOWHERE
-from engine.evaluation import evaluation_of
-from engine.jit import jit_enabled
-from engine.optionality import FEATURES, PRESETS, advantage
-from engine.plain import minimax_node
-from engine.search import search_root
+from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
+from engine.contract.counting import NOWHERE
+from engine.contract.dispatch import game_constant
+from engine.contract.verbs import evaluate, features, outcome, play, turn
+from engine.kernels.evaluation import evaluation_of
+from engine.kernels.optionality import FEATURES, PRESETS, advantage
+from engine.kernels.reference import minimax_node
+from engine.kernels.search import search_root
 from games import breakthrough, connect4
 
 GAMES = {

@@ -12,8 +12,8 @@ from data import FOLDER, rows
 from toys import domineering, fourinarow, kayles, nim
 
 from engine import Searcher, legal_moves, perft, solve_many
-from engine.contract import outcome, play
-from engine.jit import jit_enabled
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import outcome, play
 from games import connect4
 
 needs_jit = pytest.mark.skipif(not jit_enabled(), reason="many nodes")

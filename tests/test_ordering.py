@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.ordering import (
+from engine.kernels.ordering import (
     FIRST,
     bring_best,
     rank,

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import PositionError, legal_moves, minimax, perft, solve
-from engine.contract import (
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import (
     canonical,
     canonical_move,
     evaluate,
@@ -22,7 +23,6 @@ from engine.contract import (
     play,
     plies_left,
 )
-from engine.jit import jit_enabled
 from games import othello
 from games.othello import (
     FEW_DISCS,

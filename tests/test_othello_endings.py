@@ -19,10 +19,10 @@ from engine import (
     solve,
     solve_many,
 )
-from engine.contract import INFINITE, bounds, endgame, outcome, play
-from engine.jit import jit_enabled
-from engine.runner import Limits
-from engine.scouting import scouting
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import INFINITE, bounds, endgame, outcome, play
+from engine.search.running import Limits
+from engine.search.scouting import scouting
 from games.othello import move_text, parse_position, start
 from games.othello.discs import empties
 from games.othello.endings import LAST, stable

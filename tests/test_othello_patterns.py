@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from numba import njit
 
 from engine import legal_moves, popcount
-from engine.jit import jit_enabled
+from engine.compiler.jit import jit_enabled
 from games.othello import Position, outcome, patterns, play, training
 from games.othello.discs import reach
 from games.othello.patterns import PATTERNS, SIZE, STAGES, WEIGHTS, pattern_score, stage_of, weighed

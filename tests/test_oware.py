@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import PositionError, legal_moves, rebuild, solve_many
-from engine.contract import bounds, canonical, evaluate, key, noisy, order, outcome, play
-from engine.jit import jit_enabled
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import bounds, canonical, evaluate, key, noisy, order, outcome, play
 from games import oware
 from games.oware import (
     describe,

@@ -12,7 +12,7 @@ from toys import duel, race
 
 import engine
 from engine import CutnodeError, Game, load_game
-from engine.cli import main
+from engine.cli.main import main
 from engine.playing.play import COMMANDS, PERSON, Session, resume
 from engine.playing.players import EnginePlayer
 

@@ -20,7 +20,7 @@ from engine import (
     match,
     play_game,
 )
-from engine.jit import jit_enabled
+from engine.compiler.jit import jit_enabled
 from engine.playing.players import StrengthPlayer, full_width, level_evaluation, parse_configuration
 
 GAME = load_game("tictactoe")

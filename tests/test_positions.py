@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numba import types
 
-from engine.bits import WORD, Bits
-from engine.errors import GameError, PositionError
-from engine.positions import as_words, coerce, load, park, position_type, rebuild, width
+from engine.contract.bits import WORD, Bits
+from engine.contract.errors import GameError, PositionError
+from engine.contract.positions import as_words, coerce, pack, position_type, rebuild, unpack, width
 
 TOP = Bits(1 << 63)
 
@@ -73,8 +73,8 @@ def through_buffer():
 
     @numba.njit(kind(kind, types.uint64[::1], types.int64))
     def kernel(position, words, index):
-        park(words, index, position)
-        return load(words, index, position)
+        pack(words, index, position)
+        return unpack(words, index, position)
 
     return kernel
 
@@ -136,9 +136,9 @@ def test_width_is_the_number_of_fields():
 @example(position=Mixed(Bits(0), 0, False, 5e-324))
 def test_parked_position_loads_as_it_was(through_buffer, position):
     python, compiled = np.full((2, 6), 99, np.uint64)
-    park(python, 1, position)
-    assert load(python, 1, position) == position
-    assert [type(value) for value in load(python, 1, position)] == [Bits, int, bool, float]
+    pack(python, 1, position)
+    assert unpack(python, 1, position) == position
+    assert [type(value) for value in unpack(python, 1, position)] == [Bits, int, bool, float]
     assert through_buffer(position, compiled, 1) == position
     assert python.tolist() == compiled.tolist()
     assert python[0] == python[5] == 99
@@ -146,22 +146,22 @@ def test_parked_position_loads_as_it_was(through_buffer, position):
 
 def test_park_goes_by_the_annotation_not_by_the_value():
     words = np.zeros(4, np.uint64)
-    park(words, 0, Mixed(1, True, 2, 3))
-    assert load(words, 0, Mixed(0, 0, 0, 0)) == Mixed(1, 1, True, 3.0)
+    pack(words, 0, Mixed(1, True, 2, 3))
+    assert unpack(words, 0, Mixed(0, 0, 0, 0)) == Mixed(1, 1, True, 3.0)
 
 
 @given(positions=st.lists(mixed, min_size=1, max_size=4))
 def test_words_of_a_batch_are_parked_positions(positions):
     words = as_words(positions)
     for number, position in enumerate(positions):
-        assert load(words, number * width(position), position) == position
+        assert unpack(words, number * width(position), position) == position
 
 
 def test_words_of_a_batch_go_by_the_annotation():
     words = as_words([Mixed(1, 2, 2, 3), Mixed(4, -5, 0, 6)])
     assert words[2] == 1
-    assert load(words, 0, Mixed(0, 0, 0, 0)) == Mixed(1, 2, True, 3.0)
-    assert load(words, 4, Mixed(0, 0, 0, 0)) == Mixed(4, -5, False, 6.0)
+    assert unpack(words, 0, Mixed(0, 0, 0, 0)) == Mixed(1, 2, True, 3.0)
+    assert unpack(words, 4, Mixed(0, 0, 0, 0)) == Mixed(4, -5, False, 6.0)
     assert as_words([Words(1, TOP), Words(2, 3)]).tolist() == [1, TOP, 2, 3]
 
 

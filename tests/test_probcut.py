@@ -9,13 +9,14 @@ from click.testing import CliRunner
 from toys import steady
 
 from engine import Searcher, load_game, minimax
-from engine.cli import main
-from engine.contract import VERBS, play
-from engine.contract import deviation as deviation_of
-from engine.errors import CutnodeError, GameError
-from engine.jit import jit_enabled
+from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
+from engine.contract.dispatch import VERBS
+from engine.contract.errors import CutnodeError, GameError
+from engine.contract.verbs import deviation as deviation_of
+from engine.contract.verbs import play
+from engine.kernels.techniques import EXACT, choose
 from engine.lab.deviation import deviation
-from engine.techniques import EXACT, choose
 from engine.tree.recording import record_tree
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")

@@ -11,8 +11,8 @@ import click
 import pytest
 
 from engine import load_game, solve
-from engine.cli import main
-from engine.conformance import check
+from engine.cli.main import main
+from engine.conformance.check import check
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 
 from engine import GameError
-from engine.rows import Rows, clipped, dot
+from engine.contract.vectors import Rows, clipped, dot
 
 NUMBERS = np.random.default_rng(1).integers(-300, 300, (5, 32))
 ROWS = Rows("test.rows", NUMBERS)

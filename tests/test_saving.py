@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from toys import drops
 
 from engine import CutnodeError, GameError, Searcher, Table, TableError, load_game, solve
-from engine.jit import jit_enabled
-from engine.saving import rules_digest
-from engine.table import BUCKETS, HEADER_WORDS
+from engine.compiler.jit import jit_enabled
+from engine.kernels.table import BUCKETS, HEADER_WORDS
+from engine.storage.arrays import rules_digest
 
 GAME = load_game("connect4")
 NEXT = GAME.parse("4444432655553")
@@ -129,7 +129,7 @@ def test_foreign_files_are_refused(saved, tmp_path):
 
 def test_tables_of_other_rules_are_refused(saved, tmp_path, monkeypatch):
     _, path = saved
-    monkeypatch.setattr("engine.saving.rules_digest", lambda cls: "another")
+    monkeypatch.setattr("engine.storage.arrays.rules_digest", lambda cls: "another")
     with pytest.raises(TableError, match="made by other rules of tictactoe than those that run"):
         Table.load(path)
 
@@ -185,7 +185,7 @@ def test_rules_that_mean_nothing_to_another_process():
 KILLED = """
 import sys
 from engine import Table, load_game, solve
-from engine.table import open_whole
+from engine.kernels.table import open_whole
 table = Table(64)
 solve(load_game("tictactoe").start(), table=table)
 open_whole(table.words)

@@ -19,11 +19,13 @@ from engine import (
     load_game,
     minimax,
 )
-from engine.bits import Bits, mix
-from engine.contract import canonical, costless, defines, moves_again, outcome, play
-from engine.jit import jit_enabled
-from engine.limits import DEPTH_IN
-from engine.techniques import EXACT, TECHNIQUES, choose, fits
+from engine.compiler.jit import jit_enabled
+from engine.contract.bits import Bits, mix
+from engine.contract.derived import is_free_move
+from engine.contract.dispatch import defines
+from engine.contract.stop import DEPTH_IN
+from engine.contract.verbs import canonical, moves_again, outcome, play
+from engine.kernels.techniques import EXACT, TECHNIQUES, choose, fits
 
 
 @compiled
@@ -86,7 +88,7 @@ def value_of_line(engine, position, line, depth):
         assert move in legal_moves(position)
         child = play(position, move)
         same = same == moves_again(position, child)
-        gratis = costless(position, move, child, actions, engine.turns)
+        gratis = is_free_move(position, move, child, actions, engine.turns)
         depth, actions = (depth, actions + 1) if gratis else (depth - 1, 0)
         position = child
         ply += 1
@@ -148,7 +150,7 @@ def test_exact_techniques_score_as_minimax(name, evaluation):
                     assert result.best_move is None
                     continue
                 child = play(position, result.best_move)
-                if costless(position, result.best_move, child, 0, engine.turns):
+                if is_free_move(position, result.best_move, child, 0, engine.turns):
                     continue
                 reached = minimax(child, depth - 1, soonest=soonest, **counted).value
                 if not (engine.win and soonest and abs(reached) > 25000) and name != "duel":
@@ -209,6 +211,6 @@ def test_free_moves_in_a_row_are_limited():
     position = boxes.parse_position("ABcDEFg +0 1")
     child = play(position, 2)
     assert moves_again(position, child)
-    assert costless(position, 2, child, 0, True)
-    assert not costless(position, 2, child, 1, True)
-    assert not costless(position, 2, child, 0, False)
+    assert is_free_move(position, 2, child, 0, True)
+    assert not is_free_move(position, 2, child, 1, True)
+    assert not is_free_move(position, 2, child, 0, False)

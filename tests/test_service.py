@@ -22,7 +22,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from engine import analyse, load_game, perft, search, solve
-from engine.service.cli import serve
+from engine.cli.serve import serve
 from engine.service.server import Server, address, listen
 from engine.service.settings import Settings
 

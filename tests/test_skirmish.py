@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import PositionError, Searcher, legal_moves, minimax, solve
-from engine.contract import (
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import (
     bounds,
     evaluate,
     features,
@@ -25,8 +26,7 @@ from engine.contract import (
     skip,
     turn,
 )
-from engine.jit import jit_enabled
-from engine.scores import WIN
+from engine.kernels.scores import WIN
 from games import skirmish
 from games.skirmish import (
     board,

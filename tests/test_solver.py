@@ -25,10 +25,10 @@ from engine import (
     solve,
     solve_many,
 )
-from engine.contract import moves_again, outcome, play
-from engine.jit import jit_enabled
-from engine.parameters import ENHANCED_PLIES, TABLE_PLIES
-from engine.solver import plies_for, question
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import moves_again, outcome, play
+from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
+from engine.kernels.solver import plies_for, question
 
 GAME = load_game("connect4")
 EASY, HARD = (
@@ -260,7 +260,7 @@ def edited(tmp_path):
     """A game in a file of its own: the template with some of its source replaced."""
 
     def edited(name, old, new, compiled=False):
-        source = Path(engine.__file__).with_name("template.py").read_text()
+        source = Path(engine.__file__).with_name("cli").joinpath("template.py").read_text()
         assert old in source
         if not compiled:
             source = source.replace("@compiled\n", "")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import table as module
-from engine.bits import WORD, Bits, mix
-from engine.contract import INFINITE, NO_MOVE
-from engine.errors import TableError
-from engine.parameters import REGION_GROWTH, SMALLEST_REGION
-from engine.table import (
+from engine.contract.bits import WORD, Bits, mix
+from engine.contract.errors import TableError
+from engine.contract.verbs import INFINITE, NO_MOVE
+from engine.kernels import table as module
+from engine.kernels.parameters import REGION_GROWTH, SMALLEST_REGION
+from engine.kernels.table import (
     AGE,
     AGES,
     BUCKET_BYTES,
@@ -24,14 +24,14 @@ from engine.table import (
     FIRST_AGE,
     HEADER_WORDS,
     SALT,
-    Table,
     age_of,
-    available_megabytes,
     lower_of,
     move_of,
     upper_of,
     work_of,
 )
+from engine.storage import tables
+from engine.storage.tables import Table, available_megabytes
 
 OPERATIONS = (
     *("begin", "bucket", "is_marked", "mark", "open_whole", "prepare", "probe", "resize"),
@@ -100,7 +100,7 @@ def test_table_larger_than_memory_is_an_error():
 
 
 def test_table_larger_than_memory_is_an_error_where_nobody_tells(monkeypatch):
-    monkeypatch.setattr(module, "available_megabytes", lambda: None)
+    monkeypatch.setattr(tables, "available_megabytes", lambda: None)
     with pytest.raises(TableError, match="no memory for a table of 1099511627776 MiB"):
         Table(1 << 40)
 

@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine import PositionError, legal_moves, load_game
-from engine.contract import game_function, outcome, play
+from engine.contract.dispatch import game_function
+from engine.contract.verbs import outcome, play
 
 NAMES = ("connect4", "connect4:8x7", "connect4:10x5", "connect4:4x4", "tictactoe", "breakthrough")
 GAMES = {name: load_game(name) for name in NAMES}

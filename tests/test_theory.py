@@ -10,8 +10,8 @@ import pytest
 from data import FOLDER, rows
 
 from engine import CutnodeError, alphabeta, load_game, minimax
-from engine.jit import jit_enabled
-from engine.theory import (
+from engine.compiler.jit import jit_enabled
+from engine.lab.formulas import (
     branching_factor,
     critical_tree,
     expected_leaves_of_two_plies,

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from engine import PositionError, legal_moves, load_game, solve_many
-from engine.contract import outcome, play
+from engine.contract.verbs import outcome, play
 from games import tictactoe
 from games.tictactoe import evaluate, parse_position, position_text, start
 

@@ -30,10 +30,10 @@ from engine import (
     to_mermaid,
     to_svg,
 )
-from engine.cli import main
-from engine.contract import is_plain
-from engine.finding import plain_copy
-from engine.jit import jit_enabled
+from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
+from engine.contract.dispatch import is_plain
+from engine.contract.loading import plain_copy
 from engine.tree.recording import SEARCHES
 
 # S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach" (4th edition, 2021),

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import PositionError, iterate, legal_moves, minimax
-from engine.contract import (
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import (
     canonical,
     chance,
     chance_outcome,
@@ -22,7 +23,6 @@ from engine.contract import (
     play,
     turn,
 )
-from engine.jit import jit_enabled
 from games import ur
 from games.ur import (
     PASS,

@@ -15,14 +15,18 @@ fewer where positions are alike, and depend on what came first.
 compiled code for each thread, and keeps no journal.
 """
 
+from engine.batches.books import build_book
 from engine.batches.results import BatchResult, read_positions, read_results
 from engine.batches.running import BatchProgress, run_batch
 from engine.batches.searching import BatchSearcher, search_many
+from engine.storage.books import Book
 
 __all__ = [
     "BatchProgress",
     "BatchResult",
     "BatchSearcher",
+    "Book",
+    "build_book",
     "read_positions",
     "read_results",
     "run_batch",

@@ -28,9 +28,9 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
-from engine.errors import CutnodeError
-from engine.files import header, lock, read_header
-from engine.text import quoted
+from engine.contract.errors import CutnodeError
+from engine.contract.text import quoted
+from engine.storage.files import header, lock, read_header
 
 __all__ = ["Journal"]
 

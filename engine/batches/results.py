@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.contract import NO_MOVE, game_function, game_name, is_plain
-from engine.errors import CutnodeError, PositionError
-from engine.files import writing
-from engine.finding import Game, load_game
-from engine.limits import CALLED, NODES, RUNNING, TIME
-from engine.people import move_text, position_text
-from engine.positions import Packed, as_words
+from engine.contract.dispatch import game_function, game_name, is_plain
+from engine.contract.errors import CutnodeError, PositionError
+from engine.contract.loading import Game, load_game
+from engine.contract.messages import move_text, position_text
+from engine.contract.positions import Packed, as_words
+from engine.contract.stop import CALLED, NODES, RUNNING, TIME
+from engine.contract.verbs import NO_MOVE
+from engine.storage.files import writing
 
 __all__ = ["FOUND", "ROWS", "SOLVED", "BatchResult", "read_positions", "read_results"]
 
@@ -133,7 +134,7 @@ class BatchResult:
     def _about(self) -> dict[str, Any]:
         """What all positions have in common."""
         weak = {"weak": self.weak} if self.task == "solve" else {}
-        return {"game": game_name(type(self.positions.like)), "task": self.task, **weak}
+        return {"game": game_name(type(self.positions.example)), "task": self.task, **weak}
 
     def json_lines(self) -> Iterator[str]:
         """A JSON object for each position, as a line of text."""
@@ -232,7 +233,7 @@ def read_positions(game: Game, lines: Iterable[str], source: str = "the text") -
     :class:`PositionError` says what is wrong in which line of *source*.
     """
     words: Any = None
-    like: Any = None
+    example: Any = None
     for number, line in enumerate(lines, 1):
         text = line.partition(";")[0].strip()
         if not text or text.startswith("#"):
@@ -241,9 +242,9 @@ def read_positions(game: Game, lines: Iterable[str], source: str = "the text") -
             position = game.parse(text)
         except CutnodeError as error:
             raise PositionError(f"{source}, line {number}: {error}") from None
-        if like is None:
-            like, words = position, [] if is_plain(type(position)) else array("Q")
+        if example is None:
+            example, words = position, [] if is_plain(type(position)) else array("Q")
         words.extend(as_words([position]))
-    if like is None:
+    if example is None:
         raise PositionError(f"{source} holds no positions")
-    return Packed(words if isinstance(words, list) else np.frombuffer(words, np.uint64), like)
+    return Packed(words if isinstance(words, list) else np.frombuffer(words, np.uint64), example)

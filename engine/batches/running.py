@@ -15,30 +15,21 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.batches.journal import Journal
-from engine.batches.results import (
-    FOUND,
-    ROWS,
-    SOLVED,
-    BatchResult,
-)
+from engine.batches.results import FOUND, ROWS, SOLVED, BatchResult
 from engine.batches.searching import BatchSearcher, BatchWorker, check_depth
-from engine.contract import (
-    NO_MOVE,
-    canonical_move,
-    is_plain,
-    most_value,
-    original_move,
-)
-from engine.errors import CutnodeError
-from engine.limits import CALLED, PLIES
-from engine.people import position_text
-from engine.positions import Packed, class_of_all, coerce
-from engine.runner import Limits
-from engine.saving import identity
-from engine.solving import lines_too_long, require_solvable, thread_count
-from engine.spans import Part, Prover, Spans, provers, work_through
-from engine.table import Table
-from engine.unfolding import canonical_keys
+from engine.contract.derived import most_value
+from engine.contract.dispatch import is_plain
+from engine.contract.errors import CutnodeError
+from engine.contract.messages import position_text
+from engine.contract.positions import Packed, class_of_all, coerce
+from engine.contract.stop import CALLED, PLIES
+from engine.contract.verbs import NO_MOVE, canonical_move, original_move
+from engine.kernels.expansion import canonical_keys
+from engine.search.running import Limits
+from engine.search.solving import lines_too_long, require_solvable, thread_count
+from engine.search.spans import Part, Prover, Spans, provers, work_through
+from engine.storage.arrays import identity
+from engine.storage.tables import Table
 
 __all__ = [
     "BatchProgress",
@@ -115,7 +106,7 @@ class Finder(Part):
     ):
         super().__init__(keep)
         self.positions = positions
-        self.like = coerce(positions.like)
+        self.example = coerce(positions.example)
         self.worker = worker
         self.memory = worker.control
         self.depth = depth
@@ -131,7 +122,7 @@ class Finder(Part):
             self.first = first
         if ended.is_set():
             self.worker.end()
-        self.worker(self.like)
+        self.worker(self.example)
         self.finish(last - first)
 
     def rows(self, part: slice) -> Any:
@@ -200,7 +191,7 @@ def run_batch(
 ) -> BatchResult:
     """Solve or search positions of one class on all cores, with limits for each.
 
-    Of *positions*, a :class:`~engine.positions.Packed` sequence takes little memory.
+    Of *positions*, a :class:`~engine.contract.positions.Packed` sequence takes little memory.
     *task* is ``"solve"``, with the options ``weak``, ``nodes``, ``seconds`` and ``moves`` (whether
     to find best moves, too; it does by default), or ``"search"``, with ``depth``, ``nodes``,
     ``seconds``, ``evaluation``, ``techniques``, ``exact`` and ``depth_in``, as ``solve`` and
@@ -302,7 +293,7 @@ def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, 
     else:
         data = words.astype("<u8", copy=False).tobytes()
     return {
-        **identity(type(positions.like)),
+        **identity(type(positions.example)),
         "cutnode": _version(),
         "task": task,
         "count": len(positions),
@@ -322,13 +313,13 @@ def _provers(
     options: dict[str, Any],
 ) -> tuple[list[Prover], dict[str, Any]]:
     """What solves positions, and what their rows depend on."""
-    require_solvable(type(positions.like))
+    require_solvable(type(positions.example))
     weak, line = bool(options.get("weak")), int(bool(options.get("moves", True)))
 
     def keep(first: int, found: tuple[Any, Any]) -> None:
         rows, seconds = found
         if ((rows["reason"] == PLIES) & (rows["lower"] < rows["upper"])).any():
-            raise lines_too_long(type(positions.like))
+            raise lines_too_long(type(positions.example))
         compact = np.zeros(len(rows), SOLVED)
         for name in ("lower", "upper", "reason", "nodes"):
             compact[name] = rows[name]
@@ -336,7 +327,7 @@ def _provers(
         compact["seconds"] = seconds
         kept.put(first, compact)
 
-    limit = most_value(positions.like)
+    limit = most_value(positions.example)
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
     workers = provers(
         positions, threads, Table(megabytes), limits, keep, weak=weak, line=line, cold=cold
@@ -357,7 +348,7 @@ def _finders(
     depth = options.pop("depth", None)
     chosen = {name: options[name] for name in options.keys() - {"nodes", "seconds"}}
     check_depth(depth, limits)
-    searcher = BatchSearcher(type(positions.like), table=megabytes, threads=threads, **chosen)
+    searcher = BatchSearcher(type(positions.example), table=megabytes, threads=threads, **chosen)
 
     def keep(first: int, rows: Any) -> None:
         compact = np.zeros(len(rows), FOUND)
@@ -413,6 +404,6 @@ def keys_of(positions: Packed) -> tuple[Any, Any]:
     """The canonical key of each position, and how it is turned in its class."""
     keys = np.zeros(len(positions), np.uint64)
     symmetries = np.zeros(len(positions), np.int64)
-    run = canonical_keys.specialise(type(positions.like))
-    run(coerce(positions.like), positions.words, keys, symmetries)
+    run = canonical_keys.specialise(type(positions.example))
+    run(coerce(positions.example), positions.words, keys, symmetries)
     return keys, symmetries

@@ -14,201 +14,28 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from engine.clock import Clock
-from engine.contract import (
-    INFINITE,
-    MAX_VALUE,
-    NO_MOVE,
-    defines,
-    game_name,
-    is_plain,
-    moves,
-    outcome,
-)
-from engine.errors import CutnodeError, GameError, whole
-from engine.evaluation import Evaluation, estimate
-from engine.jit import compiled
-from engine.limits import CALLED, MOVES, NODES, RUNNING, TIME, VALUE
-from engine.memory import Memory
-from engine.native import records
-from engine.node import search_dtype
-from engine.optionality import Optionality
-from engine.parameters import ASPIRATION_DEPTH, ASPIRATION_WINDOW, MOST_DEPTH
-from engine.people import accusation
-from engine.plain import accuse
-from engine.positions import as_words, class_of_all, coerce, load, width, words_each
-from engine.runner import UNLIMITED, Limits, require_limit
-from engine.scores import final_score, limited
-from engine.search import search_root
-from engine.searcher import Searcher, class_of
-from engine.solving import thread_count
-from engine.table import Table, begin
-from engine.threads import SHARED
+from engine.compiler.memory import Memory
+from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.errors import CutnodeError, GameError, require_integer
+from engine.contract.messages import contract_violation
+from engine.contract.native import records
+from engine.contract.positions import as_words, class_of_all, coerce, words_each
+from engine.contract.stop import CALLED, MOVES, RUNNING, TIME, VALUE
+from engine.contract.verbs import NO_MOVE
+from engine.kernels.batch_search import CONTROL, FOUND, search_batch
+from engine.kernels.clock import Clock
+from engine.kernels.evaluation import Evaluation
+from engine.kernels.optionality import Optionality
+from engine.kernels.parameters import MOST_DEPTH
+from engine.search.running import UNLIMITED, Limits, require_limit
+from engine.search.searcher import Searcher, class_of
+from engine.search.solving import thread_count
+from engine.search.threads import SHARED_WORKERS
+from engine.storage.tables import Table
 
-__all__ = ["FOUND", "BatchSearcher", "BatchWorker", "check_depth", "search_batch", "search_many"]
-
-FOUND = np.dtype(
-    [
-        ("value", np.int64),
-        ("move", np.int64),  # NO_MOVE where the game is over
-        ("depth", np.int64),  # the last that was completed
-        ("nodes", np.int64),
-        ("proven", np.bool_),
-        ("reason", np.int64),  # RUNNING: nothing ended it before its depth; see engine.limits
-    ],
-    align=True,
-)
-"""What is found of a position: what ``Searcher.search`` says of it."""
-
-CONTROL = np.dtype(
-    [
-        ("current", np.int64),  # the position of the batch that is being searched
-        ("stop_at", np.int64),  # a stop because of time is meant for this one
-        ("cold", np.int64),  # each position starts from nothing
-        ("depth", np.int64),  # the last to search
-        ("first", np.int64),  # the first,
-        ("step", np.int64),  # and how far apart they are
-        ("aspiration", np.int64),
-        ("found", np.int64),  # the score of the best move so far of a depth that is not done,
-        ("best", np.int64),  # that move, or NO_MOVE
-    ],
-    align=True,
-)
-"""What a batch is told, beside the memory of its search, and what it keeps."""
-
-SEARCHED = types.Array(numba.from_dtype(FOUND), 1, "C")
-BATCH = numba.from_dtype(CONTROL)
-TABLE = types.uint64[::1]
-
-
-@compiled(inline=False)
-def unlearn(search):
-    """Forget what searches have learned about moves."""
-    for at in range(len(search.history)):
-        search.history[at] = 0
-    for at in range(len(search.continued)):
-        search.continued[at] = 0
-    for at in range(len(search.killers)):
-        search.killers[at] = NO_MOVE
-    for at in range(len(search.counters)):
-        search.counters[at] = NO_MOVE
-
-
-@compiled(inline=False)
-def prepare(batch, search, table):
-    """Make ready for the next position."""
-    if search.use_table:
-        begin(table, batch.cold != 0)
-    if batch.cold:
-        unlearn(search)
-    for at in range(len(search.barred)):
-        search.barred[at] = NO_MOVE
-    search.nodes = search.excluded = search.foretelling = 0
-
-
-@compiled
-def search_depth(position, evaluation, known, depth, batch, search, table):
-    """The score at a depth, with windows around the one that is *known* (``INFINITE``: none).
-
-    After a stop that is meant for this position it is no score.
-    """
-    window = ASPIRATION_WINDOW
-    low, high = -INFINITE, INFINITE
-    if known != INFINITE:
-        low, high = known - window, known + window
-    while True:
-        low, high = max(low, -INFINITE), min(high, INFINITE)
-        search.estimates = 0
-        value = search_root(
-            position,
-            evaluation,
-            np.int64(low),
-            np.int64(high),
-            np.int64(depth),
-            np.int64(0),
-            search,
-            table,
-        )
-        if search.length[0] > 0 and value > low:
-            batch.found, batch.best = value, search.line[0]
-        if search.stop == TIME and batch.stop_at != batch.current:
-            search.stop = RUNNING  # the time of an earlier position was over
-            continue
-        if search.stop != RUNNING or low < value < high:
-            return value
-        if abs(value) >= INFINITE:
-            accuse(position, VALUE, search)
-            return value
-        window *= 4
-        if value <= low:
-            low = value - window if window < MAX_VALUE else -INFINITE
-        else:
-            high = value + window if window < MAX_VALUE else INFINITE
-
-
-@compiled
-def deepen(position, evaluation, result, batch, search, table):
-    """Search a position deeper and deeper, as far as limits allow."""
-    result.depth, result.proven, result.move = 0, False, NO_MOVE
-    over, final = outcome(position)
-    if over:
-        result.value = final_score(final, 0, search.win, search.step)
-        result.proven = True
-        return
-    result.value = limited(estimate(evaluation, position), search.win)
-    if moves(position, search.moves, 0) > 0:
-        result.move = search.moves[0]
-    # The last scores of two parities of depth: that of this depth, and the other.
-    known, other = INFINITE, INFINITE
-    depth = batch.first
-    while depth <= batch.depth:
-        batch.best = NO_MOVE
-        expected = known if batch.aspiration and depth >= ASPIRATION_DEPTH else INFINITE
-        value = search_depth(position, evaluation, expected, depth, batch, search, table)
-        if search.stop != RUNNING:
-            if batch.best != NO_MOVE and batch.best != result.move:
-                result.value, result.move = batch.found, batch.best
-            return
-        result.value, result.depth = value, depth
-        if search.length[0] > 0:
-            result.move = search.line[0]
-        result.proven = search.estimates == 0
-        if result.proven:
-            return
-        known = value
-        if batch.step % 2 != 0:
-            known, other = other, known
-        depth += batch.step
-
-
-@compiled(
-    signature=lambda position, evaluation: types.void(
-        position,
-        evaluation,
-        types.uint64[::1],
-        SEARCHED,
-        BATCH,
-        numba.from_dtype(search_dtype(position.instance_class)),
-        TABLE,
-    )
-)
-def search_batch(like, evaluation, words, results, batch, search, table):
-    """Search the positions parked in *words*; *like* is any position of their class."""
-    for number in range(len(results)):
-        result = results[number]
-        batch.current = number
-        if search.stop == NODES or search.stop == TIME:
-            search.stop = RUNNING
-        if search.stop == RUNNING:
-            prepare(batch, search, table)
-            position = load(words, number * width(like), like)
-            deepen(position, evaluation, result, batch, search, table)
-            result.nodes = search.nodes
-        result.reason = search.stop
+__all__ = ["BatchSearcher", "BatchWorker", "check_depth", "search_many"]
 
 
 class BatchWorker:
@@ -242,18 +69,24 @@ class BatchWorker:
         self.rows["move"] = NO_MOVE
         self.clock = Clock(limits.seconds)
 
-    def __call__(self, like: Any) -> None:
+    def __call__(self, example: Any) -> None:
         """Search them; runs without Python's lock."""
         searcher = self.searcher
         self.clock = Clock(self.clock.seconds)
         memory, table = searcher.memory.argument, searcher.table.words
         self.run(
-            like, searcher.evaluation, self.words, self.rows, self.control.argument, memory, table
+            example,
+            searcher.evaluation,
+            self.words,
+            self.rows,
+            self.control.argument,
+            memory,
+            table,
         )
         code = int(searcher.memory["stop"])
         if code in (VALUE, MOVES):
-            culprit = searcher.memory.position("culprit", like)
-            raise accusation(culprit, code, searcher.evaluation)
+            violation = searcher.memory.position("violation", example)
+            raise contract_violation(violation, code, searcher.evaluation)
 
     def check_time(self) -> None:
         """End the search of the current position if its time is over."""
@@ -269,7 +102,7 @@ class BatchWorker:
 
 def check_depth(depth: int | None, limits: Limits) -> None:
     """:class:`CutnodeError` if a depth is none, or nothing limits a search."""
-    if depth is not None and not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
+    if depth is not None and not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
     require_limit(depth, limits.nodes, limits.seconds, limits.stop)
 
@@ -277,8 +110,8 @@ def check_depth(depth: int | None, limits: Limits) -> None:
 class BatchSearcher:
     """Searches of limited depth of many positions, with *threads* that share the work.
 
-    *game* and *options* are those of :class:`~engine.searcher.Searcher`; each thread has a part
-    of the *table*, so many MiB.  Not for games of chance.  One thread at a time may use it.
+    *game* and *options* are those of :class:`~engine.search.searcher.Searcher`; each thread has
+    a part of the *table*, so many MiB.  Not for games of chance.  One thread at a time may use it.
     """
 
     def __init__(self, game: Any, *, table: int = 64, threads: int = 1, **options: Any):
@@ -288,7 +121,11 @@ class BatchSearcher:
         if options.get("driver", "alphabeta") != "alphabeta":
             raise CutnodeError(f"batches are searched by alphabeta, not by {options['driver']!r}")
         thread_count(threads, self.cls)
-        part = max(1, whole(table, "the size of a table in MiB") // threads) if table > 0 else table
+        part = (
+            max(1, require_integer(table, "the size of a table in MiB") // threads)
+            if table > 0
+            else table
+        )
         searchers = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
         run = search_batch.specialise(self.cls, searchers[0].evaluation)
         self.workers = [BatchWorker(searcher, run) for searcher in searchers]
@@ -313,8 +150,8 @@ class BatchSearcher:
         """The best move and score of each position: an array of :data:`FOUND`.
 
         *positions* are some of the game, or an array of those parked one after the other
-        (``engine.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search of each;
-        *stop* is an event that ends all: what is not searched then has the ``reason``
+        (``engine.contract.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search
+        of each; *stop* is an event that ends all: what is not searched then has the ``reason``
         ``CALLED``, and no move.  Ctrl-C ends all as well, and is raised.  Positions build on what
         was stored before, but if they are *cold*: then what is found is what a searcher finds that
         was never used.  With several threads each has every so many positions.  *progress* is
@@ -322,13 +159,13 @@ class BatchSearcher:
         """
         limits = Limits(nodes, seconds, stop)
         check_depth(depth, limits)
-        parked, like = self._parked(positions)
+        parked, example = self._parked(positions)
         if not len(parked):
             return np.zeros(0, FOUND)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this searcher is searching already: use one for each thread")
         try:
-            return self._search(parked, like, depth, limits, progress, cold)
+            return self._search(parked, example, depth, limits, progress, cold)
         finally:
             self._busy.release()
 
@@ -341,8 +178,8 @@ class BatchSearcher:
                     f"parked positions of {game_name(self.cls)} are an array of uint64, "
                     f"{each} for each, not {positions.size} of {positions.dtype}"
                 )
-            like = coerce(self.cls._make([0] * each))
-            return np.ascontiguousarray(positions).reshape(-1, each), like
+            example = coerce(self.cls._make([0] * each))
+            return np.ascontiguousarray(positions).reshape(-1, each), example
         positions = list(positions)
         if not positions:
             return positions, None
@@ -359,7 +196,7 @@ class BatchSearcher:
     def _search(
         self,
         parked: Any,
-        like: Any,
+        example: Any,
         depth: int | None,
         limits: Limits,
         progress: Callable[[int], None] | None,
@@ -386,8 +223,8 @@ class BatchSearcher:
             return min(worker.clock.patience() for worker in self.workers)
 
         stopped = limits.stop is not None and limits.stop.is_set()
-        tasks = [functools.partial(worker, like) for worker in self.workers]
-        reason = SHARED.run(tasks, look, end, patience, "stopped" if stopped else "")
+        tasks = [functools.partial(worker, example) for worker in self.workers]
+        reason = SHARED_WORKERS.run(tasks, look, end, patience, "stopped" if stopped else "")
         if reason == "interrupted":
             raise KeyboardInterrupt
         found = np.zeros(len(parked), FOUND)

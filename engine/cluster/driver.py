@@ -11,22 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import solve
 from engine.batches.journal import Journal
-from engine.clock import Clock
 from engine.cluster.splitting import Split
 from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
 from engine.cluster.top import Top
-from engine.contract import NO_MOVE, game_name, is_plain, most_value, outcome
-from engine.errors import CutnodeError, GameError, whole
-from engine.people import position_text
-from engine.positions import coerce
-from engine.results import Result, TableUse
-from engine.runner import Limits
-from engine.saving import identity
-from engine.scouting import scouting
-from engine.solving import require_solvable
-from engine.table import Table
+from engine.contract.derived import most_value
+from engine.contract.dispatch import game_name, is_plain
+from engine.contract.errors import CutnodeError, GameError, require_integer
+from engine.contract.messages import position_text
+from engine.contract.positions import coerce
+from engine.contract.verbs import NO_MOVE, outcome
+from engine.kernels.clock import Clock
+from engine.search.api import solve
+from engine.search.results import Result, TableUse
+from engine.search.running import Limits
+from engine.search.scouting import scouting
+from engine.search.solving import require_solvable
+from engine.storage.arrays import identity
+from engine.storage.tables import Table
 
 __all__ = ["SplitProgress", "SplitResult", "solve_split"]
 
@@ -127,11 +129,11 @@ def solve_split(
     require_solvable(cls)
     if is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
-    if whole(plies, "the plies of a split") < 1:
+    if require_integer(plies, "the plies of a split") < 1:
         raise CutnodeError(f"a position is split at 1 ply or later, not {plies}")
-    if whole(table, "the size of a table in MiB") < 1:
+    if require_integer(table, "the size of a table in MiB") < 1:
         raise CutnodeError(f"a table needs at least 1 MiB, not {table}")
-    if questions is not None and whole(questions, "the questions of a task") < 1:
+    if questions is not None and require_integer(questions, "the questions of a task") < 1:
         raise CutnodeError(f"a task asks at least 1 question, not {questions}")
     top = Top(position, plies, most_positions)
     said = scouting([position], Table(SCOUTING_MEGABYTES), limits)

@@ -11,9 +11,9 @@ import numpy as np
 from engine.batches.results import ROWS, BatchResult
 from engine.batches.running import run_batch
 from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
-from engine.contract import game_name, is_plain
-from engine.errors import GameError
-from engine.positions import Packed
+from engine.contract.dispatch import game_name, is_plain
+from engine.contract.errors import GameError
+from engine.contract.positions import Packed
 
 __all__ = ["search_many", "solve_many"]
 
@@ -60,7 +60,7 @@ class Cluster:
         """See :class:`engine.batches.Elsewhere`."""
         from engine.cluster.worker import GameOnWorker, SentGame, batch
 
-        cls = type(positions.like)
+        cls = type(positions.example)
         if is_plain(cls):
             raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
         spans = todo[::-1]

@@ -16,137 +16,24 @@ An answer is a bound of a leaf, true for ever, whatever is asked at the root the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from engine.cluster.top import NODE, Top
-from engine.contract import MAX_VALUE, NO_MOVE
-from engine.jit import compiled
-from engine.parameters import FAR_FRACTION
-from engine.solver import question
+from engine.cluster.top import Top
+from engine.contract.dispatch import MAX_VALUE
+from engine.contract.verbs import NO_MOVE
+from engine.kernels.parameters import FAR_FRACTION
+from engine.kernels.solver import question
+from engine.kernels.splitting import GRAPH, Graph, choose, mark_needed, renew_above, renew_all
 
 __all__ = ["Split"]
 
-NEVER = np.int64(1 << 40)
-"""The proof number of what cannot be proven."""
 
 AHEAD = 2
 """For each so many leaves in flight, one more may be asked for the next question at the root.  Of
 256 pretended workers with a table the speed-up at 6 plies is 27 with 2 (Connect Four after
 44444), 31 with 4, 20 without this limit and 29 if none are asked; of 64 it is 35, 26, 36, 26."""
-
-
-class Graph(NamedTuple):
-    """What stands for a position in these kernels: they know no game, and are compiled once."""
-
-    nodes: int
-
-
-GRAPH = Graph(0)
-
-NODES = types.Array(numba.from_dtype(NODE), 1, "C")
-INDICES = types.int32[::1]
-
-
-@compiled
-def renew(nodes, children, asked, at):
-    """Compute bounds and proof numbers of a node from its children; whether they changed."""
-    node = nodes[at]
-    low, high = node.low, node.high
-    proof, disproof = np.int64(1), np.int64(1)
-    if node.count > 0:
-        low, high = renew_bounds(nodes, children, node)
-        least, together = NEVER, np.int64(0)
-        for edge in range(node.first, node.first + node.count):
-            child = nodes[children[edge]]
-            least = min(least, child.proof if node.side > 0 else child.disproof)
-            together += child.disproof if node.side > 0 else child.proof
-            together = min(together, NEVER - 1)
-        if least == 0:
-            together = NEVER
-        proof, disproof = (least, together) if node.side > 0 else (together, least)
-    if low >= asked or (high >= asked and node.assumed > 0):
-        proof, disproof = np.int64(0), np.int64(NEVER)
-    elif high < asked or node.assumed < 0:
-        proof, disproof = np.int64(NEVER), np.int64(0)
-    same = node.proof == proof and node.disproof == disproof
-    changed = not (same and node.low == low and node.high == high)
-    node.low, node.high, node.proof, node.disproof = low, high, proof, disproof
-    return changed
-
-
-@compiled
-def renew_bounds(nodes, children, node):
-    """The bounds of an inner node, from those of its children and what is decided."""
-    low = high = np.int64(node.decided)
-    for edge in range(node.first, node.first + node.count):
-        child = nodes[children[edge]]
-        if node.side > 0:
-            low, high = max(low, child.low), max(high, child.high)
-        else:
-            low, high = min(low, child.low), min(high, child.high)
-    return max(np.int64(node.low), low), min(np.int64(node.high), high)
-
-
-@compiled(signature=lambda graph: types.void(graph, NODES, INDICES, types.int64))
-def renew_all(graph, nodes, children, asked):
-    """Compute all bounds and proof numbers, for the question whether the root has *asked*."""
-    for at in range(len(nodes) - 1, -1, -1):
-        renew(nodes, children, asked, at)
-
-
-@compiled(
-    signature=lambda graph: types.void(
-        graph, NODES, INDICES, INDICES, INDICES, types.int64, types.int64
-    )
-)
-def renew_above(graph, nodes, children, parents, queue, asked, leaf):
-    """Compute a leaf, and what it changes above it.  *queue* has room for all nodes."""
-    queue[0] = leaf
-    begin, end = 0, 1
-    while begin < end:
-        node = nodes[queue[begin]]
-        node.queued = 0
-        changed = renew(nodes, children, asked, queue[begin]) or begin == 0
-        begin += 1
-        for edge in range(node.first_parent, node.first_parent + node.parents * changed):
-            above = nodes[parents[edge]]
-            if above.queued == 0:
-                above.queued = 1
-                queue[end] = parents[edge]
-                end += 1
-
-
-@compiled(signature=lambda graph: types.int64(graph, NODES, INDICES))
-def choose(graph, nodes, children):
-    """The leaf to ask about next; -1 if there is none until answers come."""
-    at = np.int64(0)
-    if nodes[0].proof == 0 or nodes[0].disproof == 0:
-        return -1
-    while nodes[at].count > 0:
-        node = nodes[at]
-        for edge in range(node.first, node.first + node.count):
-            child = nodes[children[edge]]
-            if child.proof == node.proof if node.side > 0 else child.disproof == node.disproof:
-                at = np.int64(children[edge])
-                break
-    return at
-
-
-@compiled(signature=lambda graph: types.void(graph, NODES, INDICES, types.int64))
-def mark_needed(graph, nodes, children, asked):
-    """Mark the nodes on which the question at the root still depends."""
-    for at in range(len(nodes)):
-        nodes[at].needed = 1 if at == 0 else 0
-    for at in range(len(nodes)):
-        node = nodes[at]
-        if node.needed != 0 and (node.low >= asked or node.high < asked):
-            node.needed = 0
-        for edge in range(node.first, node.first + node.count * node.needed):
-            nodes[children[edge]].needed = 1
 
 
 class Split:

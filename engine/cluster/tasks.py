@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import CutnodeError
+from engine.contract.errors import CutnodeError
 
 if TYPE_CHECKING:
     from engine.cluster.worker import GameOnWorker

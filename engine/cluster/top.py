@@ -13,134 +13,35 @@ The graph is arrays, whose bytes :attr:`Top.bytes` adds up: there is no object p
 
 from __future__ import annotations
 
-import functools
 import itertools
 from types import SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from engine.contract import (
+from engine.compiler.memory import Memory
+from engine.contract.derived import most_value
+from engine.contract.dispatch import MAX_VALUE, game_constant, game_name
+from engine.contract.errors import CutnodeError
+from engine.contract.messages import contract_violation
+from engine.contract.native import records
+from engine.contract.positions import as_words, coerce, words_each
+from engine.contract.stop import RUNNING
+from engine.contract.verbs import (
     INFINITE,
-    MAX_VALUE,
-    MOVES_ROOM,
     NO_MOVE,
     bounds,
-    candidates,
     canonical,
     forced,
-    game_constant,
-    game_name,
-    most_moves,
-    most_value,
-    moves_again,
-    order,
-    play,
 )
-from engine.errors import CutnodeError
-from engine.jit import compiled
-from engine.limits import MOVES, RUNNING, VALUE
-from engine.memory import Memory
-from engine.native import records
-from engine.people import accusation
-from engine.plain import accuse
-from engine.positions import as_words, coerce, load, park, width, words_each
-from engine.solver import resolve
+from engine.kernels.solver import resolve
+from engine.kernels.splitting import CHILD, NODE, expand, work_dtype
 
-__all__ = ["NODE", "Top"]
+__all__ = ["Top"]
 
-NODE = np.dtype(
-    [
-        ("low", np.int32),  # proven bounds of the value
-        ("high", np.int32),
-        ("decided", np.int32),  # the best child that is no node; none: the worst there is
-        ("decided_move", np.int32),  # the move to it
-        ("side", np.int32),  # 1 the player of the root moves, -1 the opponent
-        ("first", np.int32),  # children: the edges from here on,
-        ("count", np.int32),  # so many; 0 of a leaf
-        ("first_parent", np.int32),
-        ("parents", np.int32),
-        ("assumed", np.int32),  # of a leaf that is asked: 1 it will be yes, -1 no; 0: not asked
-        ("needed", np.int32),  # whether the question at the root still depends on it
-        ("queued", np.int32),  # whether it waits to be looked at again
-        ("proof", np.int64),  # leaves still to be proven for a yes at the root, and for a no
-        ("disproof", np.int64),
-    ],
-    align=True,
-)
-"""A position of the graph."""
-
-CHILD = np.dtype(
-    [
-        ("parent", np.int64),  # its number in the block
-        ("move", np.int64),
-        ("order", np.int64),
-        ("same", np.int64),  # 1 the same player moves, -1 the other
-        ("open", np.int64),  # 0: lower is the value
-        ("lower", np.int64),  # for who is to move
-        ("upper", np.int64),
-        ("key", np.uint64),
-    ]
-)
-"""What a move leads to, as :func:`expand` finds it."""
 
 BLOCK_CHILDREN = 1 << 17
 """Positions are expanded so many at a time that they have at most about so many children."""
-
-
-@functools.cache
-def _work_dtype(cls: Any) -> np.dtype[Any]:
-    fields: list[Any] = [
-        ("stop", np.int64),
-        ("nodes", np.int64),
-        ("culprit", np.uint64, (words_each(cls),)),
-        ("moves", np.int64, (game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
-    ]
-    return np.dtype(fields, align=True)
-
-
-@compiled(
-    signature=lambda position: types.int64(
-        position,
-        types.uint64[::1],
-        types.int64,
-        types.Array(numba.from_dtype(CHILD), 1, "C"),
-        types.uint64[::1],
-        numba.from_dtype(_work_dtype(position.instance_class)),
-    )
-)
-def expand(like, words, count, children, child_words, work):
-    """Write what the candidates of *count* positions lead to, past forced moves; how many."""
-    number = 0
-    for parent in range(count):
-        position = load(words, parent * width(like), like)
-        end = candidates(position, work.moves, 0)
-        if not 0 < end <= most_moves(position):
-            accuse(position, MOVES, work)
-            return number
-        for at in range(end):
-            move = work.moves[at]
-            child = play(position, move)
-            reached, same, decided, value = resolve(child, -INFINITE, INFINITE, work)
-            row = children[number]
-            row.parent = parent
-            row.move = move
-            row.order = order(position, move, child)
-            row.same = 1 if moves_again(position, child) == same else -1
-            row.open = 0 if decided else 1
-            row.lower = row.upper = value
-            if decided:
-                if abs(value) > most_value(position):
-                    accuse(reached, VALUE, work)
-                    return number
-            else:
-                row.lower, row.upper = bounds(reached, -INFINITE, INFINITE)
-                row.key, _ = canonical(reached)
-                park(child_words, number * width(like), reached)
-            number += 1
-    return number
 
 
 class Top:
@@ -158,7 +59,7 @@ class Top:
         self.layers: list[slice] = []
         """The nodes of each ply."""
         self._run = expand.specialise(self.cls)
-        self._memory = Memory(cls, _work_dtype(cls))
+        self._memory = Memory(cls, work_dtype(cls))
         limit = most_value(position)
         reached, same, decided, value = resolve(
             position, -INFINITE, INFINITE, SimpleNamespace(nodes=0)
@@ -267,8 +168,8 @@ class Top:
         memory = self._memory
         number = self._run(self.position, flat, len(words), children, child_words, memory.argument)
         if memory["stop"] != RUNNING:
-            culprit = memory.position("culprit", self.position)
-            raise accusation(culprit, int(memory["stop"]))
+            violation = memory.position("violation", self.position)
+            raise contract_violation(violation, int(memory["stop"]))
         found = children[:number].view(np.ndarray)
         return found, child_words[: number * each].reshape(-1, each)
 

@@ -23,19 +23,19 @@ import numpy as np
 from distributed import WorkerPlugin, get_worker
 
 from engine.batches.running import run_batch
-from engine.contract import game_name, module_of
-from engine.errors import GameError
-from engine.finding import load_game
-from engine.jit import own_sources
-from engine.limits import PLIES
-from engine.memory import Memory
-from engine.people import accusation
-from engine.positions import Packed, words_each
-from engine.runner import Limits, Scouting, Solver, run, solver_memory
-from engine.saving import rules_digest
-from engine.scouting import scouting
-from engine.solver import ALONE, SHARED
-from engine.table import Table
+from engine.compiler.cache import own_sources
+from engine.compiler.memory import Memory
+from engine.contract.dispatch import game_name, module_of
+from engine.contract.errors import GameError
+from engine.contract.loading import load_game
+from engine.contract.messages import contract_violation
+from engine.contract.positions import Packed, words_each
+from engine.contract.stop import PLIES
+from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED
+from engine.search.running import Limits, Scouting, Solver, run, solver_memory
+from engine.search.scouting import scouting
+from engine.storage.arrays import rules_digest
+from engine.storage.tables import Table
 
 __all__ = ["GameOnWorker", "SentGame", "answer", "batch"]
 
@@ -125,8 +125,8 @@ class GameOnWorker(WorkerPlugin):
         """Positions of the game that were sent."""
         with self._lock:
             self._class = self._class or self.game.load()
-        like = self._class(*(0,) * words_each(self._class))
-        return Packed(np.frombuffer(words, np.uint64), like)
+        example = self._class(*(0,) * words_each(self._class))
+        return Packed(np.frombuffer(words, np.uint64), example)
 
     def table(self, megabytes: int, positions: Packed) -> Table:
         """The table of this worker."""
@@ -135,7 +135,7 @@ class GameOnWorker(WorkerPlugin):
                 self._table = None  # before there is another
                 self._table = Table(megabytes)
                 if self.shared:
-                    proofs(positions[:1], self._table, Limits(), SHARED).open_table()
+                    proofs(positions[:1], self._table, Limits(), SHARED_TABLE).open_table()
             return self._table
 
 
@@ -166,11 +166,11 @@ def answer(
         positions = game.positions(words)
         limits = Limits(stop=stop)
         table = game.table(megabytes, positions)
-        memory = solver_memory(type(positions.like))
+        memory = solver_memory(type(positions.example))
         for number, least in enumerate(np.frombuffer(asked, np.int32).tolist()):
             position = positions[number : number + 1]
             said = None if game.shared else scouting(position, table, limits)
-            sharing = SHARED if game.shared else ALONE
+            sharing = SHARED_TABLE if game.shared else SINGLE_THREADED
             solver = proofs(position, table, limits, sharing, (least - 1, least), said, memory)
             started = time.perf_counter()  # now all is compiled
             run([solver], limits, ended="" if said is None else said.ended)
@@ -179,7 +179,7 @@ def answer(
                 break  # nobody waits for it
             row = solver.rows[0]
             if row["reason"] == PLIES:
-                raise accusation(position[0], PLIES)
+                raise contract_violation(position[0], PLIES)
             answers.append(int(row["lower"] >= least))
             nodes += int(row["nodes"])
             if answers[number] != expected[number]:

@@ -14,9 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.contract import defines, legal_moves
-from engine.errors import CutnodeError
-from engine.evaluation import Evaluation
+from engine.contract.dispatch import defines
+from engine.contract.errors import CutnodeError
+from engine.contract.legal import legal_moves
+from engine.kernels.evaluation import Evaluation
+from engine.kernels.optionality import Optionality
+from engine.kernels.techniques import EXACT, leave_out
 from engine.lab.measuring import (
     INTERRUPTED,
     SHORT_NODES,
@@ -30,11 +33,9 @@ from engine.lab.measuring import (
     task_of,
 )
 from engine.lab.study import Column, Study
-from engine.optionality import Optionality
-from engine.results import SearchResult
-from engine.searcher import Searcher
-from engine.table import Table
-from engine.techniques import EXACT, leave_out
+from engine.search.results import SearchResult
+from engine.search.searcher import Searcher
+from engine.storage.tables import Table
 
 __all__ = ["ablation", "draw"]
 
@@ -76,7 +77,7 @@ def ablation(
 ) -> Study:
     """Search positions with more and more *techniques*, and with all but one.
 
-    *techniques* are names of ``engine.techniques``, by default all that suit the game;
+    *techniques* are names of ``engine.kernels.techniques``, by default all that suit the game;
     *exact* leaves out those that can change scores.  A row that would take more than
     *most_nodes* nodes is left empty, except that minimax goes as deep as that allows.
     """

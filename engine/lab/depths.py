@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engine.contract import game_function
-from engine.evaluation import Evaluation
+from engine.contract.dispatch import game_function
+from engine.kernels.evaluation import Evaluation
+from engine.kernels.optionality import Optionality
 from engine.lab.measuring import (
     INTERRUPTED,
     Measured,
@@ -17,8 +18,7 @@ from engine.lab.measuring import (
     task_of,
 )
 from engine.lab.study import Column, Study
-from engine.optionality import Optionality
-from engine.searcher import Searcher
+from engine.search.searcher import Searcher
 
 __all__ = ["depths", "draw"]
 

@@ -20,15 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.contract import defines, game_function, game_name, legal_moves, play
-from engine.errors import CutnodeError, GameError, whole
-from engine.evaluation import Evaluation, evaluation_of
+from engine.contract.dispatch import defines, game_function, game_name
+from engine.contract.errors import CutnodeError, GameError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.positions import coerce
+from engine.contract.verbs import play
+from engine.kernels.evaluation import Evaluation, evaluation_of
+from engine.kernels.optionality import Optionality
+from engine.kernels.parameters import MOST_DEPTH
 from engine.lab.measuring import INTERRUPTED, Progress, no_progress
 from engine.lab.study import Column, Study
-from engine.optionality import Optionality
-from engine.parameters import MOST_DEPTH
-from engine.positions import coerce
-from engine.searcher import Searcher
+from engine.search.searcher import Searcher
 
 __all__ = ["deviation"]
 
@@ -42,7 +44,7 @@ COLUMNS = (
     Column("fitted", "what the formula says", ".2f"),
 )
 
-OPENING = 4
+OPENING_PLIES = 4
 """So many plies of a game are random, ..."""
 
 RANDOM_MOVES = 0.2
@@ -81,9 +83,9 @@ def deviation(
     cls: Any = type(start)
     if defines(cls, "chance"):
         raise GameError(f"{game_name(cls)} has chance: its search has no ProbCut")
-    if not 2 <= whole(depth, "a depth") <= MOST_DEPTH:
+    if not 2 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"depths to compare are 2..{MOST_DEPTH} plies, not {depth}")
-    if whole(games, "a number of games") < 1:
+    if require_integer(games, "a number of games") < 1:
         raise CutnodeError(f"positions come from at least 1 game, not {games}")
     evaluation = evaluation_of(cls, evaluation)
     engine = Searcher(cls, exact=True, evaluation=evaluation, table=table_mb)
@@ -119,7 +121,7 @@ def _positions(engine: Searcher, start: Any, random: Random) -> Iterator[tuple[i
     while moves := legal_moves(position):
         if plies % EVERY == first:
             yield plies, position
-        if plies < OPENING or random.random() < RANDOM_MOVES:
+        if plies < OPENING_PLIES or random.random() < RANDOM_MOVES:
             move = random.choice(moves)
         else:
             result = _search(engine, position, PLAYER_DEPTH)

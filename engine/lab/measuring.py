@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeVar
 
-from engine.api import alphabeta, minimax
-from engine.contract import game_function, game_name, outcome
-from engine.errors import CutnodeError
-from engine.evaluation import Evaluation, evaluation_of
-from engine.optionality import Optionality
-from engine.parameters import MOST_DEPTH
-from engine.positions import coerce
-from engine.results import PlainResult, SearchResult
-from engine.searcher import Searcher
-from engine.techniques import TECHNIQUES, choose
+from engine.contract.dispatch import game_function, game_name
+from engine.contract.errors import CutnodeError
+from engine.contract.positions import coerce
+from engine.contract.verbs import outcome
+from engine.kernels.evaluation import Evaluation, evaluation_of
+from engine.kernels.optionality import Optionality
+from engine.kernels.parameters import MOST_DEPTH
+from engine.kernels.techniques import TECHNIQUES, choose
+from engine.search.api import alphabeta, minimax
+from engine.search.results import PlainResult, SearchResult
+from engine.search.searcher import Searcher
 
 __all__ = [
     "INTERRUPTED",

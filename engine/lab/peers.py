@@ -30,13 +30,14 @@ from importlib import metadata
 from statistics import median
 from typing import Any, NamedTuple
 
-from engine.api import alphabeta
-from engine.contract import legal_moves, play
-from engine.errors import CutnodeError
-from engine.finding import load_game
+from engine.contract.errors import CutnodeError
+from engine.contract.legal import legal_moves
+from engine.contract.loading import load_game
+from engine.contract.verbs import play
 from engine.lab.measuring import INTERRUPTED, Progress, no_progress
 from engine.lab.study import Column, Study
-from engine.searcher import Searcher
+from engine.search.api import alphabeta
+from engine.search.searcher import Searcher
 
 __all__ = ["PEERS", "draw", "peers"]
 

@@ -17,9 +17,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import CutnodeError
-from engine.files import check_file, write_whole
+from engine.contract.errors import CutnodeError
 from engine.lab.study import Study
+from engine.storage.files import check_file, write_whole
 
 if TYPE_CHECKING:
     from engine.lab.measuring import Progress

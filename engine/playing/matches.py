@@ -22,9 +22,11 @@ from random import Random
 from statistics import NormalDist
 from typing import Any
 
-from engine.contract import evaluate, game_name, key, legal_moves, moves_again, outcome, play
-from engine.errors import CutnodeError, GameError, PositionError, whole
-from engine.finding import Game, load_game
+from engine.contract.dispatch import game_name
+from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.loading import Game, load_game
+from engine.contract.verbs import evaluate, key, moves_again, outcome, play
 from engine.playing.players import Player, make_player
 from engine.playing.record import Record, is_over
 
@@ -405,9 +407,9 @@ def match(
         (processes, 1, "a number of processes"),
         (1 if most_plies is None else most_plies, 1, "a limit of plies"),
     ):
-        if whole(number, what) < least:
+        if require_integer(number, what) < least:
             raise CutnodeError(f"{what} is at least {least}, not {number}")
-    whole(seed, "a seed")
+    require_integer(seed, "a seed")
     for configuration in (player, opponent):
         make_player(game, configuration)  # an error shows now, and machine code is there
     if openings is None:

@@ -14,17 +14,19 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from engine.api import solve
-from engine.contract import chance, chance_outcome, defines, game_name, legal_moves, outcome
-from engine.errors import CutnodeError, PositionError
-from engine.files import check_file, write_whole
-from engine.finding import Game, game_names, load_game
+from engine.contract.dispatch import defines, game_name
+from engine.contract.errors import CutnodeError, PositionError
+from engine.contract.legal import legal_moves
+from engine.contract.loading import Game, game_names, load_game
+from engine.contract.text import nearest, quoted
+from engine.contract.verbs import chance, chance_outcome, outcome
+from engine.kernels.scores import is_decisive
 from engine.playing.players import Choice, EnginePlayer, Player, make_player
 from engine.playing.record import Record
-from engine.results import SearchResult
-from engine.scores import is_decisive
-from engine.table import Table
-from engine.text import nearest, quoted
+from engine.search.api import solve
+from engine.search.results import SearchResult
+from engine.storage.files import check_file, write_whole
+from engine.storage.tables import Table
 
 __all__ = ["COMMANDS", "PERSON", "Command", "Session", "View", "resume"]
 

@@ -13,17 +13,19 @@ from random import Random
 from statistics import pstdev
 from typing import Any, Protocol
 
-from engine.contract import defines, game_constant, key, legal_moves
-from engine.errors import CutnodeError, GameError, PositionError, whole
-from engine.optionality import PRESETS, Optionality
-from engine.parameters import MOST_DEPTH, PARITY
-from engine.results import Line, SearchResult
-from engine.runner import Limits
-from engine.scores import MOST_ESTIMATE
-from engine.searcher import Searcher, class_of
-from engine.table import Table
-from engine.techniques import choose, leave_out
-from engine.text import nearest, quoted
+from engine.contract.dispatch import defines, game_constant
+from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.text import nearest, quoted
+from engine.contract.verbs import key
+from engine.kernels.optionality import PRESETS, Optionality
+from engine.kernels.parameters import MOST_DEPTH, PARITY
+from engine.kernels.scores import MOST_ESTIMATE
+from engine.kernels.techniques import choose, leave_out
+from engine.search.results import Line, SearchResult
+from engine.search.running import Limits
+from engine.search.searcher import Searcher, class_of
+from engine.storage.tables import Table
 
 __all__ = [
     "KEYS",
@@ -61,7 +63,7 @@ class Choice:
 
     move: int
     value: float | None
-    """The score for the mover (see ``engine.scores``); None if the player did not think."""
+    """The score for the mover (see ``engine.kernels.scores``); None if the player did not think."""
     pv: tuple[int, ...]
     """The line of play that the player expects."""
     depth: int
@@ -88,7 +90,7 @@ class RandomPlayer:
         self.seed = 0
 
     def new_game(self, seed: int) -> None:
-        self.seed = whole(seed, "a seed")
+        self.seed = require_integer(seed, "a seed")
 
     def choose(self, position: Any) -> Choice:
         move = _random_at(position, self.seed).choice(_choices(position))
@@ -117,13 +119,13 @@ class EnginePlayer:
         if depth is None and nodes is None and seconds is None:
             raise CutnodeError("a player needs a limit: depth, nodes or seconds")
         Limits(nodes, seconds)
-        if depth is not None and not 1 <= whole(depth, "a depth") <= MOST_DEPTH:
+        if depth is not None and not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
             raise CutnodeError(f"a player's depth is 1..{MOST_DEPTH} plies, not {depth}")
         self.seed = 0
         self.engine = Searcher(game, table=table, **options)
 
     def new_game(self, seed: int) -> None:
-        self.seed = whole(seed, "a seed")
+        self.seed = require_integer(seed, "a seed")
 
     def search(self, position: Any, **more: Any) -> SearchResult:
         """Search a position as this player does; *more* are options of ``Searcher.search``."""
@@ -240,7 +242,7 @@ class StrengthPlayer(EnginePlayer):
     """
 
     def __init__(self, game: Any, strength: int, **options: Any):
-        if not 0 <= whole(strength, "a strength") <= FULL_STRENGTH:
+        if not 0 <= require_integer(strength, "a strength") <= FULL_STRENGTH:
             raise CutnodeError(f"a strength is 0..{FULL_STRENGTH}, not {strength}")
         self.strength = strength
         if options.get("depth") is None and options.get("nodes") is None:

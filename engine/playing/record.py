@@ -10,23 +10,22 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any
 
-from engine.contract import (
+from engine.contract.derived import same_after_chance
+from engine.contract.dispatch import game_constant, game_function
+from engine.contract.errors import CutnodeError, PositionError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.messages import move_text, position_text
+from engine.contract.positions import coerce
+from engine.contract.verbs import (
     chance,
     chance_outcome,
     drawn,
-    game_constant,
-    game_function,
-    legal_moves,
     moves_again,
     outcome,
     play,
     recurrence,
     reversible,
-    same_after_chance,
 )
-from engine.errors import CutnodeError, PositionError, whole
-from engine.people import move_text, position_text
-from engine.positions import coerce
 
 __all__ = ["Record", "is_over"]
 
@@ -50,7 +49,7 @@ class Record:
     """
 
     def __init__(self, start: Any, *, seed: int = 0, plies: int | None = None):
-        self.seed = whole(seed, "a seed")
+        self.seed = require_integer(seed, "a seed")
         self.plies = game_constant(type(start), "MAX_PLIES", 512) if plies is None else plies
         self.repetitions = game_constant(type(start), "REPETITIONS", 2)
         self.positions = [coerce(start)]
@@ -148,7 +147,7 @@ class Record:
         for number, step in enumerate(steps, 1):
             try:
                 if chance(self.position) > 0:
-                    self.meet(whole(step, "an outcome of chance"))
+                    self.meet(require_integer(step, "an outcome of chance"))
                 elif not isinstance(step, str):
                     raise CutnodeError(f"a move is a text, not {step!r}")
                 else:
@@ -164,7 +163,7 @@ class Record:
         self._runs.append(run)
 
     def _repeats(self) -> bool:
-        """Whether the position occurred often enough, as ``engine.plain.repeats`` compares them."""
+        """Whether the position occurred often enough (see ``engine.kernels.reference.repeats``)."""
         run = self._runs[-1]
         now = recurrence(self.position)
         earlier = self.positions[-1 - run : -1]

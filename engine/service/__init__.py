@@ -1,6 +1,6 @@
 """The engine as a service: HTTP and WebSocket, for programs in any language.
 
-``cutnode serve`` starts it (:mod:`engine.service.cli`).  It needs the packages of the extra
+``cutnode serve`` starts it (:mod:`engine.cli.serve`).  It needs the packages of the extra
 ``serve``; nothing else in ``engine`` does.
 
 | module | what |

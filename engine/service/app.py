@@ -16,7 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
-from engine.contract import game_name
+from engine.contract.dispatch import game_name
 from engine.service import tasks
 from engine.service.catalogue import Catalogue
 from engine.service.failures import (

@@ -6,16 +6,16 @@ import contextlib
 import threading
 from typing import Any
 
-from engine.contract import defines
-from engine.errors import GameError, PositionError
-from engine.evaluation import evaluation_names
-from engine.finding import Game, game_names, load_game
-from engine.optionality import PRESETS
-from engine.people import position_text
+from engine.contract.dispatch import defines
+from engine.contract.errors import GameError, PositionError
+from engine.contract.loading import Game, game_names, load_game
+from engine.contract.messages import position_text
+from engine.contract.text import quoted
+from engine.kernels.evaluation import evaluation_names
+from engine.kernels.optionality import PRESETS
+from engine.search.solving import require_solvable
 from engine.service.failures import Failure
 from engine.service.models import GameView
-from engine.solving import require_solvable
-from engine.text import quoted
 
 __all__ = ["Catalogue"]
 

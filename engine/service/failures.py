@@ -8,9 +8,9 @@ from typing import Any
 
 from fastapi import HTTPException
 
-from engine.errors import ContractError, CutnodeError, GameError, PositionError, TableError
+from engine.contract.errors import ContractError, CutnodeError, GameError, PositionError, TableError
+from engine.contract.text import quoted
 from engine.service.models import ErrorBody
-from engine.text import quoted
 
 __all__ = ["Failure", "failure_of", "failure_of_request", "report", "responses"]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from engine.parameters import MOST_DEPTH
+from engine.kernels.parameters import MOST_DEPTH
 
 __all__ = [
     "Answer",

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.embedding import Engine
+from engine.search.engine import Engine
 from engine.service.failures import Failure, failure_of, report
 from engine.service.models import Answer
 from engine.service.settings import Settings

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
-from engine.errors import CutnodeError
+from engine.contract.errors import CutnodeError
 from engine.service.app import Service, make_app
 from engine.service.guard import patient_protocol
 from engine.service.settings import Settings

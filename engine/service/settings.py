@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from engine.errors import CutnodeError
-from engine.table import available_megabytes
+from engine.contract.errors import CutnodeError
+from engine.storage.tables import available_megabytes
 
 __all__ = ["USUAL_SECONDS", "Settings"]
 

@@ -11,15 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.api import perft
-from engine.clock import Clock
-from engine.contract import chance, chance_outcome, game_function, legal_moves, outcome, play
-from engine.embedding import Engine
-from engine.errors import CutnodeError, GameError
-from engine.evaluation import evaluation_of
-from engine.finding import Game
-from engine.people import board, move_text, position_text
-from engine.results import Iteration, Line, Result, SearchResult, line_text
+from engine.contract.dispatch import game_function
+from engine.contract.errors import CutnodeError, GameError
+from engine.contract.legal import legal_moves
+from engine.contract.loading import Game
+from engine.contract.messages import board, move_text, position_text
+from engine.contract.verbs import chance, chance_outcome, outcome, play
+from engine.kernels.clock import Clock
+from engine.kernels.evaluation import evaluation_of
+from engine.search.api import perft
+from engine.search.engine import Engine
+from engine.search.results import Iteration, Line, Result, SearchResult, line_text
+from engine.search.solving import require_solvable
 from engine.service.catalogue import Catalogue
 from engine.service.failures import Failure
 from engine.service.models import (
@@ -42,7 +45,6 @@ from engine.service.models import (
     SolveRequest,
 )
 from engine.service.settings import USUAL_SECONDS, Settings
-from engine.solving import require_solvable
 
 __all__ = ["KINDS", "Key", "Task", "Tell", "estimated", "prepare", "shown"]
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
-from engine.errors import CutnodeError
-from engine.scores import WIN
+from engine.contract.errors import CutnodeError
+from engine.kernels.scores import WIN
 from engine.tree.recording import Node, Tree, Unsearched
 
 __all__ = ["FORMATS", "to_dot", "to_json", "to_mermaid", "to_svg"]

@@ -2,7 +2,7 @@
 
 :func:`record_tree` runs a search in plain Python, which visits the nodes that the compiled one
 does, and looks over its shoulder: node functions are called through observers (see
-``engine.interpreted``) that note the window, the score, and the moves that were looked at.
+``engine.compiler.interpreter``) that note the window, the score, and the moves that were looked at.
 Why a node ended follows from the counters that it raised itself.  The searches know nothing
 of it, so they pay nothing for it.
 
@@ -25,39 +25,35 @@ from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Any
 
-from engine.api import alphabeta, minimax
-from engine.chance import chance_node
-from engine.contract import (
+from engine.compiler.interpreter import Interpretable, Observer, observed
+from engine.contract.derived import same_after_chance
+from engine.contract.dispatch import defines, game_function, game_name, is_plain, module_of
+from engine.contract.errors import CutnodeError, GameError, require_integer
+from engine.contract.loading import plain_copy
+from engine.contract.positions import coerce
+from engine.contract.stop import RUNNING
+from engine.contract.verbs import (
     INFINITE,
     NO_MOVE,
     chance,
     chance_outcome,
-    defines,
     drawn,
-    game_function,
-    game_name,
-    is_plain,
-    module_of,
     moves_again,
     outcome,
-    same_after_chance,
 )
-from engine.errors import CutnodeError, GameError, whole
-from engine.evaluation import Evaluation
-from engine.finding import plain_copy
-from engine.interpreted import Interpretable, Observer, observed
-from engine.limits import RUNNING
-from engine.node import COUNTERS, leaf_score
-from engine.optionality import Optionality
-from engine.ordering import bring_best, ranked_move
-from engine.parameters import MOST_DEPTH
-from engine.plain import alphabeta_node, minimax_node, repeats
-from engine.positions import coerce
-from engine.quiescence import quiet_node
-from engine.results import score_text
-from engine.scores import is_decisive, win_distance
-from engine.search import search_node
-from engine.searcher import Searcher
+from engine.kernels.chance import chance_node
+from engine.kernels.evaluation import Evaluation
+from engine.kernels.node import COUNTERS, leaf_score
+from engine.kernels.optionality import Optionality
+from engine.kernels.ordering import bring_best, ranked_move
+from engine.kernels.parameters import MOST_DEPTH
+from engine.kernels.quiescence import quiet_node
+from engine.kernels.reference import alphabeta_node, minimax_node, repeats
+from engine.kernels.scores import is_decisive, win_distance
+from engine.kernels.search import search_node
+from engine.search.api import alphabeta, minimax
+from engine.search.results import score_text
+from engine.search.searcher import Searcher
 
 __all__ = ["SEARCHES", "Node", "Tree", "Unsearched", "record_tree"]
 
@@ -152,7 +148,7 @@ class Tree:
     depth: int
     """Plies, of the last iteration; less than asked for if the value was proven by then."""
     decisive: bool
-    """Whether scores far from 0 are wins (see ``engine.scores``)."""
+    """Whether scores far from 0 are wins (see ``engine.kernels.scores``)."""
     value: float
     pv: tuple[str, ...]
     """The line of best play, as far as the tree was recorded: a ply more than is shown."""
@@ -203,9 +199,9 @@ def record_tree(
         (width, 1, "a width"),
         (size, 1, "a size"),
     ):
-        if whole(number, what) < least:
+        if require_integer(number, what) < least:
             raise CutnodeError(f"{what} is {least} or more, not {number}")
-    if not 0 <= whole(depth, "a depth") <= MOST_DEPTH:
+    if not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
     if search not in SEARCHES:
         raise CutnodeError(f"a search is one of {', '.join(SEARCHES)}, not {search!r}")

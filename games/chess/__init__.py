@@ -34,9 +34,9 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.bits import bytes_reversed
-from engine.constants import Constant
-from engine.counting import NOWHERE
+from engine.contract.bits import bytes_reversed
+from engine.contract.constants import Constant
+from engine.contract.counting import NOWHERE
 from games.chess.boards import sides
 from games.chess.evaluation import SQUARES
 from games.chess.evaluation import evaluate as evaluate

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import Bits, bytes_reversed
-from engine.constants import Constant
-from engine.jit import compiled
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, bytes_reversed
+from engine.contract.constants import Constant
 from games.chess.squares import ALL, NOT_A, NOT_H
 
 __all__ = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.bits import Bits, bytes_reversed
-from engine.jit import compiled
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, bytes_reversed
 from games.chess.squares import ALL, NOT_A, NOT_H
 
 __all__ = [

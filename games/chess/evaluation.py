@@ -17,9 +17,9 @@ Another evaluation is a compiled function ``evaluate_...`` of a position in the 
 
 from __future__ import annotations
 
-from engine.bits import Bits, lowest_index, popcount, without_lowest
-from engine.counting import NOWHERE
-from engine.jit import compiled
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, lowest_index, popcount, without_lowest
+from engine.contract.counting import NOWHERE
 from games.chess.boards import board_of, turned, turned_attacks
 from games.chess.kings import attack, shelter
 from games.chess.network import network_score

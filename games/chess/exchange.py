@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.bits import Bits, lowest
-from engine.jit import compiled
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, lowest
 from games.chess.attacks import (
     bishop_attacks,
     king_attacks,

@@ -6,8 +6,8 @@ what moves, or which special move it is; castling is written as the king takes t
 
 from __future__ import annotations
 
-from engine.bits import Bits, lowest_index, without_lowest
-from engine.jit import compiled
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, lowest_index, without_lowest
 from games.chess.attacks import (
     between,
     bishop_attacks,

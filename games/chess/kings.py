@@ -6,8 +6,8 @@ the middle game is its square, divided by ``DANGER_UNIT`` (as in Stockfish to ve
 
 from __future__ import annotations
 
-from engine.bits import Bits, lowest_index, popcount
-from engine.jit import compiled
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, lowest_index, popcount
 from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
 from games.chess.boards import fill_down, fill_up
 from games.chess.squares import ALL

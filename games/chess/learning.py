@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.bits import lowest_index, popcount, without_lowest
-from engine.counting import NOWHERE
-from engine.errors import CutnodeError
+from engine.contract.bits import lowest_index, popcount, without_lowest
+from engine.contract.counting import NOWHERE
+from engine.contract.errors import CutnodeError
 from games.chess.boards import board_of
 from games.chess.evaluation import FULL_SCALE, PHASES, between, scale_of, worth_of
 from games.chess.network import (

@@ -25,12 +25,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from engine.bits import Bits, lowest_index, popcount, without_lowest
-from engine.constants import Constant
-from engine.errors import GameError
-from engine.files import write_whole
-from engine.jit import compiled
-from engine.rows import Rows, clipped, dot
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, lowest_index, popcount, without_lowest
+from engine.contract.constants import Constant
+from engine.contract.errors import GameError
+from engine.contract.vectors import Rows, clipped, dot
+from engine.storage.files import write_whole
 from games.chess.squares import UPSIDE_DOWN
 
 __all__ = [

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from engine import PositionError, draw_board, legal_moves, quoted
-from engine.contract import check, outcome, play, skip
+from engine.contract.verbs import check, outcome, play, skip
 from games.chess.generator import (
     CASTLING,
     KING,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import Bits, lowest_index, popcount, without_lowest
-from engine.constants import Constant
-from engine.jit import compiled
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, lowest_index, popcount, without_lowest
+from engine.contract.constants import Constant
 from games.chess.attacks import pawn_attacks
 from games.chess.boards import fill_down, fill_up, pawn_attacks_down, sides
 from games.chess.squares import ALL, FIRST_ROW

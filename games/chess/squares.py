@@ -8,7 +8,7 @@ is a word with a bit for each.
 
 from __future__ import annotations
 
-from engine.bits import Bits
+from engine.contract.bits import Bits
 
 __all__ = [
     "ALL",

@@ -43,11 +43,11 @@ from numba import njit
 
 from engine import NO_MOVE
 from engine.batches import BatchSearcher
-from engine.bits import Bits
-from engine.counting import NOWHERE
-from engine.files import write_whole
-from engine.positions import as_words, load, park, width
-from engine.training import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from engine.contract.bits import Bits
+from engine.contract.counting import NOWHERE
+from engine.contract.positions import as_words, pack, unpack, width
+from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from engine.storage.files import write_whole
 from games.chess import (
     MAX_MOVES,
     REPETITIONS,
@@ -137,13 +137,13 @@ def step(words, choices):
     value, word = np.zeros(count, np.int64), np.zeros(count, np.uint64)
     buffer = np.zeros(2 * MAX_MOVES, np.int64)
     for n in range(count):
-        position = load(words, n * each, like)
+        position = unpack(words, n * each, like)
         quiet_move[n] = not check(position)
         for at in range(noisy(position, buffer, 0)):
             if buffer[at] == choices[n]:
                 quiet_move[n] = False
         child = play(position, choices[n])
-        park(words, n * each, child)
+        pack(words, n * each, child)
         ended, value[n] = outcome(child)
         over[n] = ended or drawn(child)
         word[n] = recurrence(child)
@@ -157,7 +157,7 @@ def wander(words, steps, random):
     each = width(like)
     buffer = np.zeros(2 * MAX_MOVES, np.int64)
     for n in range(len(steps)):
-        position = load(words, n * each, like)
+        position = unpack(words, n * each, like)
         for at in range(steps[n]):
             if drawn(position):
                 break
@@ -165,7 +165,7 @@ def wander(words, steps, random):
             if count == 0:
                 break
             position = play(position, buffer[random[n, at] % count])
-        park(words, n * each, position)
+        pack(words, n * each, position)
 
 
 @njit

@@ -41,11 +41,11 @@ from engine import (
     perft,
     quoted,
 )
-from engine.clock import Allowance, Clock, allot, settle
-from engine.contract import check, play
-from engine.mating import MOST_MOVES
-from engine.parameters import MOST_DEPTH
-from engine.scores import WIN, win_distance
+from engine.contract.verbs import check, play
+from engine.kernels.clock import Allowance, Clock, allot, settle
+from engine.kernels.mate import MOST_MOVES
+from engine.kernels.parameters import MOST_DEPTH
+from engine.kernels.scores import WIN, win_distance
 from games.chess import MAX_MOVES, UNIT, Position, parse_position, start
 from games.chess.notation import parse_move, uci
 

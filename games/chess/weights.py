@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.constants import Constant
-from engine.counting import NOWHERE, NowhereType
-from engine.errors import GameError
-from engine.jit import compiled
-from engine.native import in_compiled_code
-from engine.text import quoted
+from engine.compiler.jit import compiled
+from engine.contract.constants import Constant
+from engine.contract.counting import NOWHERE, NowhereType
+from engine.contract.errors import GameError
+from engine.contract.native import in_compiled_code
+from engine.contract.text import quoted
 
 __all__ = [
     "DANGERS",

@@ -43,7 +43,7 @@ from engine import (
     quoted,
     rebuild,
 )
-from engine.bits import bytes_reversed
+from engine.contract.bits import bytes_reversed
 from games.othello.discs import PASS, empties, final_value, flipped, mobility, write
 from games.othello.endings import bounds, candidates, endgame, forced, order, scout  # noqa: F401
 from games.othello.midgame import deviation  # noqa: F401

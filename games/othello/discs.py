@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine import Bits, compiled, lowest_index, popcount, without_lowest
-from engine.lanes import Lanes, highest_in, load_lanes, nonzero_in, spread, union
+from engine.contract.simd import Lanes, highest_in, load_lanes, nonzero_in, spread, union
 
 __all__ = [
     "ALL",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine import NO_MOVE, Bits, compiled, lowest, lowest_index, popcount, without_lowest
-from engine.lanes import Lanes, common, spread
+from engine.contract.simd import Lanes, common, spread
 from games.othello.discs import (
     ALL,
     DIRECTIONS,

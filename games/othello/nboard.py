@@ -32,10 +32,10 @@ from engine import (
     quoted,
     solve,
 )
-from engine.clock import Clock
-from engine.contract import outcome
-from engine.runner import Limits
-from engine.solver import solve_batch
+from engine.contract.verbs import outcome
+from engine.kernels.clock import Clock
+from engine.kernels.solver import solve_batch
+from engine.search.running import Limits
 from games.othello import (
     PASS,
     Discs,

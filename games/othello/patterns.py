@@ -22,8 +22,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from engine import Bits, GameError, compiled, popcount, quoted
-from engine.constants import Constant
-from engine.lanes import load_lanes, words_of
+from engine.contract.constants import Constant
+from engine.contract.simd import load_lanes, words_of
 from games.othello.discs import reach
 
 __all__ = ["PATTERNS", "SIZE", "STAGES", "UNIT", "pattern_score", "pattern_value", "stage_of"]

@@ -35,8 +35,8 @@ import numpy as np
 from numba import njit
 
 from engine import Bits, lowest_index, popcount, without_lowest
-from engine.files import write_whole
-from engine.training import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from engine.storage.files import write_whole
 from games.othello import Position
 from games.othello.discs import difference, flipped, reach
 from games.othello.endings import (

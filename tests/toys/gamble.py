@@ -16,7 +16,7 @@ import re
 from typing import NamedTuple
 
 from engine import Bits, PositionError, compiled, quoted, rebuild
-from engine.bits import mix
+from engine.contract.bits import mix
 
 MAX_MOVES = 3
 MAX_PLIES = 500

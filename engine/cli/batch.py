@@ -1,0 +1,140 @@
+"""The command ``cutnode batch``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from engine.batches.results import BatchResult, read_positions
+from engine.batches.running import run_batch
+from engine.cli.inputs import read_lines
+from engine.cli.main import INTERRUPTED, NOT_PROVEN
+from engine.cli.options import (
+    DEPTH_IN,
+    EVALUATION,
+    EXACT,
+    nodes_option,
+    seconds_option,
+    table_mb,
+    threads_option,
+)
+from engine.cli.progress import progress_bar
+from engine.contract.errors import CutnodeError
+from engine.contract.loading import Game, load_game
+from engine.storage.files import check_file
+
+__all__ = ["JOURNAL", "NODES", "SECONDS", "THREADS", "WEAK", "batch"]
+
+THREADS = threads_option(
+    "Work with N threads, which share the table's size; all processors by default.", None
+)
+JOURNAL = click.option(
+    "--journal",
+    metavar="FILE",
+    help="Keep what is done in FILE, and go on with it if it is there.",
+)
+NODES = nodes_option("At most N nodes for a position.")
+SECONDS = seconds_option("At most S seconds for a position.")
+WEAK = click.option("--weak", is_flag=True, help="Prove only who wins.")
+OUT = ".parquet", ".jsonl"
+
+
+@click.command()
+@click.argument("game")
+@click.argument("file")
+@click.option(
+    "--solve", "task", flag_value="solve", default="solve", help="Prove values (default)."
+)
+@click.option("--search", "task", flag_value="search", help="Search as deep as limits allow.")
+@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="Search N plies deep.")
+@NODES
+@SECONDS
+@WEAK
+@EVALUATION
+@EXACT
+@DEPTH_IN
+@click.option("--warm", is_flag=True, help="Build on what was found of other positions.")
+@click.option("--unique", is_flag=True, help="Do equivalent positions once.")
+@THREADS
+@table_mb(256)
+@JOURNAL
+@click.option(
+    "--out",
+    metavar="FILE",
+    help="Write FILE.parquet or FILE.jsonl; JSON lines to standard output if not given.",
+)
+def batch(
+    game: str,
+    file: str,
+    task: str,
+    warm: bool,
+    unique: bool,
+    threads: int | None,
+    table_mb: int,
+    journal: str | None,
+    out: str | None,
+    **options: Any,
+) -> None:
+    """Solve or search all positions of FILE on all cores.
+
+    FILE has a position in each line, as `cutnode solve --file` takes it; - is standard input.
+    What is interrupted goes on where it was if it has a journal. Each position starts from an
+    empty table unless --warm; then proofs of alike positions are quicker, and node counts
+    depend on the threads.
+    """
+    if out is not None:
+        if not out.endswith(OUT):
+            raise CutnodeError(f"results are written to a file {' or '.join(OUT)}, not {out}")
+        check_file(out)
+    loaded = load_game(game)
+    positions = read_batch(loaded, file)
+    context = click.get_current_context()
+    chosen = {
+        name: value
+        for name, value in options.items()
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    }
+    with progress_bar(len(positions)) as tell:
+        result = run_batch(
+            positions,
+            task,
+            journal=journal,
+            threads=threads,
+            table=table_mb,
+            cold=not warm,
+            unique=unique,
+            progress=lambda progress: tell(progress.done),
+            **chosen,
+        )
+    write(result, out)
+    if sys.stderr.isatty():
+        done, proven = int(result.done.sum()), int(result.proven.sum())
+        rate = f"{result.nodes.sum() / result.seconds:,.0f} nodes per second"
+        click.echo(
+            f"{done:,} of {len(result):,} positions, {proven:,} proven, in "
+            f"{result.seconds:.3g} s ({rate})",
+            err=True,
+        )
+    if result.reason == "interrupted":
+        sys.exit(INTERRUPTED)
+    if task == "solve" and not result.proven.all():
+        sys.exit(NOT_PROVEN)
+
+
+def read_batch(game: Game, file: str) -> Any:
+    """The positions of a file, packed."""
+    source, lines = read_lines(file)
+    return read_positions(game, lines, source)
+
+
+def write(result: BatchResult, out: str | None) -> None:
+    """Write what was found of all positions to a file, or to standard output."""
+    if out is None:
+        for line in result.json_lines():
+            click.echo(line)
+    elif out.endswith(".parquet"):
+        result.to_parquet(out)
+    else:
+        result.to_jsonl(out)

@@ -1,0 +1,150 @@
+"""The command ``cutnode book``: build a book, show it, look positions up."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from typing import Any
+
+import click
+
+from engine.batches.books import build_book
+from engine.cli.batch import JOURNAL, NODES, SECONDS, THREADS, WEAK
+from engine.cli.main import INTERRUPTED, NOT_PROVEN
+from engine.cli.options import table_mb
+from engine.cli.progress import progress_bar
+from engine.contract.dispatch import game_name, module_of
+from engine.contract.errors import CutnodeError
+from engine.contract.loading import Game, load_game
+from engine.contract.messages import move_text
+from engine.contract.verbs import NO_MOVE
+from engine.storage.books import Book
+from engine.storage.files import check_file
+
+__all__ = ["book"]
+
+GAME = click.option("--game", metavar="GAME", help="The game, if it is one in a file of yours.")
+
+
+@click.group()
+def book() -> None:
+    """Build a book of a game's first positions, show it, and look positions up."""
+
+
+@book.command()
+@click.argument("game")
+@click.option(
+    "--plies", type=click.IntRange(min=0), required=True, metavar="N", help="All of N moves."
+)
+@click.option("--out", required=True, metavar="FILE", help="The file of the book.")
+@click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
+@WEAK
+@NODES
+@SECONDS
+@THREADS
+@table_mb(256)
+@JOURNAL
+def build(
+    game: str,
+    plies: int,
+    out: str,
+    start: str | None,
+    threads: int | None,
+    table_mb: int,
+    journal: str | None,
+    **limits: Any,
+) -> None:
+    """Prove the values of all positions after at most N moves, and write them to a file.
+
+    With limits, what is not proven has bounds.
+    """
+    check_file(out)
+    loaded = load_game(game)
+    with progress_bar(1) as tell:
+        found, reason = build_book(
+            loaded,
+            plies,
+            start=None if start is None else loaded.parse(start),
+            journal=journal,
+            threads=threads,
+            table=table_mb,
+            progress=lambda progress: tell(progress.done, progress.total),
+            **limits,
+        )
+    if reason != "done":
+        again = "" if journal is None else f", and goes on with --journal {journal}"
+        click.echo(f"cutnode: the book is not done: {reason}{again}", err=True)
+        sys.exit(INTERRUPTED)
+    found.save(out)
+    if sys.stderr.isatty():
+        click.echo(f"{len(found):,} positions in {out}", err=True)
+    if not found.proven.all():
+        sys.exit(NOT_PROVEN)
+
+
+def opened(file: str, game: str | None) -> Book:
+    """A book from a file; it is about a *game* that is loaded before, or one of its variants."""
+    loaded = None if game is None else load_game(game)
+    found = Book.load(file)
+    if loaded is not None and (
+        module_of(found.cls) is not loaded.module
+        or (loaded.variant and type(loaded.start()) is not found.cls)
+    ):
+        raise CutnodeError(f"{file} is about {game_name(found.cls)}, not {game}")
+    return found
+
+
+@book.command()
+@click.argument("file")
+@GAME
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def show(file: str, game: str | None, as_json: bool) -> None:
+    """Say what a book holds."""
+    found = opened(file, game)
+    proven = found.proven
+    values = Counter(found.lower[proven].tolist())
+    data = {
+        "game": game_name(found.cls),
+        "plies": found.plies,
+        "positions": len(found),
+        "proven": int(proven.sum()),
+        "with a best move": int((found.bests != NO_MOVE).sum()),
+        "values": {str(value): values[value] for value in sorted(values, reverse=True)},
+        "bytes": os.path.getsize(file),
+    }
+    if as_json:
+        click.echo(json.dumps(data))
+        return
+    for name, value in data.items():
+        if isinstance(value, dict):
+            value = "  ".join(f"{value}: {count:,}" for value, count in value.items())
+        click.echo(f"{name:18}{f'{value:,}' if isinstance(value, int) else value}")
+
+
+@book.command()
+@click.argument("file")
+@click.argument("position", required=False)
+@GAME
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def probe(file: str, position: str | None, game: str | None, as_json: bool) -> None:
+    """Look a position up: its value for the mover, and a best move.
+
+    Exit code 3 if it is not in the book.
+    """
+    found = opened(file, game)
+    place = Game(module_of(found.cls), getattr(found.cls, "VARIANT", "")).parse(position or "")
+    answer = found.answer(place)
+    lower, upper, move = answer or (None, None, None)
+    best = None if move is None else move_text(place, move)
+    if as_json:
+        data = {"position": position or "", "lower": lower, "upper": upper, "best_move": best}
+        click.echo(json.dumps(data))
+    elif answer is None:
+        click.echo("not in the book")
+    else:
+        value = lower if lower == upper else f"{lower}..{upper}"
+        click.echo(f"value  {value}\nbest   {best or '-'}")
+    if answer is None:
+        sys.exit(NOT_PROVEN)

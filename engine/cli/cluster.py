@@ -1,0 +1,154 @@
+"""The commands ``cutnode cluster ...``: work on a Dask cluster from a shell.
+
+Exit codes are those of ``cutnode solve``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+
+from engine.cli.options import seconds_option, table_mb
+from engine.cluster.driver import MOST_POSITIONS, SplitProgress, solve_split
+from engine.cluster.tasks import require_distributed
+from engine.contract.errors import CutnodeError
+from engine.contract.loading import load_game
+from engine.contract.messages import board
+from engine.contract.text import quoted
+
+__all__ = ["cluster"]
+
+NOT_PROVEN = 3
+INTERRUPTED = 130
+
+EPILOG = """\
+\b
+GAME and POSITION are those of `cutnode solve --help`. The workers need cutnode, of the same
+version; a game in a file of its own is sent to them.
+
+\b
+Exit codes: 0 proven, 1 an unexpected failure, 2 bad input, 3 a limit ended the search before the
+proof, 4 a game breaks the contract, 130 interrupted (what was found until then is printed).
+"""
+
+
+@click.group(epilog=EPILOG)
+def cluster() -> None:
+    """Spread the work on one position over many machines, with Dask."""
+
+
+@cluster.command(epilog=EPILOG)
+@click.argument("game")
+@click.argument("position", required=False)
+@click.option(
+    "--plies",
+    type=click.IntRange(min=1),
+    required=True,
+    metavar="N",
+    help="Split after N choices: engine/docs/cluster.md says how many pay.",
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Of a cluster that runs, such as tcp://scheduler:8786."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Else start N workers here, of one thread each.  [default: one for each core]",
+)
+@click.option("--journal", metavar="FILE", help="Keep answers there, and go on with them.")
+@click.option("--weak", is_flag=True, help="Prove only who wins: 1 the mover, 0 nobody, -1.")
+@seconds_option()
+@click.option(
+    "--questions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Each task asks N questions; by default as many as take a tenth of a second.",
+)
+@click.option(
+    "--most-positions",
+    type=click.IntRange(min=1),
+    default=MOST_POSITIONS,
+    show_default=True,
+    metavar="N",
+    help="Hold at most N positions here, some 130 bytes each.",
+)
+@table_mb(256)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def solve(
+    game: str,
+    position: str | None,
+    scheduler: str | None,
+    workers: int | None,
+    as_json: bool,
+    table_mb: int,
+    **search: Any,
+) -> None:
+    """Prove the value of a hard position by thousands of tasks, and a best move.
+
+    The tree is expanded here to a ply, and workers answer questions about what is below. A worker
+    that dies is no harm; if this program ends, the same command goes on with the journal.
+    """
+    start = load_game(game).parse(position or "")
+    with connected(scheduler, workers) as client, status_line() as progress:
+        result = solve_split(client, start, table=table_mb, progress=progress, **search)
+    if as_json:
+        click.echo(json.dumps(result.to_dict()))
+    else:
+        click.echo(f"{board(start)}\n\n{result}")
+        click.echo(
+            f"tasks  {result.tasks:,}, {result.cancelled:,} more cancelled, {result.restored:,} "
+            f"answers from the journal; {result.busy:.3g} s of work"
+        )
+    if result.reason == "interrupted":
+        sys.exit(INTERRUPTED)
+    if not result.proven:
+        sys.exit(NOT_PROVEN)
+
+
+@contextlib.contextmanager
+def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
+    """A client of a cluster that runs, or of one that is started here."""
+    distributed = require_distributed()
+    if scheduler is not None and workers is not None:
+        raise CutnodeError("--scheduler and --workers exclude each other")
+    with contextlib.ExitStack() as stack:
+        if scheduler is None:
+            here = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=":0",
+                memory_limit=0,
+                silence_logs=logging.ERROR,
+            )
+            client = distributed.Client(stack.enter_context(here))
+        else:
+            try:
+                client = distributed.Client(scheduler)
+            except (OSError, ValueError) as error:
+                raise CutnodeError(
+                    f"there is no scheduler at {quoted(scheduler)}: {error}"
+                ) from None
+        yield stack.enter_context(client)
+
+
+@contextlib.contextmanager
+def status_line() -> Iterator[Callable[[SplitProgress], None] | None]:
+    """A line on standard error that says how far the proof is, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("expanding the top of the tree") as status:
+        yield lambda now: status.update(
+            f"value {now.lower}..{now.upper}, is it at least {now.asked}?  "
+            f"{now.answers:,} answers, {now.in_flight} tasks on {now.threads} threads, "
+            f"{now.nodes:,} nodes, {now.seconds:.0f} s"
+        )

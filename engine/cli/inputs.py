@@ -1,0 +1,67 @@
+"""What commands read: positions from files and arguments, and lists of names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import engine
+from engine.contract.errors import CutnodeError
+from engine.contract.loading import Game
+from engine.kernels.techniques import choose, leave_out
+
+
+def chosen_techniques(
+    cls: Any, techniques: str | None, without: str | None, exact: bool
+) -> list[str] | None:
+    """The techniques that options name; None for all that suit the game."""
+    if techniques is None and without is None:
+        return None
+    chosen = choose(cls, None if techniques is None else names_in(techniques), exact=exact)
+    return sorted(leave_out(chosen, names_in(without or "")))
+
+
+def names_in(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def read_positions(
+    name: str, position: str | None, file: str | None
+) -> tuple[Game, list[tuple[str, Any]]]:
+    """The game, and the positions asked for, each with the text that a person gave.
+
+    All of a file is read before anything is solved, so that an error in it shows at once.
+    """
+    game = engine.load_game(name)
+    if file is None:
+        return game, [(position or "", game.parse(position or ""))]
+    if position is not None:
+        raise CutnodeError("a position and --file exclude each other")
+    source, lines = read_lines(file)
+    entries = []
+    for number, line in enumerate(lines, 1):
+        text = line.partition(";")[0].strip()
+        if text and not text.startswith("#"):
+            try:
+                entries.append((text, game.parse(text)))
+            except CutnodeError as error:
+                raise CutnodeError(f"{source}, line {number}: {error}") from None
+    if not entries:
+        raise CutnodeError(f"{source} holds no positions")
+    return game, entries
+
+
+def read_lines(file: str) -> tuple[str, list[str]]:
+    """The name and the lines of a text file, ``-`` for standard input."""
+    source = "standard input" if file == "-" else file
+    data = b""
+    try:
+        with click.open_file(file, "rb") as stream:
+            data = stream.read()
+        return source, data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CutnodeError(f"{source}, line {line}: this is not UTF-8 text") from None
+    except OSError as error:
+        raise CutnodeError(f"{source} cannot be read: {error.strerror}") from None

@@ -1,0 +1,1 @@
+"""From rules and kernels to machine code, or to plain Python."""

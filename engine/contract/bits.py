@@ -1,0 +1,258 @@
+"""Bit tricks and casts: every operation on 64-bit words that needs care has a name here.
+
+A bitboard is a :class:`Bits`: an ``int`` to Python, an unsigned 64-bit word to
+compiled code.  Each function below works in both worlds and gives the same answer in
+both, for words below 2**64.
+
+Why the names matter: in compiled code an expression that mixes ``Bits`` with a bare
+integer (``board & 1``, ``board - 1``) is *signed*, so a later ``>>`` would drag the top
+bit along.  Write constants as ``Bits(1)``, or use the functions of this module.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, typeof_impl
+
+from engine.contract.native import in_compiled_code
+
+__all__ = [
+    "WORD",
+    "Bits",
+    "as_bits",
+    "as_float",
+    "bytes_reversed",
+    "high_product",
+    "lowest",
+    "lowest_index",
+    "mix",
+    "popcount",
+    "prefetch",
+    "product",
+    "without_lowest",
+]
+
+WORD = (1 << 64) - 1
+"""All 64 bits set."""
+
+
+class Bits(int):
+    """A 64-bit word: an annotation, a constant, and a cast.
+
+    ``board: Bits`` declares a field of a position, ``Bits(0x41)`` makes a constant that
+    compiled code sees as unsigned, and ``Bits(x)`` inside compiled code casts.
+    """
+
+    __slots__ = ()
+
+
+@typeof_impl.register(Bits)
+def _typeof_bits(value: Bits, context: Any) -> types.Type:
+    return types.uint64
+
+
+@in_compiled_code(Bits)
+def _cast_to_bits(x: Any) -> Any:
+    if isinstance(x, types.Integer | types.Boolean):
+        return lambda x: np.uint64(x)
+    return None
+
+
+def popcount(word: int) -> int:
+    """The number of set bits."""
+    return int(word).bit_count()
+
+
+def lowest(word: int) -> int:
+    """The lowest set bit alone (0 for 0)."""
+    return word & -word & WORD
+
+
+def without_lowest(word: int) -> int:
+    """The word without its lowest set bit (0 for 0)."""
+    return word & (word - 1) & WORD if word else 0
+
+
+def lowest_index(word: int) -> int:
+    """The index, 0..63, of the lowest set bit (64 for 0)."""
+    return (int(word) & -int(word)).bit_length() - 1 if word else 64
+
+
+def bytes_reversed(word: int) -> int:
+    """The word with its eight bytes in the opposite order: a board upside down."""
+    return int.from_bytes(int(word).to_bytes(8, "little"), "big")
+
+
+def as_bits(value: float) -> int:
+    """The 64 bits of a float."""
+    return Bits(struct.unpack("<Q", struct.pack("<d", value))[0])
+
+
+def as_float(word: int) -> float:
+    """The float that 64 bits are."""
+    return float(struct.unpack("<d", struct.pack("<Q", word))[0])
+
+
+def product(a: int, b: int) -> int:
+    """The low 64 bits of ``a * b``."""
+    return (int(a) * int(b)) & WORD
+
+
+def high_product(a: int, b: int) -> int:
+    """The high 64 bits of ``a * b``: maps a random word ``a`` evenly onto ``range(b)``."""
+    return (int(a) * int(b)) >> 64
+
+
+def prefetch(array: Any, index: int) -> None:
+    """Ask the processor to bring ``array[index]`` near; never fails, changes nothing."""
+
+
+def mix(word: int) -> int:
+    """Scatter a word over all 64 bits; distinct words stay distinct.
+
+    Two rounds of xor-shift and odd multiplication, each invertible (the constants are
+    those of D. Stafford's "Mix13", used by SplitMix64).
+    """
+    word = int(word)
+    word = (word ^ (word >> 30)) * _MIX[0] & WORD
+    word = (word ^ (word >> 27)) * _MIX[1] & WORD
+    return word ^ (word >> 31)
+
+
+_MIX = Bits(0xBF58476D1CE4E5B9), Bits(0x94D049BB133111EB)
+
+
+def _call(name: str) -> Any:
+    """An intrinsic that calls the LLVM function *name* on a 64-bit word."""
+    result = types.uint64 if "bswap" in name else types.int64
+
+    @intrinsic
+    def call(typing: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            i64 = ir.IntType(64)
+            extra = [ir.Constant(ir.IntType(1), 0)] if name == "llvm.cttz.i64" else []
+            kinds = [i64] + [constant.type for constant in extra]
+            function = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(i64, kinds), name
+            )
+            return builder.call(function, [args[0], *extra])
+
+        return result(types.uint64), generate
+
+    return call
+
+
+_popcount = _call("llvm.ctpop.i64")
+_trailing_zeros = _call("llvm.cttz.i64")
+_bytes_reversed = _call("llvm.bswap.i64")
+
+
+@intrinsic
+def _as_bits(typing: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.uint64(types.float64), generate
+
+
+@intrinsic
+def _as_float(typing: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate
+
+
+@intrinsic
+def _high_product(typing: Any, a: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i64, i128 = ir.IntType(64), ir.IntType(128)
+        wide = builder.mul(builder.zext(args[0], i128), builder.zext(args[1], i128))
+        return builder.trunc(builder.lshr(wide, ir.Constant(i128, 64)), i64)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def _prefetch(typing: Any, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(array)(context, builder, args[0]).data
+        i32 = ir.IntType(32)
+        address = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32]),
+            "llvm.prefetch.p0",
+        )
+        read, keep, data_cache = (ir.Constant(i32, n) for n in (0, 3, 1))
+        builder.call(function, [address, read, keep, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@in_compiled_code(popcount)
+def _compiled_popcount(word: Any) -> Any:
+    return lambda word: _popcount(np.uint64(word))
+
+
+@in_compiled_code(lowest)
+def _compiled_lowest(word: Any) -> Any:
+    return lambda word: np.uint64(word) & (~np.uint64(word) + np.uint64(1))
+
+
+@in_compiled_code(without_lowest)
+def _compiled_without_lowest(word: Any) -> Any:
+    return lambda word: np.uint64(word) & (np.uint64(word) - np.uint64(1))
+
+
+@in_compiled_code(lowest_index)
+def _compiled_lowest_index(word: Any) -> Any:
+    return lambda word: _trailing_zeros(np.uint64(word))
+
+
+@in_compiled_code(bytes_reversed)
+def _compiled_bytes_reversed(word: Any) -> Any:
+    return lambda word: _bytes_reversed(np.uint64(word))
+
+
+@in_compiled_code(as_bits)
+def _compiled_as_bits(value: Any) -> Any:
+    return lambda value: _as_bits(np.float64(value))
+
+
+@in_compiled_code(as_float)
+def _compiled_as_float(word: Any) -> Any:
+    return lambda word: _as_float(np.uint64(word))
+
+
+@in_compiled_code(product)
+def _compiled_product(a: Any, b: Any) -> Any:
+    return lambda a, b: np.uint64(a) * np.uint64(b)
+
+
+@in_compiled_code(high_product)
+def _compiled_high_product(a: Any, b: Any) -> Any:
+    return lambda a, b: _high_product(np.uint64(a), np.uint64(b))
+
+
+@in_compiled_code(prefetch)
+def _compiled_prefetch(array: Any, index: Any) -> Any:
+    return lambda array, index: _prefetch(array, index)
+
+
+@in_compiled_code(mix)
+def _compiled_mix(word: Any) -> Any:
+    def compiled_mix(word: Any) -> Any:
+        word = np.uint64(word)
+        word = (word ^ (word >> np.uint64(30))) * _MIX[0]
+        word = (word ^ (word >> np.uint64(27))) * _MIX[1]
+        return word ^ (word >> np.uint64(31))
+
+    return compiled_mix

@@ -1,0 +1,29 @@
+"""The legal moves of a position, for Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.contract.dispatch import game_constant
+from engine.contract.messages import contract_violation
+from engine.contract.stop import MOVES
+from engine.contract.verbs import MOVES_ROOM, chance, moves, outcome
+
+__all__ = ["legal_moves"]
+
+
+def legal_moves(position: Any) -> list[int]:
+    """The legal moves, in the order of the game; none if the game is over or chance decides.
+
+    :class:`ContractError` if they are more than ``MAX_MOVES``.
+    """
+    if outcome(position)[0] or chance(position) > 0:
+        return []
+    most = game_constant(type(position), "MAX_MOVES", 256)
+    buffer: list[int] = [0] * most
+    try:
+        return buffer[: moves(position, buffer, 0)]
+    except IndexError:
+        if moves(position, [0] * (most + MOVES_ROOM), 0) <= most:
+            raise
+    raise contract_violation(position, MOVES)

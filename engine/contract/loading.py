@@ -1,0 +1,161 @@
+"""Finding a game by what a person writes: a name, a module, or a file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import re
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from engine.contract.dispatch import PLAIN_COPY, is_plain, module_of
+from engine.contract.errors import GameError
+from engine.contract.notebook import shows_board
+from engine.contract.text import nearest, quoted
+
+__all__ = ["Game", "game_names", "load_game", "plain_copy"]
+
+COLLECTION = "games"
+"""The package whose modules are known by their bare names."""
+
+PYTHON_SIDE = ("start", "parse_position", "position_text", "parse_move", "move_text")
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game and one of its variants."""
+
+    module: ModuleType
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.module.__name__.rpartition(".")[2]
+
+    def start(self) -> Any:
+        """The first position."""
+        return shows_board(self.module.start(self.variant))
+
+    def parse(self, text: str) -> Any:
+        """A position from the game's own notation; :class:`PositionError` if it is none."""
+        return shows_board(self.module.parse_position(text, self.variant))
+
+
+def game_names() -> list[str]:
+    """The games that can be named without a path."""
+    package = importlib.import_module(COLLECTION)
+    return sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+
+
+def load_game(name: str, *, plain: bool = False) -> Game:
+    """The game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
+
+    A variant may follow after a colon: ``connect4:8x7``.  :class:`GameError` if there is
+    no such game, or if it lacks a function of the contract.
+
+    *plain* gives a second copy of the game, whose rules run as plain Python even if they
+    could be compiled.
+    """
+    on_drive = re.match(r"[A-Za-z]:[\\/]", name)
+    at = name.find(":", 2 if on_drive else 0)
+    source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])
+    module = _module(source)
+    if plain:
+        module = plain_copy(module)
+    missing = [verb for verb in PYTHON_SIDE if not callable(getattr(module, verb, None))]
+    if missing:
+        raise GameError(f"{source} is not a game: it does not define {', '.join(missing)}")
+    game = Game(module, variant)
+    _require_position(source, game)
+    return game
+
+
+def _require_position(source: str, game: Game) -> None:
+    """See that the first position is one that the engine can take."""
+    start = game.start()
+    cls = type(start)
+    if module_of(cls) is not game.module:
+        raise GameError(
+            f"the positions of {source} are of class {cls.__qualname__}, of module "
+            f"{cls.__module__}: the class has to be defined in the game's own file"
+        )
+    if is_plain(cls):
+        try:
+            hash(start)
+        except TypeError as error:
+            raise GameError(
+                f"the positions of {source} cannot be compared and kept ({error}): make "
+                f"{cls.__qualname__} immutable, such as a NamedTuple or a frozen dataclass"
+            ) from None
+
+
+def _module(source: str) -> ModuleType:
+    if source.endswith(".py"):
+        return _module_of_file(Path(source))
+    names = game_names()
+    known = source in names
+    if known or ("." in source and not source.startswith(".")):
+        try:
+            return importlib.import_module(f"{COLLECTION}.{source}" if known else source)
+        except ModuleNotFoundError as error:
+            raise GameError(f"cannot load {source!r}: {error}") from None
+        except Exception as error:
+            raise _not_loaded(source, error) from error
+    raise GameError(
+        f"there is no game {quoted(source)}{nearest(source, names)}; games are "
+        f"{', '.join(names)}, or a file such as my_game.py"
+    )
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise GameError(f"there is no file {str(path)!r}")
+    name = path.stem
+    loaded = sys.modules.get(name)
+    if loaded is not None and getattr(loaded, "__file__", None) == str(path.resolve()):
+        return loaded
+    if loaded is not None or not name.isidentifier():
+        raise GameError(f"{path.name} cannot be loaded as module {name!r}: rename the file")
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise GameError(f"{path} cannot be loaded as a module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    if str(path.resolve().parent) not in sys.path:
+        sys.path.append(str(path.resolve().parent))  # the game may import its neighbours
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise _not_loaded(str(path), error) from error
+    return module
+
+
+def plain_copy(module: ModuleType) -> ModuleType:
+    """A copy of a game under another name, to run as plain Python."""
+    name = module.__name__ + PLAIN_COPY
+    if name in sys.modules:
+        return sys.modules[name]
+    path = Path(str(module.__file__))
+    inside = [str(path.parent)] if path.name == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=inside)
+    if spec is None or spec.loader is None:
+        raise GameError(f"{path} cannot be loaded as a module")
+    copy = importlib.util.module_from_spec(spec)
+    copy.PLAIN = True  # type: ignore[attr-defined]
+    sys.modules[name] = copy
+    spec.loader.exec_module(copy)
+    return copy
+
+
+def _not_loaded(source: str, error: Exception) -> GameError:
+    """What went wrong while a module was read (Python's own words say where) or run."""
+    steps = traceback.extract_tb(error.__traceback__)
+    places = [f" ({Path(s.filename).name}, line {s.lineno})" for s in steps if s.name == "<module>"]
+    place = "" if isinstance(error, SyntaxError) or not places else places[-1]
+    return GameError(f"cannot load {source!r}: {type(error).__name__}: {error}{place}")

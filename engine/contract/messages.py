@@ -1,0 +1,187 @@
+"""What a game says to people, and what to tell its author where that, or a rule, fails.
+
+A game's functions for people run when the work is done: a text that cannot be had must not
+lose a result.  So the command prints results with what stands in for such a text
+(:func:`forgiving`); to Python the failure is a :class:`ContractError`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import traceback
+from collections.abc import Iterator
+from contextvars import ContextVar
+from types import FrameType, ModuleType
+from typing import Any
+
+from engine.contract.dispatch import (
+    game_constant,
+    game_function,
+    game_name,
+    longest_line,
+    module_of,
+    value_limit,
+)
+from engine.contract.errors import ContractError, CutnodeError
+from engine.contract.stop import MOVES, PLIES, PROBABILITIES
+from engine.contract.text import quoted
+from engine.contract.verbs import (
+    MOVES_ROOM,
+    candidates,
+    chance,
+    chance_outcome,
+    moves,
+    noisy,
+    outcome,
+)
+
+__all__ = [
+    "board",
+    "contract_violation",
+    "description",
+    "explained",
+    "forgiving",
+    "move_text",
+    "position_text",
+]
+
+_failures: ContextVar[list[ContractError] | None] = ContextVar("failures", default=None)
+
+
+@contextlib.contextmanager
+def forgiving() -> Iterator[list[ContractError]]:
+    """Let something stand in for texts that fail; gives the list of what went wrong."""
+    failures: list[ContractError] = []
+    token = _failures.set(failures)
+    try:
+        yield failures
+    finally:
+        _failures.reset(token)
+
+
+def position_text(position: Any) -> str:
+    """A position in its game's notation."""
+    return _said(position, "position_text", (), _plainly(position))
+
+
+def move_text(position: Any, move: int) -> str:
+    """A move in its game's notation."""
+    return _said(position, "move_text", (move,), f"move {move}")
+
+
+def board(position: Any) -> str:
+    """A position as its game draws it."""
+    return _said(position, "__str__", (), _plainly(position))
+
+
+def description(position: Any, value: float) -> str | None:
+    """A value in the words of its game; None if that has none."""
+    if not hasattr(module_of(type(position)), "describe"):
+        return None
+    return _said(position, "describe", (value,), "") or None
+
+
+def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
+    try:
+        if name == "__str__":
+            return str(position)
+        return str(game_function(type(position), name)(position, *args))
+    except CutnodeError:
+        raise
+    except Exception as error:
+        failures = _failures.get()
+        failure = explained(error, position) or ContractError(
+            f"{module_of(type(position)).__name__}.{name}: {_name(error)}"
+        )
+        if failures is None:
+            raise failure from error
+        failures.append(failure)
+        return instead
+
+
+def explained(error: Exception, position: Any = None) -> ContractError | None:
+    """What went wrong in the file of a game, and where; None if it was elsewhere.
+
+    *position*: what the game was asked about.  Without it the last that its functions were
+    given is taken.
+    """
+    steps = [
+        (frame, line, game)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if (game := _game_of(frame.f_code.co_filename))
+    ]
+    if not steps:
+        return None
+    frame, line, game = steps[-1]
+    if position is None:
+        position = next((p for step in reversed(steps) for p in _held(step[0], game)), None)
+    where = f"{game.__name__}.{frame.f_code.co_name}, line {line}"
+    if position is not None:
+        where += f", at {_quoted(position)}"
+    return ContractError(f"{where}: {_name(error)}")
+
+
+def contract_violation(position: Any, code: int, evaluation: Any = None) -> ContractError:
+    """What a search found wrong with a position (see ``engine.contract.stop``), in words."""
+    cls = type(position)
+    over, value = outcome(position)
+    limit = value_limit(cls)
+    if code == MOVES:
+        most = game_constant(cls, "MAX_MOVES", 256)
+        counts = {
+            verb.__name__: verb(position, [0] * (most + MOVES_ROOM), 0)
+            for verb in (moves, candidates, noisy)
+        }
+        verb = max(counts, key=lambda name: counts[name])
+        what = f"{verb} made {counts[verb]} moves, more than MAX_MOVES = {most}"
+        if counts[verb] <= most:
+            verb = "candidates" if counts["moves"] else "moves"
+            what = f"{verb} made none, but the game is not over"
+    elif code == PROBABILITIES:
+        odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
+        what = f"chance_outcome: the probabilities are {odds}"
+    elif code == PLIES:
+        plies = longest_line(cls)
+        what = f"play: the game is not over after {plies} plies, or its turns do not end"
+    elif over:
+        what = f"outcome: {value} is further from 0 than {limit:g}"
+    elif evaluation is not None:
+        verb = evaluation.name or "evaluate"
+        what = f"{verb}: {evaluation(position)} is further from 0 than {limit:g}"
+    else:
+        what = f"its value is further from 0 than VALUE_LIMIT = {limit:g}"
+    return ContractError(f"{game_name(cls)} breaks the contract at {_quoted(position)}: {what}")
+
+
+def _game_of(file: str) -> ModuleType | None:
+    """The game that a file defines, if it does."""
+    for module in list(sys.modules.values()):
+        if getattr(module, "__file__", None) == file:
+            return module if hasattr(module, "parse_position") else None
+    return None
+
+
+def _held(frame: FrameType, game: ModuleType) -> Iterator[Any]:
+    """The positions among the variables of a game's function."""
+    for value in frame.f_locals.values():
+        if type(value).__module__ == game.__name__:
+            yield value
+
+
+def _quoted(position: Any) -> str:
+    try:
+        return quoted(module_of(type(position)).position_text(position))
+    except Exception:
+        return _plainly(position)
+
+
+def _plainly(position: Any) -> str:
+    try:
+        return repr(position)
+    except Exception:
+        return object.__repr__(position)
+
+
+def _name(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

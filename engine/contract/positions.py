@@ -1,0 +1,315 @@
+"""Positions as values: their compiled type, and how they rest in flat buffers.
+
+A position is an immutable ``NamedTuple`` whose fields are 64-bit scalars.  A search
+passes positions by value and parks the ones it will need later in an array of 64-bit
+words, ``width(position)`` words each, because array views and allocations inside a node
+cost more than the search itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import struct
+import typing
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload_attribute
+
+from engine.contract.bits import WORD, Bits
+from engine.contract.dispatch import is_plain
+from engine.contract.errors import GameError, PositionError
+from engine.contract.native import in_compiled_code
+
+__all__ = [
+    "Packed",
+    "as_words",
+    "class_of_all",
+    "coerce",
+    "pack",
+    "position_type",
+    "rebuild",
+    "unpack",
+    "width",
+    "words_each",
+]
+
+_SCALARS: dict[Any, types.Type] = {
+    Bits: types.uint64,
+    int: types.int64,
+    bool: types.boolean,
+    float: types.float64,
+}
+
+
+@functools.cache
+def _fields(cls: Any) -> dict[str, Any]:
+    """The names and annotations of a position's fields; :class:`GameError` if unusable."""
+    if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        raise GameError(f"a position must be a NamedTuple, not {cls!r}")
+    hints = typing.get_type_hints(cls)
+    fields = {name: hints.get(name) for name in cls._fields}
+    for name, kind in fields.items():
+        if kind not in _SCALARS:
+            raise GameError(
+                f"{cls.__qualname__}.{name} is annotated {kind!r}; "
+                f"a field of a compiled position is one of Bits, int, bool, float"
+            )
+    return fields
+
+
+@functools.cache
+def position_type(cls: Any) -> types.Type:
+    """The compiled type of a position class, from its annotations."""
+    fields = _fields(cls)
+    for name in constants_of(cls):
+        _make_readable(name)
+    return types.BaseTuple.from_types([_SCALARS[kind] for kind in fields.values()], cls)
+
+
+def constants_of(cls: type) -> dict[str, Any]:
+    """The constants of a position class: public attributes that are data, not fields."""
+    found = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, int | float | tuple | np.ndarray) and name[0] != "_":
+                found[name] = value
+    return found
+
+
+_readable: set[str] = set()
+
+
+def _make_readable(name: str) -> None:
+    """Let compiled code read ``position.name``, a compile-time constant of its class."""
+    if name in _readable:
+        return
+    _readable.add(name)
+
+    @overload_attribute(types.BaseNamedTuple, name, strict=False)
+    def read(position: Any) -> Any:
+        if name in position.fields:
+            index = position.fields.index(name)
+            return lambda position: position[index]
+        constant = getattr(position.instance_class, name)
+        return lambda position: constant
+
+
+def coerce(position: Any) -> Any:
+    """The same position with every field of exactly its annotated type.
+
+    Positions of rules in plain Python are what they are.
+    """
+    cls: Any = type(position)
+    if is_plain(cls):
+        return position
+    kinds = _fields(cls).values()
+    return cls(*(kind(value) for kind, value in zip(kinds, position, strict=True)))
+
+
+def rebuild(position: Any, *fields: Any) -> Any:
+    """A position of the same class as *position* with these *fields*, in order.
+
+    The way for rules to make positions when one file has several position classes (one
+    for each size of board); ``Position(...)`` does when there is only one.
+    """
+    return type(position)(*fields)
+
+
+def width(position: Any) -> int:
+    """The number of words that func:`pack` writes."""
+    return len(position)
+
+
+def pack(words: Any, index: int, position: Any) -> None:
+    """Write *position* to ``words[index : index + width(position)]`` (uint64)."""
+    cls: Any = type(position)
+    kinds = _fields(cls).values()
+    for offset, word in enumerate(map(_to_word, position, kinds)):
+        words[index + offset] = word
+
+
+def unpack(words: Any, index: int, example: Any) -> Any:
+    """The position parked at *index*; *example* is any position of its class."""
+    cls: Any = type(example)
+    kinds = _fields(cls).values()
+    return cls(*(_from_word(int(words[index + at]), kind) for at, kind in enumerate(kinds)))
+
+
+def words_each(cls: Any) -> int:
+    """How many words a position of a class takes where it is parked."""
+    return 1 if is_plain(cls) else len(_fields(cls))
+
+
+class Packed(Sequence[Any]):
+    """Positions of one class, parked in an array: in Connect Four 16 bytes each.
+
+    *words* are those of :func:`as_words`, *example* is any position of the class.  Slices share the
+    array.
+    """
+
+    __slots__ = ("example", "words")
+
+    def __init__(self, words: Any, example: Any):
+        self.words = words
+        self.example = example
+
+    @classmethod
+    def of(cls, positions: Sequence[Any]) -> Packed:
+        """Pack some positions, one at least."""
+        return (
+            positions if isinstance(positions, Packed) else cls(as_words(positions), positions[0])
+        )
+
+    def __len__(self) -> int:
+        return len(self.words) // words_each(type(self.example))
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Packed: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            start, end, step = index.indices(len(self))
+            if step != 1:
+                return self.chosen(range(start, end, step))
+            each = words_each(type(self.example))
+            return Packed(self.words[start * each : max(start, end) * each], self.example)
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there are {len(self)} positions, and no number {index}")
+        index %= len(self)
+        if isinstance(self.words, list):
+            return self.words[index]
+        return unpack(self.words, index * words_each(type(self.example)), self.example)
+
+    def chosen(self, numbers: Any) -> Packed:
+        """The positions of these numbers."""
+        if isinstance(self.words, list):
+            return Packed([self.words[number] for number in numbers], self.example)
+        rows = self.words.reshape(len(self), words_each(type(self.example)))
+        return Packed(rows[np.asarray(numbers, np.int64)].reshape(-1), self.example)
+
+
+def class_of_all(positions: Sequence[Any]) -> Any:
+    """The class of some positions; :class:`PositionError` if they are not of one."""
+    if isinstance(positions, Packed):
+        return type(positions.example)
+    cls: Any = type(positions[0])
+    for position in positions:
+        if type(position) is not cls:
+            raise PositionError(
+                f"positions of one batch are of one class, not {cls.__name__} "
+                f"and {type(position).__name__}"
+            )
+    return cls
+
+
+def as_words(positions: Sequence[Any]) -> Any:
+    """Positions of one class, parked one after the other: an array of uint64.
+
+    Rules in plain Python take a list of positions.
+    """
+    if isinstance(positions, Packed):
+        return positions.words
+    cls = class_of_all(positions)
+    if is_plain(cls):
+        return list(positions)
+    values: Iterable[Any] = itertools.chain.from_iterable(positions)
+    kinds = _fields(cls).values()
+    if any(kind is not Bits for kind in kinds):
+        values = map(_to_word, values, itertools.cycle(kinds))
+    return np.fromiter(values, np.uint64, len(positions) * len(_fields(cls)))
+
+
+def _to_word(value: Any, kind: Any) -> int:
+    if kind is float:
+        return int.from_bytes(struct.pack("<d", value), "little")
+    return int(kind(value)) & WORD
+
+
+def _from_word(word: int, kind: Any) -> Any:
+    if kind is float:
+        return struct.unpack("<d", word.to_bytes(8, "little"))[0]
+    if kind is int and word >> 63:
+        return word - (1 << 64)
+    return kind(word)
+
+
+@intrinsic
+def _rebuild(typing: Any, position: Any, fields: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        given = zip(cgutils.unpack_tuple(builder, args[1]), fields, position, strict=True)
+        values = [context.cast(builder, value, old, new) for value, old, new in given]
+        return context.make_tuple(builder, position, values)
+
+    return position(position, fields), generate
+
+
+@in_compiled_code(rebuild)
+def _compiled_rebuild(position: Any, *fields: Any) -> Any:
+    return lambda position, *fields: _rebuild(position, fields)
+
+
+@in_compiled_code(width)
+def _compiled_width(position: Any) -> Any:
+    count = len(position)
+    return lambda position: count
+
+
+def _as_word(builder: Any, value: Any) -> Any:
+    """Reinterpret a 64-bit (or narrower) scalar as a word."""
+    i64 = ir.IntType(64)
+    if isinstance(value.type, ir.DoubleType):
+        return builder.bitcast(value, i64)
+    return value if value.type == i64 else builder.zext(value, i64)
+
+
+def _as_scalar(context: Any, builder: Any, word: Any, kind: Any) -> Any:
+    """Undo :func:`_as_word`."""
+    wanted = context.get_value_type(kind)
+    if isinstance(wanted, ir.DoubleType):
+        return builder.bitcast(word, wanted)
+    return word if wanted == word.type else builder.trunc(word, wanted)
+
+
+def _cell(context: Any, builder: Any, words: Any, array: Any, index: Any, at: int) -> Any:
+    data = context.make_array(words)(context, builder, array).data
+    return builder.gep(data, [builder.add(index, ir.Constant(index.type, at))])
+
+
+@intrinsic
+def _pack(typing: Any, words: Any, index: Any, position: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        for at, value in enumerate(cgutils.unpack_tuple(builder, args[2])):
+            cell = _cell(context, builder, words, args[0], args[1], at)
+            builder.store(_as_word(builder, value), cell)
+        return context.get_dummy_value()
+
+    return types.void(words, types.intp, position), generate
+
+
+@intrinsic
+def _unpack(typing: Any, words: Any, index: Any, example: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = []
+        for at, kind in enumerate(example):
+            cell = _cell(context, builder, words, args[0], args[1], at)
+            values.append(_as_scalar(context, builder, builder.load(cell), kind))
+        return context.make_tuple(builder, example, values)
+
+    return example(words, types.intp, example), generate
+
+
+@in_compiled_code(pack)
+def _compiled_pack(words: Any, index: Any, position: Any) -> Any:
+    return lambda words, index, position: _pack(words, index, position)
+
+
+@in_compiled_code(unpack)
+def _compiled_unpack(words: Any, index: Any, example: Any) -> Any:
+    return lambda words, index, example: _unpack(words, index, example)

@@ -1,0 +1,79 @@
+"""Reading and drawing boards, and reading lines of play, for games to share."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from engine.contract.dispatch import game_function
+from engine.contract.errors import PositionError
+from engine.contract.verbs import play
+
+__all__ = ["draw_board", "is_board", "nearest", "parse_board", "play_texts", "quoted"]
+
+LONGEST_QUOTE = 60
+
+
+def is_board(text: str, symbols: str) -> bool:
+    """Whether a text looks like a board: it holds one of the *symbols* or a ``/``."""
+    return any(character in f"{symbols}/\n" for character in text.lower())
+
+
+def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
+    """Read rows separated by line ends or ``/``, the top row first.
+
+    Blanks are skipped, and so are rows of column numbers.  Letters may be large or small.
+    :class:`PositionError` names the row and column of what does not belong.
+    """
+    lines = ["".join(line.split()).lower() for line in text.replace("/", "\n").split("\n")]
+    rows = [line for line in lines if line and not line.isdigit()]
+    if len(rows) != height:
+        raise PositionError(
+            f"the board has {len(rows)} rows; a board of {width}x{height} has {height}, "
+            f"separated by line ends or '/'"
+        )
+    for number, row in enumerate(rows, 1):
+        for column, symbol in enumerate(row, 1):
+            if symbol not in symbols:
+                allowed = " ".join(symbols)
+                raise PositionError(
+                    f"{symbol!r} in row {number} from the top, column {column}: "
+                    f"a cell is one of {allowed}"
+                )
+        if len(row) != width:
+            raise PositionError(
+                f"row {number} from the top has {len(row)} cells; a row has {width}"
+            )
+    return rows
+
+
+def nearest(text: str, names: Iterable[str]) -> str:
+    """What to ask a person who wrote *text* for one of *names*, or nothing."""
+    near = difflib.get_close_matches(text, list(names), n=1, cutoff=0.4)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def quoted(text: str) -> str:
+    """A text as a message shows it: in quotes, and not all of a long one."""
+    return repr(text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}...")
+
+
+def draw_board(rows: list[str], footer: str = "") -> str:
+    """The rows with their cells apart, and a *footer* (column names) below."""
+    lines = [" ".join(row) for row in rows]
+    return "\n".join([*lines, footer] if footer else lines)
+
+
+def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "move") -> Any:
+    """The position after *moves*, each in the game's notation, of which *text* consists.
+
+    :class:`PositionError` says which *what* of the text is wrong, and why.
+    """
+    parse_move = game_function(type(position), "parse_move")
+    for number, move in enumerate(moves, 1):
+        try:
+            position = play(position, parse_move(position, move))
+        except PositionError as error:
+            raise PositionError(f"{what} {number} of {quoted(text.strip())}: {error}") from None
+    return position

@@ -1,0 +1,1 @@
+"""Everything that is compiled for a game: node functions, and what they share."""

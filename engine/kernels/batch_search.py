@@ -1,0 +1,188 @@
+"""The search of limited depth of many positions in one call of compiled code.
+
+It deepens with the same depths and windows as :class:`engine.search.searcher.Searcher`, and so
+visits the same nodes."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+
+from engine.compiler.jit import compiled
+from engine.contract.dispatch import MAX_VALUE
+from engine.contract.positions import unpack, width
+from engine.contract.stop import NODES, RUNNING, TIME, VALUE
+from engine.contract.verbs import INFINITE, NO_MOVE, moves, outcome
+from engine.kernels.evaluation import estimate
+from engine.kernels.node import search_dtype
+from engine.kernels.parameters import ASPIRATION_DEPTH, ASPIRATION_WINDOW
+from engine.kernels.reference import report_violation
+from engine.kernels.scores import final_score, limited
+from engine.kernels.search import search_root
+from engine.kernels.table import begin
+
+FOUND = np.dtype(
+    [
+        ("value", np.int64),
+        ("move", np.int64),  # NO_MOVE where the game is over
+        ("depth", np.int64),  # the last that was completed
+        ("nodes", np.int64),
+        ("proven", np.bool_),
+        ("reason", np.int64),  # RUNNING: nothing ended it before its depth; see engine.limits
+    ],
+    align=True,
+)
+"""What is found of a position: what ``Searcher.search`` says of it."""
+
+
+CONTROL = np.dtype(
+    [
+        ("current", np.int64),  # the position of the batch that is being searched
+        ("stop_at", np.int64),  # a stop because of time is meant for this one
+        ("cold", np.int64),  # each position starts from nothing
+        ("depth", np.int64),  # the last to search
+        ("first", np.int64),  # the first,
+        ("step", np.int64),  # and how far apart they are
+        ("aspiration", np.int64),
+        ("found", np.int64),  # the score of the best move so far of a depth that is not done,
+        ("best", np.int64),  # that move, or NO_MOVE
+    ],
+    align=True,
+)
+"""What a batch is told, beside the memory of its search, and what it keeps."""
+
+
+SEARCHED = types.Array(numba.from_dtype(FOUND), 1, "C")
+
+
+BATCH = numba.from_dtype(CONTROL)
+
+
+TABLE = types.uint64[::1]
+
+
+@compiled(inline=False)
+def unlearn(search):
+    """Forget what searches have learned about moves."""
+    for at in range(len(search.history)):
+        search.history[at] = 0
+    for at in range(len(search.continued)):
+        search.continued[at] = 0
+    for at in range(len(search.killers)):
+        search.killers[at] = NO_MOVE
+    for at in range(len(search.counters)):
+        search.counters[at] = NO_MOVE
+
+
+@compiled(inline=False)
+def prepare(batch, search, table):
+    """Make ready for the next position."""
+    if search.use_table:
+        begin(table, batch.cold != 0)
+    if batch.cold:
+        unlearn(search)
+    for at in range(len(search.barred)):
+        search.barred[at] = NO_MOVE
+    search.nodes = search.excluded = search.foretelling = 0
+
+
+@compiled
+def search_depth(position, evaluation, known, depth, batch, search, table):
+    """The score at a depth, with windows around the one that is *known* (``INFINITE``: none).
+
+    After a stop that is meant for this position it is no score.
+    """
+    window = ASPIRATION_WINDOW
+    low, high = -INFINITE, INFINITE
+    if known != INFINITE:
+        low, high = known - window, known + window
+    while True:
+        low, high = max(low, -INFINITE), min(high, INFINITE)
+        search.estimates = 0
+        value = search_root(
+            position,
+            evaluation,
+            np.int64(low),
+            np.int64(high),
+            np.int64(depth),
+            np.int64(0),
+            search,
+            table,
+        )
+        if search.length[0] > 0 and value > low:
+            batch.found, batch.best = value, search.line[0]
+        if search.stop == TIME and batch.stop_at != batch.current:
+            search.stop = RUNNING  # the time of an earlier position was over
+            continue
+        if search.stop != RUNNING or low < value < high:
+            return value
+        if abs(value) >= INFINITE:
+            report_violation(position, VALUE, search)
+            return value
+        window *= 4
+        if value <= low:
+            low = value - window if window < MAX_VALUE else -INFINITE
+        else:
+            high = value + window if window < MAX_VALUE else INFINITE
+
+
+@compiled
+def deepen(position, evaluation, result, batch, search, table):
+    """Search a position deeper and deeper, as far as limits allow."""
+    result.depth, result.proven, result.move = 0, False, NO_MOVE
+    over, final = outcome(position)
+    if over:
+        result.value = final_score(final, 0, search.win, search.step)
+        result.proven = True
+        return
+    result.value = limited(estimate(evaluation, position), search.win)
+    if moves(position, search.moves, 0) > 0:
+        result.move = search.moves[0]
+    # The last scores of two parities of depth: that of this depth, and the other.
+    known, other = INFINITE, INFINITE
+    depth = batch.first
+    while depth <= batch.depth:
+        batch.best = NO_MOVE
+        expected = known if batch.aspiration and depth >= ASPIRATION_DEPTH else INFINITE
+        value = search_depth(position, evaluation, expected, depth, batch, search, table)
+        if search.stop != RUNNING:
+            if batch.best != NO_MOVE and batch.best != result.move:
+                result.value, result.move = batch.found, batch.best
+            return
+        result.value, result.depth = value, depth
+        if search.length[0] > 0:
+            result.move = search.line[0]
+        result.proven = search.estimates == 0
+        if result.proven:
+            return
+        known = value
+        if batch.step % 2 != 0:
+            known, other = other, known
+        depth += batch.step
+
+
+@compiled(
+    signature=lambda position, evaluation: types.void(
+        position,
+        evaluation,
+        types.uint64[::1],
+        SEARCHED,
+        BATCH,
+        numba.from_dtype(search_dtype(position.instance_class)),
+        TABLE,
+    )
+)
+def search_batch(example, evaluation, words, results, batch, search, table):
+    """Search the positions parked in *words*; *example* is any position of their class."""
+    for number in range(len(results)):
+        result = results[number]
+        batch.current = number
+        if search.stop == NODES or search.stop == TIME:
+            search.stop = RUNNING
+        if search.stop == RUNNING:
+            prepare(batch, search, table)
+            position = unpack(words, number * width(example), example)
+            deepen(position, evaluation, result, batch, search, table)
+            result.nodes = search.nodes
+        result.reason = search.stop

@@ -1,0 +1,165 @@
+"""Static evaluations as values: what a search is told to estimate positions with.
+
+A search calls ``estimate(evaluation, position)``.  The evaluation's type names its
+function, so compiled code is made for that function, as it is for a position's class, and
+nothing is looked up while the search runs.  The weights of an :class:`Optionality` are data
+that the function reads.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
+
+from numba import types
+from numba.core.datamodel import models, register_default
+from numba.extending import NativeValue, typeof_impl, unbox
+
+from engine.compiler.interpreter import Interpretable
+from engine.contract import verbs as contract
+from engine.contract.dispatch import defines, game_name, module_of
+from engine.contract.errors import GameError
+from engine.contract.native import in_compiled_code, is_compiled
+from engine.contract.text import nearest
+from engine.kernels.optionality import PRESETS, Optionality, scale, weigh
+
+__all__ = ["Evaluation", "estimate", "evaluation_names", "evaluation_of"]
+
+PREFIX = "evaluate_"
+
+
+class Evaluation(Interpretable):
+    """A compiled function that estimates the value of a position for the mover.
+
+    The function is one of a module (so that other processes find what was compiled for
+    it), decorated with ``@compiled``; :class:`GameError` if it is not.
+    """
+
+    def __init__(self, function: Callable[[Any], float]):
+        if function is not contract.evaluate and not is_compiled(function):
+            raise GameError(f"{function!r} is not compiled: put @compiled before it")
+        module = sys.modules.get(function.__module__)
+        if getattr(module, function.__name__, None) is not function:
+            raise GameError(f"{function!r} is not a function at the top level of a module")
+        self.function = function
+        self.type = EvaluationType(function.__module__, function.__name__, _digest(function))
+
+    def __call__(self, position: Any) -> float:
+        value = self.function(position)
+        return value if isinstance(value, float) else int(value)
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.module}.{self.function.__name__})"
+
+    @property
+    def name(self) -> str | None:
+        """By which people ask for it; None for a game's ``evaluate``."""
+        name = self.function.__name__
+        return name.removeprefix(PREFIX) if name.startswith(PREFIX) else None
+
+    @property
+    def meaning(self) -> str:
+        """What tells the scores of this evaluation from those of others."""
+        return str(self.type.name)
+
+    @property
+    def module(self) -> str:
+        """The module that its compiled code depends on."""
+        return str(self.function.__module__)
+
+
+class EvaluationType(types.Opaque):  # type: ignore[misc]
+    """The compiled type of an evaluation: the name of a function, and what it does.
+
+    A function that was defined again in a notebook is another.
+    """
+
+    def __init__(self, module: str, function: str, digest: str):
+        self.module = module
+        self.function = function
+        super().__init__(name=f"evaluation {module}.{function} {digest}")
+
+    def resolve(self) -> Any:
+        return getattr(sys.modules[self.module], self.function)
+
+
+def _digest(function: Any) -> str:
+    code = function.__code__
+    constants = [constant for constant in code.co_consts if not hasattr(constant, "co_code")]
+    text = repr((code.co_code, constants, code.co_names))
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+register_default(EvaluationType)(models.OpaqueModel)
+
+
+@typeof_impl.register(Evaluation)
+def _typeof_evaluation(evaluation: Evaluation, context: Any) -> types.Type:
+    return evaluation.type
+
+
+@unbox(EvaluationType)
+def _unbox_evaluation(kind: types.Type, evaluation: Any, c: Any) -> NativeValue:
+    return NativeValue(c.context.get_dummy_value())
+
+
+def estimate(evaluation: Any, position: Any) -> float:
+    """What an evaluation says of a position: a whole number, except in games of chance."""
+    return evaluation(position)  # type: ignore[no-any-return]
+
+
+@in_compiled_code(estimate)
+def _compiled_estimate(evaluation: Any, position: Any) -> Any:
+    if isinstance(evaluation, types.BaseNamedTuple):
+        unit, limit = scale(position.instance_class)
+        return lambda evaluation, position: weigh(evaluation, position, unit, limit)
+    function = evaluation.resolve()
+    return lambda evaluation, position: function(position)
+
+
+OWN = Evaluation(contract.evaluate)
+"""The game's ``evaluate``, or 0 if it has none."""
+
+
+def evaluation_names(cls: type) -> list[str]:
+    """The names under which the game of a position class has other evaluations."""
+    found = vars(module_of(cls))
+    return [name.removeprefix(PREFIX) for name in found if name.startswith(PREFIX)]
+
+
+def evaluation_of(
+    cls: type, chosen: str | Evaluation | Optionality | None
+) -> Evaluation | Optionality:
+    """An evaluation by name: ``"columns"`` is the game's ``evaluate_columns``.
+
+    None is its ``evaluate``; names of :data:`engine.kernels.optionality.PRESETS` are evaluations of
+    optionality.  :class:`GameError` if the game has none of that name, or no ``features``
+    for an optionality to weigh.
+    """
+    if chosen is None:
+        return OWN
+    if isinstance(chosen, Evaluation):
+        return chosen
+    names = evaluation_names(cls)
+    if isinstance(chosen, str) and chosen in PRESETS and chosen not in names:
+        chosen = PRESETS[chosen]
+    if isinstance(chosen, Optionality):
+        if not defines(cls, "features"):
+            raise GameError(
+                f"{game_name(cls)} has no features to weigh: an optionality needs a game that "
+                f"defines features(position), twelve numbers (see engine/contract/verbs.py)"
+            )
+        return chosen.checked()
+    if callable(chosen):
+        return Evaluation(chosen)
+    if not isinstance(chosen, str):
+        raise GameError(f"an evaluation is a name or a compiled function, not {chosen!r}")
+    if chosen not in names:
+        names += PRESETS if defines(cls, "features") else ()
+        raise GameError(
+            f"{game_name(cls)} has no evaluation {chosen!r}{nearest(chosen, names)}; "
+            + (f"it has {', '.join(names)}, and its own" if names else "it has only its own")
+        )
+    return Evaluation(getattr(module_of(cls), PREFIX + chosen))

@@ -1,0 +1,95 @@
+"""Compiled loops over many positions: their keys, their children, and what is known of them."""
+
+from __future__ import annotations
+
+from numba import types
+
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, mix
+from engine.contract.derived import most_moves
+from engine.contract.positions import pack, unpack, width
+from engine.contract.verbs import (
+    INFINITE,
+    MOVES_ROOM,
+    canonical,
+    canonical_move,
+    moves,
+    moves_again,
+    outcome,
+    play,
+    settled,
+)
+from engine.kernels.table import begin, store
+
+__all__ = ["ROOM", "canonical_keys", "fill", "unfold"]
+
+WORDS = types.uint64[::1]
+NUMBERS = types.int64[::1]
+
+ROOM = MOVES_ROOM
+"""The room for moves beyond ``MAX_MOVES`` that :func:`unfold` is given."""
+
+MOST_WORK = 127
+"""What is put into a table from outside gives way last."""
+
+
+@compiled(signature=lambda position: types.void(position, WORDS, WORDS, NUMBERS))
+def canonical_keys(example, words, keys, symmetries):
+    """The key of the class of each position parked in *words*, and how it is turned in it."""
+    for number in range(len(keys)):
+        word, symmetry = canonical(unpack(words, number * width(example), example))
+        keys[number] = word
+        symmetries[number] = symmetry
+
+
+@compiled(
+    signature=lambda position: types.void(
+        position, WORDS, NUMBERS, NUMBERS, NUMBERS, WORDS, WORDS, NUMBERS, NUMBERS
+    )
+)
+def unfold(example, words, buffer, counts, values, children, keys, played, again):
+    """Park the children of each position in *words*, and say how many each has.
+
+    Where the game is over they are none, and there is a value.  Of each child: its canonical
+    key, the move to it in the canonical frame of its parent, and whether the same player moves
+    again.  There is room for ``MAX_MOVES`` of each position, and *buffer* has ``ROOM`` more.
+    """
+    made = 0
+    for number in range(len(counts)):
+        position = unpack(words, number * width(example), example)
+        over, values[number] = outcome(position)
+        counts[number] = 0
+        if over:
+            continue
+        _, symmetry = canonical(position)
+        counts[number] = moves(position, buffer, 0)
+        for at in range(min(counts[number], most_moves(position))):
+            move = buffer[at]
+            child = play(position, move)
+            pack(children, made * width(example), child)
+            word, _ = canonical(child)
+            keys[made] = word
+            played[made] = canonical_move(position, move, symmetry)
+            again[made] = moves_again(position, child)
+            made += 1
+
+
+@compiled(signature=lambda position: types.void(position, WORDS, NUMBERS, NUMBERS, NUMBERS, WORDS))
+def fill(example, words, lower, upper, best, table):
+    """Put what is known of the positions parked in *words* into a solver's table.
+
+    *best* are moves in the canonical frame, or ``NO_MOVE``.
+    """
+    begin(table, False)
+    for number in range(len(best)):
+        position = unpack(words, number * width(example), example)
+        points, word = settled(position)
+        low, high = lower[number], upper[number]
+        store(
+            table,
+            mix(Bits(word)),
+            -INFINITE if low == -INFINITE else low - points,
+            INFINITE if high == INFINITE else high - points,
+            best[number],
+            MOST_WORK,
+        )

@@ -1,0 +1,177 @@
+"""Which move next: ranked moves, killers, history.
+
+Moves wait in the stack ``ranked`` as words that sort as they are to be searched.  From the
+highest bits down: the score (plus 2**29, 30 bits), the child's number, counted down from
+65535 (16 bits), so that of equal moves the earlier generated comes first, the move (16
+bits), and whether the mover of the parent is to move in the child (1 bit).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.compiler.jit import compiled
+from engine.contract.derived import knows_gains
+from engine.contract.verbs import NO_MOVE, gain, pattern
+from engine.kernels.parameters import (
+    COUNTER_BONUS,
+    HISTORY_LIMIT,
+    HISTORY_SIZE,
+    KILLER_BONUS,
+    PATTERNS,
+)
+
+__all__ = [
+    "FIRST",
+    "bring_best",
+    "is_put_off",
+    "learned_score",
+    "likeness",
+    "put_off",
+    "rank",
+    "ranked_again",
+    "ranked_move",
+    "ranked_number",
+    "remember_cutoff",
+    "sort_down",
+]
+
+FIRST = (1 << 29) - 1
+"""The score of the move to search first."""
+
+
+@compiled
+def rank(score, move, again, number):
+    return (
+        ((np.int64(score) + (1 << 29)) << 33)
+        | ((0xFFFF - np.int64(number)) << 17)
+        | (np.int64(move) << 1)
+        | np.int64(again)
+    )
+
+
+@compiled
+def ranked_move(ranked):
+    return (ranked >> 1) & 0xFFFF
+
+
+@compiled
+def ranked_again(ranked):
+    return ranked & 1 != 0
+
+
+@compiled
+def ranked_number(ranked):
+    return 0xFFFF - ((ranked >> 17) & 0xFFFF)
+
+
+@compiled
+def put_off(ranked):
+    """The same move behind all others."""
+    return ranked & ((1 << 33) - 1)
+
+
+@compiled
+def is_put_off(ranked):
+    return ranked >> 33 == 0
+
+
+@compiled
+def sort_down(ranked, start, end):
+    """Sort ``ranked[start:end]`` so that the highest come first (few: by insertion)."""
+    for i in range(start + 1, end):
+        item = ranked[i]
+        j = i
+        while j > start and ranked[j - 1] < item:
+            ranked[j] = ranked[j - 1]
+            j -= 1
+        ranked[j] = item
+
+
+@compiled
+def bring_best(ranked, at, end):
+    """Exchange the highest of ``ranked[at:end]`` with the one at the front, and return it.
+
+    Cheaper than sorting where a cutoff comes early.
+    """
+    best = at
+    for other in range(at + 1, end):
+        if ranked[other] > ranked[best]:
+            best = other
+    item = ranked[best]
+    ranked[best] = ranked[at]
+    ranked[at] = item
+    return item
+
+
+@compiled
+def learned_score(search, move, like, previous, mover, ply):
+    """What the search so far says for a move: killers, countermoves, history.
+
+    *like* is its pattern.
+    """
+    score = 0
+    if search.use_history:
+        score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
+    if search.use_continuation:
+        score += continued_score(search, like, ply)
+    if search.use_killers:
+        if move == search.killers[2 * ply]:
+            score += 2 * KILLER_BONUS
+        elif move == search.killers[2 * ply + 1]:
+            score += KILLER_BONUS
+    if search.use_countermoves and previous != NO_MOVE:
+        if search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] == move:
+            score += COUNTER_BONUS
+    return score
+
+
+@compiled
+def likeness(position, move):
+    """The pattern of a move: an index, whatever the game says."""
+    return np.int64(pattern(position, move)) & (PATTERNS - 1)
+
+
+@compiled
+def continued_score(search, like, ply):
+    """What the search says for a pattern after the last move, and after the one before that."""
+    return np.int64(search.continued[PATTERNS * search.patterns[ply + 1] + like]) + np.int64(
+        search.continued[PATTERNS * search.patterns[ply] + like]
+    )
+
+
+@compiled
+def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
+    """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut."""
+    move = ranked_move(search.ranked[at])
+    quiet = not knows_gains(position) or gain(position, move) <= 0
+    if search.use_killers and move != search.killers[2 * ply] and quiet:
+        search.killers[2 * ply + 1] = search.killers[2 * ply]
+        search.killers[2 * ply] = move
+    if search.use_countermoves and previous != NO_MOVE and quiet:
+        search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
+    bonus = search.history_bonus * min(depth * depth, 400)
+    if search.use_history:
+        learn(search.history, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
+        for earlier in range(first, at):
+            tried = ranked_move(search.ranked[earlier])
+            learn(search.history, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
+    if search.use_continuation and quiet:
+        learn_pattern(position, search, move, ply, bonus)
+        for earlier in range(first, at):
+            learn_pattern(position, search, ranked_move(search.ranked[earlier]), ply, -bonus)
+
+
+@compiled
+def learn_pattern(position, search, move, ply, bonus):
+    """The same after the last move, and after the one before that."""
+    like = likeness(position, move)
+    learn(search.continued, PATTERNS * search.patterns[ply + 1] + like, bonus)
+    learn(search.continued, PATTERNS * search.patterns[ply] + like, bonus)
+
+
+@compiled
+def learn(scores, index, bonus):
+    """Move a score by *bonus*, the less the nearer it is to the limit (gravity)."""
+    score = np.int64(scores[index])
+    scores[index] = score + bonus - score * abs(bonus) // HISTORY_LIMIT

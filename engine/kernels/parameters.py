@@ -1,0 +1,214 @@
+"""Every tunable number of the search, each with what was measured when it was chosen.
+
+Figures: Connect Four 7x6, nodes and time per position on 60 positions of 12 plies.
+"""
+
+TABLE_PLIES = 10
+"""A node with fewer plies left neither probes nor stores: searching it again is cheaper
+than a cache miss.  0 instead of 10: 7 % fewer nodes, 20 % more time."""
+
+ENHANCED_PLIES = 15
+"""A node with at least this many plies left looks its children up before it searches one
+(enhanced transposition cutoffs).  12: 7 % fewer nodes, the same time; 18: 10 % slower."""
+
+USUAL_MOVES = 7
+"""These two are for games of up to so many moves.  With more, as many lines are below a node
+of fewer plies: Kayles of up to 64 moves takes 0.54 million nodes for 16 pins with 5 plies
+instead of 10 and 8 instead of 15, and more than 147 million with those."""
+
+FAR_FRACTION = 4
+"""The driver asks for far values first while an end of the interval is further from zero
+than this fraction of the first interval.  4 solves balanced positions as cheaply as
+MTD(f) from 0, and positions with a quick win with a sixteenth of its nodes."""
+
+SCOUTING_SHARE = 10
+"""The search before a proof takes at most this part of the limits of nodes and time."""
+
+SCOUTED_PLIES = 28
+SCOUTED_DEPTH = 5
+"""The moves of that search are tried first at nodes with at least so many plies left, if it went
+at least so deep below them.  Othello, seven positions of 20 to 25 empty squares, million nodes: 140
+with a depth of 5, 148 with 3, 147 with 7, 175 with 1; no such search: 229."""
+
+SMALLEST_REGION = 1 << 13
+"""Buckets with which a table starts: half a MiB, which stays in the second-level cache."""
+
+REGION_GROWTH = 4
+"""A region that is half full grows by this factor."""
+
+SHARED_PLIES = 16
+"""Of threads that share a search, one puts off a child that another searches if its parent
+has at least this many plies left.  Connect Four, three openings, times of one thread over those of
+two: 1.79 with 16, 1.83 with 20, 1.79 with 24, 1.74 with 28, each with an error of 0.03."""
+
+LOOK_NODES = 2_000
+"""Such a thread looks every so many nodes whether another has decided a node of its line: what it
+searches then is of no use.  Two threads visit 1.04 times the nodes of one in four openings of
+Connect Four, and 1.13 times if they do not look."""
+
+# The search of limited depth.  Depths are plies left.
+
+MOST_DEPTH = 63
+"""The deepest that a search can be asked to go: what a table entry has room for."""
+
+MOST_BEFORE = 1024
+"""So many positions of a game that came before a search are looked at for repetitions."""
+
+INLINE_NODES = 20_000
+SHORT_NODES = 50
+"""A search of one ply, and the next after fewer nodes than the second number, runs in the
+caller's thread and has to be done in fewer than the first: a thread of its own costs as
+much as a thousand nodes, and nobody presses Ctrl-C in a millisecond."""
+
+ORDER_DEPTH = 1
+"""A node with at least this depth asks the game how promising moves look.  A game in which that
+costs as much as a leaf sets its own: in Othello, with patterns, 3 instead of 1 visits nearly
+twice the nodes of an exact search at depth 10, in 0.6 of the time."""
+
+TABLE_DEPTH = 1
+"""A node with at least this depth probes and stores."""
+
+HISTORY_SIZE = 4096
+"""Moves share a history entry with those that are equal modulo this."""
+
+HISTORY_LIMIT = 16384
+"""History scores stay between plus and minus this (gravity)."""
+
+PATTERNS = 1024
+"""So many patterns of moves."""
+
+KILLER_BONUS = 8192
+COUNTER_BONUS = 4096
+"""What a killer or countermove is worth beside history scores."""
+
+ORDER_WEIGHT = 64
+"""What a point of the game's own order is worth beside history scores."""
+
+GAIN_WEIGHT = 16
+NOISY_BONUS = 1 << 20
+"""What a point of a noisy move's gain is worth, and how far noisy moves that do not lose are
+before all others, and those that lose behind them."""
+
+ASPIRATION_DEPTH = 4
+ASPIRATION_WINDOW = 16
+"""From this depth on a search starts with a window of this width on either side of the last
+score, four times wider each time that the score lies outside."""
+
+PARITY = 2
+"""Scores of odd and even depths differ, so depth is reduced, and deepened to a depth that is
+given, by multiples of this: what is searched a ply less deep fails high and is repeated.  By 2
+instead of 1: a quarter of the nodes in Connect Four at depth 12, two thirds in Breakthrough at
+depth 6; half of the nodes of single steps in deepening.  A search that is limited otherwise deepens
+by one."""
+
+BLUNT = {
+    "parity": PARITY,
+    "null_reduction": 2,
+    "null_surplus": 0,
+    "reverse_depth": 4,
+    "futility_depth": 3,
+    "razoring_depth": 2,
+    "late_depth": 3,
+    "enhanced_depth": 4,
+    "reduction_depth": 4,
+    "reduction_moves": 2,
+    "history_bonus": 1,
+    "history_share": 8192,
+    "cut_reduction": 1,
+}
+"""Numbers of a search whose leaves are estimated as they are, or played on with moves that
+nobody weighs.
+
+``parity``: see there.
+``null_reduction``: a pass is searched so many plies less deep, and a quarter of the depth less; and
+a ply less for each margin that the estimate is above beta, at most ``null_surplus``.
+``reverse_depth``, ``futility_depth``, ``razoring_depth``, ``late_depth``: the depths up to which
+margins, and the number of a move, prune.
+``enhanced_depth``: nodes of at least this depth look their children up before one is searched.
+``reduction_depth``, ``reduction_moves``: at nodes of at least this depth, moves after so many are
+searched less deep.  ``history_share`` of a move's history are worth a ply, and where a cutoff is
+expected ``cut_reduction`` more are saved; both only in sharp searches.
+``history_bonus``: what a cutoff is worth to its move, times the depth squared."""
+
+SHARP = {
+    "parity": 1,
+    "null_reduction": 3,
+    "null_surplus": 3,
+    "reverse_depth": 5,
+    "futility_depth": 7,
+    "razoring_depth": 0,
+    "late_depth": 5,
+    "enhanced_depth": 8,
+    "reduction_depth": 3,
+    "reduction_moves": 2,
+    "history_bonus": 8,
+    "history_share": 8192,
+    "cut_reduction": 1,
+}
+"""The same where the game says what moves win (``gain``): leaves are quiet there, and scores of
+odd and even depths alike.
+
+Chosen by what moves of 800 positions of chess lose with 60,000 nodes, as Stockfish 15.1 sees them:
+the probability to win falls by 2.0 % on average.  Without ``cut_reduction`` by 0.14 % more, with
+``history_bonus`` 4 or 16 by 0.1 % more (20,000 nodes); with 7 for both depths of 5, razoring, and a
+margin for ``null_surplus`` half as wide, by 0.21 % more.  Errors of these differences are 0.1 %."""
+
+BLUNT_REDUCTION = (0.0, 0.75)
+SHARP_REDUCTION = (0.5, 2.0)
+"""Base and divisor: late moves are searched ``base + log(depth) * log(number) / divisor`` plies
+less deep.  Blunt, divisor 1: 1.5 times the nodes of 0.75; 0.5: 0.8 times, and fewer of the exact
+search's moves."""
+
+INTERNAL_DEPTH = 6
+"""A node of at least this depth without a known move is searched less deep by a step.  4
+instead of 6: 0.6 times the nodes in Connect Four, and fewer of the exact search's moves."""
+
+NULL_DEPTH = 3
+"""A pass is tried at nodes of at least this depth."""
+
+PROBCUT_DEPTH = 3
+PROBCUT_CONFIDENCE = 1.4
+PROBCUT_LEVELS = 1
+"""At nodes of at least this depth a search of half as many plies is asked whether the score
+is beyond the window by so many standard deviations; so many such searches are one inside the
+other at most.  Points in Othello, of 44 to 200 games: all techniques score 0.64 (+- 0.10) against
+all but this with 100 ms a move, 0.53 (+- 0.05) with 30,000 nodes; without margins 0.69 with
+20,000 nodes, and then 1.0 and 1.8 deviations 0.45 and 0.49 against 1.4, two searches inside each
+other 0.50 against one (+- 0.06)."""
+
+MARGINS = {
+    "reverse": 1.0,
+    "futility": 1.5,
+    "razoring": 2.5,
+    "null": 2.0,
+    "delta": 1.5,
+    "noisy": 1.0,
+    "quiet": 0.6,
+    "singular": 0.02,
+}
+"""In ``UNIT`` of the game.  The first three for each ply of depth.  ``null``: see
+``null_reduction``.  ``delta``: quiescence skips moves that gain so much too little.  ``noisy`` and
+``quiet``: moves that lose more by exchanges, for each ply of depth, are skipped.  ``singular``: see
+``SINGULAR_DEPTH``."""
+
+EXCHANGE_DEPTH = 6
+"""The depth up to which they are."""
+
+SINGULAR_DEPTH = 7
+SINGULAR_LESS = 3
+SINGULAR_LEVELS = 4
+"""A known move is tested for being the only good one at nodes of at least this depth, if it was
+found by a search at most so many plies less deep.  It is if all others are worse, half as deep, by
+the margin for each ply of depth.  A test halves the depth, so at most the last number of them are
+one inside the other."""
+
+LATE_MOVES = 4
+"""Moves after ``moves + depth * depth`` are skipped, half as many where estimates fall."""
+
+# Games of chance.
+
+STAR_DEPTH = 2
+LISTED_OUTCOMES = 64
+"""A chance event with at least this depth, and at most so many outcomes, takes the likeliest
+first, and tries a move of each before (Star2).  Depth 1 or 3 instead of 2: 3 % fewer or 6 %
+more nodes in the Royal Game of Ur at depth 6, and more time."""

@@ -1,0 +1,638 @@
+"""The exact solver: alpha-beta to the end of the game, driven by null windows.
+
+:func:`search` is the node function, in numbered steps.  :func:`prove` narrows the proven
+interval of a position with null windows until the value is known.  :func:`solve_batch`
+is what Python calls: it proves one position after the other.
+
+What every function here promises, for a window ``alpha < beta``: the value *v* that it
+returns is fail-soft.  If ``v <= alpha`` the true value is at most *v*; if ``v >= beta``
+it is at least *v*; in between it is exact.  After a stop, returned values mean nothing
+and nothing is stored.
+
+Sources: fail-soft alpha-beta, J. Fishburn, "Another optimization of alpha-beta search"
+(1983); enhanced transposition cutoffs, A. Plaat et al., "Best-first fixed-depth minimax
+algorithms" (1996), whose MTD(f) the near questions of :func:`prove` follow.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from engine.compiler.jit import compiled
+from engine.contract.bits import Bits, mix
+from engine.contract.derived import most_moves, most_value
+from engine.contract.dispatch import MAX_VALUE, game_constant
+from engine.contract.positions import pack, unpack, width, words_each
+from engine.contract.stop import MOVES, NODES, PLIES, RUNNING, VALUE
+from engine.contract.verbs import (
+    INFINITE,
+    MOVES_ROOM,
+    NO_MOVE,
+    bounds,
+    candidates,
+    canonical,
+    canonical_move,
+    endgame,
+    forced,
+    moves,
+    moves_again,
+    order,
+    original_move,
+    outcome,
+    play,
+    plies_left,
+    settled,
+)
+from engine.kernels.clock import ticks
+from engine.kernels.ordering import FIRST, rank, ranked_again, ranked_move, ranked_number, sort_down
+from engine.kernels.parameters import (
+    FAR_FRACTION,
+    LOOK_NODES,
+    SCOUTED_DEPTH,
+    SCOUTED_PLIES,
+    SHARED_PLIES,
+    USUAL_MOVES,
+)
+from engine.kernels.reference import report_violation
+from engine.kernels.table import (
+    address_for,
+    begin,
+    depth_of,
+    is_marked,
+    lower_of,
+    mark,
+    move_of,
+    open_whole,
+    prepare,
+    probe,
+    store,
+    upper_of,
+)
+
+__all__ = [
+    "PREPARE_TABLE",
+    "SHARED_TABLE",
+    "SINGLE_THREADED",
+    "plies_for",
+    "result_dtype",
+    "search_dtype",
+    "solve_batch",
+]
+
+NO_PLY = 1 << 30
+
+SINGLE_THREADED, PREPARE_TABLE, SHARED_TABLE = range(3)
+"""How a batch uses the table: for itself; making it ready for others; with others."""
+
+
+@functools.cache
+def search_dtype(cls: Any) -> np.dtype[Any]:
+    """The memory of one searching thread: control, counters, and stacks for all plies."""
+    plies = game_constant(cls, "MAX_PLIES", 512) + 1
+    room = (plies + 1) * game_constant(cls, "MAX_MOVES", 256)
+    fields: list[Any] = [
+        ("stop", np.int64),  # one of the reasons above; other threads may set it
+        ("stop_at", np.int64),  # the stop is meant for this position of the batch; -1: all
+        ("current", np.int64),  # the position of the batch that is being solved
+        ("node_limit", np.int64),  # for each position
+        ("line_limit", np.int64),  # the same, with the nodes for the best line
+        ("nodes", np.int64),
+        ("probes", np.int64),
+        ("hits", np.int64),
+        ("cutoffs", np.int64),
+        ("stores", np.int64),
+        ("overwrites", np.int64),
+        ("ticks", np.int64),  # the counter when the batch was done
+        ("shared", np.int64),  # whether other threads search the same with the same table
+        ("looked", np.int64),  # at so many nodes we looked last for what they have decided
+        ("unwind", np.int64),  # they have decided the node of this ply; NO_PLY: none
+        ("found_lower", np.int64),  # and this is what they say of it
+        ("found_upper", np.int64),
+        ("path", np.uint64, (plies + 1,)),  # the scattered keys of the line to here
+        ("lowest", np.int64, (plies + 1,)),  # and the windows; infinite where nobody looks
+        ("highest", np.int64, (plies + 1,)),
+        ("plies", np.int64),  # longest line that the stacks have room for
+        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("scouted", np.uint64),  # the purpose of a search that left moves in the table; 0: none
+        ("table_plies", np.int64),  # with fewer left, nodes do not use the table
+        ("enhanced_plies", np.int64),  # with fewer left, they do not look children up
+        ("moves", np.int64, (room + MOVES_ROOM,)),
+        ("ranked", np.int64, (room,)),
+        ("children", np.uint64, (room * (words_each(cls) + 1),)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+def plies_for(cls: Any, plies: int) -> int:
+    """The plies in which a game has as many lines as one of the usual width has in *plies*."""
+    width = max(game_constant(cls, "MAX_MOVES", 256), USUAL_MOVES)
+    return next(n for n in range(1, plies + 1) if width**n >= USUAL_MOVES**plies)
+
+
+@functools.cache
+def result_dtype(cls: Any) -> np.dtype[Any]:
+    """What is proven of one position of a batch."""
+    fields: list[Any] = [
+        ("lower", np.int64),
+        ("upper", np.int64),
+        ("guess", np.int64),  # what to ask first; INFINITE: nobody knows
+        ("reason", np.int64),
+        ("nodes", np.int64),
+        ("probes", np.int64),
+        ("hits", np.int64),
+        ("cutoffs", np.int64),
+        ("stores", np.int64),
+        ("overwrites", np.int64),
+        ("ticks", np.int64),
+        ("length", np.int64),
+        ("line", np.uint16, (game_constant(cls, "MAX_PLIES", 512),)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+def _search(position: Any) -> Any:
+    return numba.from_dtype(search_dtype(position.instance_class))
+
+
+def _results(position: Any) -> Any:
+    return types.Array(numba.from_dtype(result_dtype(position.instance_class)), 1, "C")
+
+
+TABLE = types.uint64[::1]
+
+# How a child waits in the stacks: ``ranked`` has its word (see ``engine.kernels.ordering``), and
+# ``children`` its position and then its scattered key.
+
+
+@compiled
+def resolve(position, alpha, beta, search):
+    """Play forced moves until the game decides the window or there is a choice.
+
+    Returns the position reached, whether the original mover is to move in it, whether
+    its value is decided, and if so that value (for whoever is to move in it).
+    """
+    same = True
+    while True:
+        lower, upper = bounds(position, alpha, beta)
+        if lower >= beta or lower == upper:
+            return position, same, True, lower
+        if upper <= alpha:
+            return position, same, True, upper
+        solved, value, nodes = endgame(position, alpha, beta)
+        search.nodes += nodes
+        if solved:
+            return position, same, True, value
+        move = forced(position)
+        if move == NO_MOVE:
+            return position, same, False, 0
+        child = play(position, move)
+        if not moves_again(position, child):
+            alpha, beta = -beta, -alpha
+            same = not same
+        position = child
+
+
+@compiled
+def lower_in(data, decided):
+    """The lower bound that an entry holds for a position with so much of its value settled."""
+    lower = lower_of(data)
+    return lower if lower == -INFINITE else lower + decided
+
+
+@compiled
+def upper_in(data, decided):
+    upper = upper_of(data)
+    return upper if upper == INFINITE else upper + decided
+
+
+@compiled(inline=False)
+def scouted_move(position, purpose, table):
+    """The move that the search before the proof thought best here, or ``NO_MOVE``."""
+    word, symmetry = canonical(position)
+    data = probe(table, address_for(word, purpose, 0))
+    if data == Bits(0) or depth_of(data) < SCOUTED_DEPTH or move_of(data) == NO_MOVE:
+        return NO_MOVE
+    return original_move(position, move_of(data), symmetry)
+
+
+@compiled
+def work(nodes):
+    """The binary logarithm of a node count, rounded down."""
+    exponent = 0
+    while nodes > 1:
+        nodes >>= 1
+        exponent += 1
+    return exponent
+
+
+@compiled(inline=False)
+def look_around(ply, search, table):
+    """See whether another thread has decided a node of the line to here, the first of them."""
+    search.looked = search.nodes
+    for above in range(ply):
+        data = probe(table, search.path[above])
+        if data != Bits(0):
+            lower, upper = lower_of(data), upper_of(data)
+            if lower >= search.highest[above] or upper <= search.lowest[above] or lower == upper:
+                search.unwind = above
+                search.found_lower, search.found_upper = lower, upper
+                return
+
+
+@compiled
+def must_stop(search, ply):
+    """Whether the search of this position has to end; the reason is left in ``stop``."""
+    if search.nodes > search.node_limit:
+        search.stop = NODES
+        search.stop_at = search.current
+    elif ply > search.plies:
+        search.stop = PLIES
+        search.stop_at = search.current
+    if search.stop and search.stop_at >= 0 and search.stop_at != search.current:
+        search.stop = RUNNING
+    return search.stop != RUNNING
+
+
+@compiled(inline=False)
+def end_all(position, code, search):
+    """End the search of the whole batch because a position breaks the contract."""
+    report_violation(position, code, search)
+    search.stop_at = -1
+
+
+@compiled(
+    signature=lambda position: types.int64(
+        position,
+        types.uint64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        _search(position),
+        TABLE,
+    )
+)
+def search_node(position, word, alpha, beta, ply, top, search, table):
+    """The value of a position within a window, fail-soft (see the module's text).
+
+    The position is resolved: the caller knows that bounds leave the window open and no
+    move is forced.  *word* is its scattered key; the stacks are free from *top* on.
+    """
+    # 1. Count the node, and stop if told to.
+    search.nodes += 1
+    if search.stop != RUNNING or search.nodes > search.node_limit or ply > search.plies:
+        if must_stop(search, ply):
+            return alpha
+    before = search.nodes
+    plies = plies_left(position)
+    remember = plies >= search.table_plies
+
+    # 2. Look the position up.
+    best_known = NO_MOVE
+    symmetry = 0
+    points, _ = settled(position)
+    if remember:
+        search.probes += 1
+        data = probe(table, word)
+        if data != Bits(0):
+            search.hits += 1
+            lower, upper = lower_in(data, points), upper_in(data, points)
+            if lower >= beta or lower == upper:
+                search.cutoffs += 1
+                return lower
+            if upper <= alpha:
+                search.cutoffs += 1
+                return upper
+            alpha = max(alpha, lower)
+            beta = min(beta, upper)
+            _, symmetry = canonical(position)
+            best_known = move_of(data)
+            if best_known != NO_MOVE:
+                best_known = original_move(position, best_known, symmetry)
+
+        if best_known == NO_MOVE and search.scouted != 0 and plies >= SCOUTED_PLIES:
+            best_known = scouted_move(position, search.scouted, table)
+
+    # With other threads: has one decided a node above, so that this one is of no use?
+    shared = search.shared != 0 and plies >= SHARED_PLIES
+    if shared and search.nodes - search.looked > LOOK_NODES:
+        look_around(ply, search, table)
+        if search.unwind != NO_PLY:
+            return alpha
+    if search.shared != 0:
+        search.path[ply] = word
+        search.lowest[ply] = alpha - points if shared else -INFINITE
+        search.highest[ply] = beta - points if shared else INFINITE
+
+    # 3. Make the children, and see which of them are decided without search.
+    best, best_move, floor = -INFINITE, NO_MOVE, alpha
+    stride = width(position) + 1
+    count = 0
+    end = candidates(position, search.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        end_all(position, MOVES, search)
+        return alpha
+    for at in range(top, end):
+        move = search.moves[at]
+        child = play(position, move)
+        again = moves_again(position, child)
+        low, high = (floor, beta) if again else (-beta, -floor)
+        reached, same, decided, value = resolve(child, low, high, search)
+        again = again == same
+        if decided:
+            if abs(value) > most_value(position):
+                end_all(reached, VALUE, search)
+                return alpha
+            value = value if again else -value
+            if value > best:
+                best, best_move = value, move
+                if best >= beta:
+                    return best
+                floor = max(floor, best)
+            continue
+        _, reached_key = settled(reached)
+        in_table = plies_left(reached) >= search.table_plies
+        reached_word = mix(Bits(reached_key)) if in_table else Bits(0)
+        if in_table:
+            prepare(table, reached_word)
+        score = order(position, move, child)
+        if move == best_known:
+            score = FIRST
+        search.ranked[top + count] = rank(score, move, again, count)
+        pack(search.children, (top + count) * stride, reached)
+        search.children[(top + count) * stride + stride - 1] = reached_word
+        count += 1
+    if count == 0:
+        return best
+
+    # 4. Look the children up before searching one (enhanced transposition cutoffs).
+    if plies >= search.enhanced_plies:
+        kept = 0
+        for at in range(top, top + count):
+            ranked = search.ranked[at]
+            search.probes += 1
+            slot = (top + ranked_number(ranked)) * stride
+            data = probe(table, Bits(search.children[slot + stride - 1]))
+            if data != Bits(0):
+                search.hits += 1
+                others, _ = settled(unpack(search.children, slot, position))
+                lower, upper = lower_in(data, others), upper_in(data, others)
+                if not ranked_again(ranked):
+                    lower, upper = -upper, -lower
+                if lower >= beta:
+                    search.cutoffs += 1
+                    return lower
+                if upper <= floor:
+                    best = max(best, upper)
+                    continue
+            search.ranked[top + kept] = ranked
+            kept += 1
+        count = kept
+
+    # 5. Search the children that are left, the most promising first.  Those that another
+    # thread searches right now are put off until after the others (T. Kerrigan, "Simplified
+    # ABDADA"): their values will mostly be in the table by then.
+    sort_down(search.ranked, top, top + count)
+    for attempt in range(2):
+        put_off = 0
+        for at in range(top, top + count):
+            ranked = search.ranked[at]
+            slot = (top + ranked_number(ranked)) * stride
+            child_word = Bits(search.children[slot + stride - 1])
+            if shared:
+                if attempt == 0 and at > top and is_marked(table, child_word):
+                    search.ranked[top + put_off] = ranked
+                    put_off += 1
+                    continue
+                mark(table, child_word, True)
+            child = unpack(search.children, slot, position)
+            if ranked_again(ranked):
+                value = search_node(child, child_word, floor, beta, ply + 1, end, search, table)
+            else:
+                value = -search_node(child, child_word, -beta, -floor, ply + 1, end, search, table)
+            if shared:
+                mark(table, child_word, False)
+            if search.stop != RUNNING or search.unwind < ply:
+                return alpha
+            if search.unwind == ply:
+                search.unwind = NO_PLY
+                lower, upper = search.found_lower + points, search.found_upper + points
+                return lower if lower >= beta or lower == upper else upper
+            if value > best:
+                best, best_move = value, ranked_move(ranked)
+                if best >= beta:
+                    put_off = 0
+                    break
+                floor = max(floor, best)
+        count = put_off
+        if count == 0:
+            break
+
+    # 6. Remember what is proven.
+    if remember:
+        lower = best - points if best > alpha else -INFINITE
+        upper = best - points if best < beta else INFINITE
+        if best <= alpha:
+            best_move = NO_MOVE
+        else:
+            _, symmetry = canonical(position)
+            best_move = canonical_move(position, best_move, symmetry)
+        search.stores += 1
+        search.overwrites += store(
+            table, word, lower, upper, best_move, work(search.nodes - before)
+        )
+    return best
+
+
+@compiled
+def search_root(position, alpha, beta, top, search, table):
+    """The value of any position within a window, fail-soft; the stacks are free from *top*."""
+    search.unwind = NO_PLY
+    reached, same, decided, value = resolve(position, alpha, beta, search)
+    if not decided:
+        low, high = (alpha, beta) if same else (-beta, -alpha)
+        _, reached_key = settled(reached)
+        word = mix(Bits(reached_key))
+        ply = np.int64(0)
+        value = search_node(reached, word, low, high, ply, np.int64(top), search, table)
+    return value if same else -value
+
+
+@compiled
+def question(lower, upper, guess, near):
+    """What to ask of a value in ``lower..upper``: is it at least this?
+
+    A null window far from the value is cheap, and the cheaper the further, because the
+    game's bounds decide it early: so ask for values half-way to the far ends first, and
+    find quick wins before their slower proofs are tried.  Close to zero, ask what the
+    last answer suggests, as MTD(f) does.
+    """
+    if upper - lower > near:
+        if lower >= 0 or upper <= 0:
+            return (lower + upper) // 2 + 1
+        if upper >= -lower and upper > near:
+            return upper // 2 + 1
+        if -lower > near:
+            return lower // 2
+    return max(guess, lower + 1)
+
+
+@compiled
+def begin_proof(position, result, weak, search):
+    """Narrow the interval in *result* without search; whether the game has bounds there."""
+    lower, upper = bounds(position, -INFINITE, INFINITE)
+    if lower > most_value(position) or upper < -most_value(position):
+        end_all(position, VALUE, search)
+    bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
+    if weak:
+        lower, upper = max(lower, -1), min(upper, 1)
+        lower, upper = min(lower, 1), max(upper, -1)
+    result.lower, result.upper = max(lower, result.lower), min(upper, result.upper)
+    return bounded
+
+
+@compiled
+def prove(position, result, weak, search, table):
+    """Narrow the proven interval in *result* to the value, as far as limits allow."""
+    bounded = begin_proof(position, result, weak, search)
+    lower, upper = np.int64(result.lower), np.int64(result.upper)
+    known = result.guess != INFINITE
+    near = (upper - lower) // FAR_FRACTION if bounded and not known else 2 * MAX_VALUE
+    guess = min(max(result.guess if known else 0, lower), upper)
+    while lower < upper:
+        asked = question(lower, upper, guess, near)
+        value = search_root(position, asked - 1, asked, 0, search, table)
+        if search.stop == RUNNING and abs(value) > most_value(position):
+            end_all(position, VALUE, search)
+        if search.stop != RUNNING:
+            return
+        if value >= asked:
+            lower = min(value, upper)
+        else:
+            upper = max(value, lower)
+        guess = min(max(guess, lower), upper)
+        result.lower, result.upper = lower, upper
+
+
+@compiled
+def best_move_of(position, value, weak, search, table):
+    """A legal move that keeps a proven value; ``NO_MOVE`` after a stop."""
+    _, word = settled(position)
+    _, symmetry = canonical(position)
+    data = probe(table, mix(Bits(word)))
+    known = move_of(data) if data != Bits(0) else NO_MOVE
+    if known != NO_MOVE:
+        known = original_move(position, known, symmetry)
+    end = moves(position, search.moves, 0)
+    if not 0 < end <= most_moves(position):
+        end_all(position, MOVES, search)
+        return NO_MOVE
+    for at in range(end):
+        move = search.moves[at]
+        score = order(position, move, play(position, move))
+        search.ranked[at] = rank(FIRST if move == known else score, move, False, at)
+    sort_down(search.ranked, 0, end)
+    for at in range(end):
+        move = ranked_move(search.ranked[at])
+        if at == end - 1 or (weak and value < 0):
+            return move
+        child = play(position, move)
+        if moves_again(position, child):
+            reached = search_root(child, value - 1, value, end, search, table)
+        else:
+            reached = -search_root(child, -value, 1 - value, end, search, table)
+        if search.stop != RUNNING:
+            break
+        if reached >= value:
+            return move
+    return NO_MOVE
+
+
+@compiled
+def follow(position, result, weak, whole_line, search, table):
+    """Write a best line of play to *result*: of a proven value the whole, else one move."""
+    result.length = 0
+    value = result.lower
+    proven = result.lower == result.upper
+    if not proven:
+        # Which move is best is not known yet: any that gives hope for the lower bound.
+        value = -MAX_VALUE
+    while result.length < len(result.line):
+        over, _ = outcome(position)
+        if over:
+            return
+        move = best_move_of(position, value, weak, search, table)
+        if move == NO_MOVE:
+            return
+        result.line[result.length] = move
+        result.length += 1
+        if not (proven and whole_line):
+            return
+        child = play(position, move)
+        if not moves_again(position, child):
+            value = -value
+        position = child
+
+
+@compiled(
+    signature=lambda position: types.void(
+        position,
+        types.uint64[::1],
+        _results(position),
+        types.boolean,
+        types.int64,
+        types.boolean,
+        types.int64,
+        _search(position),
+        TABLE,
+    )
+)
+def solve_batch(example, words, results, weak, line, cold, sharing, search, table):
+    """Solve the positions parked in *words*; *example* is any position of their class.
+
+    *line* is the number of moves wanted of the best line: 0, 1, or 2 for all of them.
+    *cold*: each position starts a generation of the table.  Threads that share a table
+    are told so by *sharing*: one call, of no positions, opens it before they start.
+    """
+    if sharing == PREPARE_TABLE:
+        begin(table, cold)
+        open_whole(table)
+    for number in range(len(results)):
+        result = results[number]
+        position = unpack(words, number * width(example), example)
+        if search.stop != RUNNING and search.stop_at < 0:
+            begin_proof(position, result, weak, search)
+            continue
+        if sharing == SINGLE_THREADED:
+            begin(table, cold)
+        search.current = number
+        search.shared = sharing == SHARED_TABLE
+        if search.stop != RUNNING and search.stop_at >= 0 and search.stop_at != number:
+            search.stop = RUNNING
+        search.nodes = search.probes = search.hits = search.cutoffs = 0
+        search.stores = search.overwrites = search.looked = 0
+        started = ticks()
+        prove(position, result, weak, search, table)
+        result.ticks = ticks() - started
+        result.reason = search.stop
+        result.nodes = search.nodes
+        result.probes = search.probes
+        result.hits = search.hits
+        result.cutoffs = search.cutoffs
+        result.stores = search.stores
+        result.overwrites = search.overwrites
+        if line > 0:
+            limit = search.node_limit
+            stopped = search.stop
+            search.node_limit = search.line_limit
+            search.stop = RUNNING
+            follow(position, result, weak, line > 1, search, table)
+            search.node_limit = limit
+            if stopped != RUNNING:
+                search.stop = stopped
+    search.ticks = ticks()

@@ -1,0 +1,23 @@
+"""The Python that drives the kernels: deepening, threads, limits, results.
+
+The module can be called, too: ``engine.search(position, depth=8)`` is
+:func:`engine.search.searcher.search`, the function of that name in the public face.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _SearchModule(ModuleType):
+    """A package that is also the function of the same name."""
+
+    def __call__(self, position: Any, **options: Any) -> Any:
+        from engine.search.searcher import search
+
+        return search(position, **options)
+
+
+sys.modules[__name__].__class__ = _SearchModule

@@ -1,0 +1,316 @@
+"""The functions that people call: solve, analyse, count.
+
+Each checks its input, owns the memory, runs compiled code in threads of its own, watches
+the clock, and returns an immutable result.  Ctrl-C, a stop event and limits end a search
+early; what is proven by then is returned.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.compiler.jit import Kernel
+from engine.compiler.memory import Memory
+from engine.contract.dispatch import defines, game_constant
+from engine.contract.errors import ContractError, CutnodeError, GameError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.messages import contract_violation
+from engine.contract.native import records
+from engine.contract.positions import class_of_all, coerce
+from engine.contract.stop import CALLED, MOVES, PLIES, counts_turns
+from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
+from engine.kernels.clock import Clock
+from engine.kernels.evaluation import Evaluation, evaluation_of
+from engine.kernels.optionality import Optionality
+from engine.kernels.reference import alphabeta_node, minimax_node, perft_node, plain_dtype
+from engine.kernels.scores import WIN, is_decisive
+from engine.kernels.solver import result_dtype
+from engine.search.results import Batch, PlainResult, Result
+from engine.search.running import Limits, watch
+from engine.search.solving import Solvers, proof_result, require_solvable, table_for, thread_count
+from engine.search.spans import Spans, provers, work_through
+from engine.search.threads import SHARED_WORKERS, Workers
+from engine.storage.tables import Table
+
+if TYPE_CHECKING:
+    from engine.storage.books import Book
+
+__all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
+
+PARTS_EACH = 16
+"""Threads that count lines get so many parts each, at least: they differ in size."""
+
+TO_THE_END = 1 << 30
+"""A depth that no game reaches."""
+
+
+def solve(
+    position: Any,
+    *,
+    table: Table | None = None,
+    weak: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    threads: int = 1,
+    book: Book | None = None,
+    stop: threading.Event | None = None,
+) -> Result:
+    """Prove the value of a position, a best move, and the line of best play.
+
+    *weak* asks only who wins.  Without *table* the search starts from nothing, and with
+    one thread it visits the same nodes each time; with a :class:`Table` it builds on
+    what earlier searches with that table stored, and no other may use it meanwhile.  *nodes*
+    and *seconds* limit the search, and another thread can end it by setting the event *stop*.
+    A *book* is put into the table first.
+    """
+    limits = Limits(nodes, seconds, stop)
+    with table_for(table) as table:
+        solvers = Solvers(type(position), table, threads, book=book)
+        return solvers.solve(position, weak=weak, limits=limits)
+
+
+def analyse(
+    position: Any,
+    *,
+    table: Table | None = None,
+    weak: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    threads: int = 1,
+    book: Book | None = None,
+    stop: threading.Event | None = None,
+) -> Result:
+    """:func:`solve`, and prove the value of every legal move as well.
+
+    The limits are for all of it together.
+    """
+    limits = Limits(nodes, seconds, stop)
+    with table_for(table) as table:
+        solvers = Solvers(type(position), table, threads, book=book)
+        return solvers.analyse(position, weak=weak, limits=limits)
+
+
+def solve_many(
+    positions: Sequence[Any],
+    *,
+    table: Table | None = None,
+    cold: bool = False,
+    weak: bool = False,
+    lines: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    threads: int = 1,
+    stop: threading.Event | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Batch:
+    """Solve positions of one class, one after the other, with limits for each.
+
+    *cold*: each position starts from nothing, so its figures do not depend on the others.
+    *lines*: also find a best move and the line of best play of each.  Several
+    *threads* share the table; if positions are *cold* or the game has a ``scout``, each has one
+    of its own instead, and they are together as large.
+    *progress* is called now and then with the number of positions that are done.
+    """
+    limits = Limits(nodes, seconds, stop)
+    positions = list(positions)
+    if not positions:
+        raise CutnodeError("there are no positions to solve")
+    cls = class_of_all(positions)
+    require_solvable(cls)
+    threads = min(thread_count(threads, cls), len(positions))
+    rows = records(len(positions), result_dtype(cls))
+    spent = np.zeros(len(positions))
+
+    def keep(first: int, found: tuple[Any, Any]) -> None:
+        part = slice(first, first + len(found[0]))
+        rows[part], spent[part] = found
+
+    line = 2 if lines else 0
+    options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold}
+    with table_for(table) as table:
+        workers = provers(positions, threads, table, limits, keep, **options)
+
+        def look() -> None:
+            if progress is not None:
+                progress(sum(worker.done for worker in workers))
+
+        ended = work_through(Spans([(0, len(positions))], threads), workers, stop, look)
+    return Batch(positions, rows, spent, functools.partial(proof_result, weak, ended), ended)
+
+
+def perft(
+    position: Any,
+    depth: int,
+    *,
+    finished: bool = False,
+    bulk: bool = True,
+    threads: int = 1,
+    stop: threading.Event | None = None,
+    workers: Workers = SHARED_WORKERS,
+) -> int:
+    """The number of lines of exactly *depth* moves from a position.
+
+    *finished* counts a line that ends the game earlier as one, too.  *bulk* counts the last
+    moves without making them; else they are made, for a test of ``play`` and of its speed.
+    Several *threads* share the lines; *workers* are where to find them.
+    :class:`CutnodeError` if the event *stop* ended the count.
+    """
+    cls = type(position)
+    threads = thread_count(threads, cls)
+    Limits(stop=stop)
+    run = perft_node.specialise(cls)
+    settings = {"finished": bool(finished), "bulk": bool(bulk)}
+    memories = [_plain_memory(cls, **settings) for _ in range(threads)]
+    parts = [(coerce(position), _depth(depth))]
+    while threads > 1 and len(parts) < PARTS_EACH * threads and any(map(_is_wide, parts)):
+        parts = [smaller for part in parts for smaller in _divided(part)]
+    waiting = iter(parts)  # what one thread takes no other gets
+    counts: list[int] = []
+
+    def work(memory: Memory) -> None:
+        for part, left in waiting:
+            counts.append(int(run(part, left, 0, memory.argument)))
+
+    def look() -> str:
+        return "stopped" if stop is not None and stop.is_set() else ""
+
+    def end() -> None:
+        for memory in memories:
+            memory["stop"] = CALLED
+
+    tasks = [functools.partial(work, memory) for memory in memories]
+    reason = workers.run(tasks, look, end, Clock(None).patience)
+    for memory in memories:
+        _require_sound(memory, position)
+    if reason == "interrupted":
+        raise KeyboardInterrupt
+    if reason:
+        raise CutnodeError("the count was stopped before its end")
+    return sum(counts)
+
+
+def _is_wide(part: tuple[Any, int]) -> bool:
+    """Whether a position and the depth that is left are worth dividing."""
+    position, depth = part
+    return depth > 2 and not outcome(position)[0]
+
+
+def _divided(part: tuple[Any, int]) -> list[tuple[Any, int]]:
+    """The positions a ply below one that is worth it, and the depths that are left to them."""
+    if not _is_wide(part):
+        return [part]
+    position, depth = part
+    events = chance(position)
+    if events:
+        return [(chance_outcome(position, number)[1], depth) for number in range(events)]
+    return [(play(position, move), depth - 1) for move in legal_moves(position)]
+
+
+def minimax(
+    position: Any,
+    depth: int | None = None,
+    *,
+    evaluation: str | Evaluation | Optionality | None = None,
+    soonest: bool = True,
+    depth_in: str = "turns",
+) -> PlainResult:
+    """The value by minimax without any pruning, to the end of the game or *depth* plies.
+
+    Where the depth ends a line, an estimate stands for the value: the game's ``evaluate``,
+    or another *evaluation*; what is counted then are scores (see ``engine.kernels.scores``).
+    *depth_in* is as for :class:`Searcher`.
+    """
+    return _plain_result(minimax_node, position, depth, evaluation, soonest, depth_in)
+
+
+def alphabeta(
+    position: Any,
+    depth: int | None = None,
+    *,
+    evaluation: str | Evaluation | Optionality | None = None,
+    soonest: bool = True,
+    depth_in: str = "turns",
+) -> PlainResult:
+    """The same value by textbook alpha-beta, in the game's order of moves, without a table."""
+    if defines(type(position), "chance"):
+        raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
+    window = (-INFINITE, INFINITE)
+    return _plain_result(alphabeta_node, position, depth, evaluation, soonest, depth_in, *window)
+
+
+def _plain(
+    kernel: Kernel,
+    position: Any,
+    *args: Any,
+    evaluation: Any = None,
+    **settings: int,
+) -> tuple[Any, Memory, float]:
+    """Run a plain kernel; return its answer, its memory, and the seconds it took.
+
+    *settings* are numbers of the memory.
+    """
+    cls: Any = type(position)
+    run = kernel.specialise(cls, evaluation)
+    memory = _plain_memory(cls, **settings)
+    if evaluation is not None:
+        args = (evaluation, *args)
+    clock = Clock(None)
+    call = functools.partial(run, coerce(position), *args, memory.argument)
+    answer = watch(call, memory)
+    _require_sound(memory, position)
+    return answer, memory, clock.elapsed()
+
+
+def _plain_memory(cls: Any, **settings: int) -> Memory:
+    """The memory of a plain kernel, with some of its numbers."""
+    memory = Memory(cls, plain_dtype(cls))
+    memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
+    for name, value in settings.items():
+        memory[name] = value
+    return memory
+
+
+def _require_sound(memory: Memory, position: Any) -> None:
+    """:class:`ContractError` if a plain kernel met what breaks the contract."""
+    if memory["stop"] == PLIES:
+        plies = memory["plies"]
+        raise ContractError(f"a line of play is longer than MAX_PLIES = {plies}")
+    if memory["stop"] == MOVES:
+        raise contract_violation(memory.position("violation", position), MOVES)
+
+
+def _plain_result(
+    kernel: Kernel,
+    position: Any,
+    depth: int | None,
+    evaluation: str | Evaluation | Optionality | None,
+    soonest: bool,
+    depth_in: str,
+    *window: int,
+) -> PlainResult:
+    cls = type(position)
+    value, memory, seconds = _plain(
+        kernel,
+        position,
+        *window,
+        _depth(depth),
+        *(0, 0, 0, 0),
+        evaluation=evaluation_of(cls, evaluation),
+        win=WIN if depth is not None and is_decisive(cls) else 0,
+        step=int(soonest),
+        turns=counts_turns(depth_in),
+    )
+    if not defines(type(position), "chance"):
+        value = int(value)
+    return PlainResult(value, **memory.numbers(("nodes", "leaves")), seconds=seconds)
+
+
+def _depth(depth: int | None) -> int:
+    if depth is not None and require_integer(depth, "a depth") < 0:
+        raise CutnodeError(f"a depth is 0 or more, not {depth}")
+    return TO_THE_END if depth is None else min(depth, TO_THE_END)

@@ -1,0 +1,290 @@
+"""The search for forced wins that people call: deepening, limits, the line, and the proof.
+
+A :class:`Prover` runs the compiled search of ``engine.kernels.mate`` for one move, two, and so on.
+The line and the proof are found afterwards, with what is then in the table.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from engine.compiler.memory import Memory
+from engine.contract.dispatch import defines, game_name
+from engine.contract.errors import CutnodeError, GameError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.messages import contract_violation, position_text
+from engine.contract.positions import coerce
+from engine.contract.stop import MOVES, NODES, RUNNING
+from engine.contract.verbs import NO_MOVE, outcome, play
+from engine.kernels.clock import Clock
+from engine.kernels.mate import MOST_MOVES, mating_dtype, mating_root
+from engine.search.proofs import Answer, ForcedWin, Proof
+from engine.search.running import UNLIMITED, Limits, run_watched
+from engine.search.searcher import chosen_moves, class_of, drawing_words
+from engine.storage.tables import Table, holding
+
+__all__ = ["Prover", "prove_win"]
+
+SHORT_NODES = 2_000
+"""What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""
+
+ATTACKING, REPLYING = True, False
+
+
+class Prover:
+    """Finds forced wins in positions of one game.
+
+    *game* is a game, a position or a position class; *table* is a :class:`Table` or its size
+    in MiB.  :class:`GameError` for games in which players do not just alternate: with chance,
+    or with extra turns.  One thread at a time may use a prover.
+    """
+
+    def __init__(self, game: Any, *, table: Table | int = 64):
+        self.cls: Any = class_of(game)
+        for verb, what in (("chance", "chance"), ("turn", "extra turns")):
+            if defines(self.cls, verb):
+                raise GameError(
+                    f"{game_name(self.cls)} has {what}: no win is proven by force there"
+                )
+        self.run = mating_root.specialise(self.cls)
+        self.table = table if isinstance(table, Table) else Table(table)
+        self.memory = Memory(self.cls, mating_dtype(self.cls))
+        self._busy = threading.Lock()
+
+    def prove(
+        self,
+        position: Any,
+        moves: int,
+        *,
+        proof: bool = False,
+        among: Iterable[int] | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+        history: Sequence[Any] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> ForcedWin:
+        """Whether the player to move wins within *moves* moves, 1 to 32: see :func:`prove_win`."""
+        if type(position) is not self.cls:
+            raise GameError(
+                f"this prover is for {game_name(self.cls)}, not {game_name(type(position))}"
+            )
+        if not 1 <= require_integer(moves, "a number of moves") <= MOST_MOVES:
+            raise CutnodeError(f"a win is looked for within 1..{MOST_MOVES} moves, not {moves}")
+        limits = Limits(nodes, seconds, stop)
+        chosen = None if among is None else chosen_moves(position, among)
+        if not self._busy.acquire(blocking=False):
+            raise CutnodeError("this prover is busy: use a prover for each thread")
+        try:
+            words = drawing_words(history, position)
+            task = _Task(self, coerce(position), limits, chosen, words)
+            return task.run(moves, proof, progress)
+        finally:
+            self._busy.release()
+
+
+class _Ended(Exception):  # noqa: N818
+    """A limit ended the search."""
+
+
+class _Task:
+    """One question to a prover."""
+
+    def __init__(
+        self,
+        prover: Prover,
+        position: Any,
+        limits: Limits,
+        chosen: list[int] | None,
+        words: list[int],
+    ):
+        self.prover = prover
+        self.position = position
+        self.limits = limits
+        self.chosen = chosen
+        self.barred = frozenset(words)
+        self.clock = Clock(limits.seconds)
+        self.stops = [] if limits.stop is None else [limits.stop]
+        self.first = True
+        self.memory = memory = prover.memory
+        prover.table.claim(prover.cls)
+        memory.fill("killers", NO_MOVE)
+        memory.clear(("nodes", "stop"))
+        barred = sorted(self.barred)
+        memory.words["path"][: len(barred)] = barred
+        memory["before"] = len(barred)
+        meaning = f"wins of {game_name(prover.cls)} {barred}".encode()
+        memory["purpose"] = int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
+
+    def run(
+        self, within: int, wanted: bool, progress: Callable[[int, int], None] | None
+    ) -> ForcedWin:
+        over, value = outcome(self.position)
+        moves: int | None = 0 if over and value > 0 else None
+        refuted = within if over and value <= 0 else 0
+        pv: tuple[int, ...] = ()
+        answers: dict[Any, Answer] = {}
+        proof: Proof | None = None
+        reason = ""
+        spent: tuple[int, float] | None = None
+        try:
+            while moves is None and refuted < within:
+                move = self.winning_move(refuted + 1)
+                if move != NO_MOVE:
+                    moves, pv = refuted + 1, (move,)
+                else:
+                    refuted += 1
+                    if progress is not None:
+                        progress(refuted, self.memory["nodes"])
+            spent = int(self.memory["nodes"]), self.clock.elapsed()
+            if moves:
+                for move in self.line(moves, pv):
+                    pv = (*pv, move)
+                if wanted:
+                    self.build(Answer(pv[0], moves), answers)
+                    proof = Proof(self.position, answers, self.barred)
+        except _Ended as ended:
+            reason = str(ended)
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        count, seconds = spent or (int(self.memory["nodes"]), self.clock.elapsed())
+        return ForcedWin(
+            position=self.position,
+            within=within,
+            moves=moves,
+            refuted=refuted,
+            pv=pv,
+            proof=proof,
+            nodes=count,
+            seconds=seconds,
+            reason=reason or "proven",
+        )
+
+    def winning_move(self, left: int) -> int:
+        """A move that wins within *left* moves, or ``NO_MOVE``."""
+        if self.chosen is None:
+            won = self.ask(self.position, left, ATTACKING, 0)
+            return int(self.memory["move"]) if won else NO_MOVE
+        for move in self.chosen:
+            child = play(self.position, move)
+            over, value = outcome(child)
+            if value < 0 if over else left > 1 and self.ask(child, left - 1, REPLYING, 1):
+                return move
+        return NO_MOVE
+
+    def ask(self, position: Any, left: int, attacking: bool, ply: int) -> bool:
+        """One call of the compiled search, for a position in which the game goes on."""
+        memory = self.memory
+        limit = min(self.limits.nodes or UNLIMITED, UNLIMITED)
+        answers: list[bool] = []
+
+        def search() -> None:
+            first, self.first = self.first, False
+            answers[:] = [
+                bool(
+                    self.prover.run(
+                        *(position, left, attacking, ply, first),
+                        memory.argument,
+                        self.prover.table.words,
+                    )
+                )
+            ]
+
+        if any(stop.is_set() for stop in self.stops):
+            raise _Ended("stopped")
+        if self.clock.is_over(0):
+            raise _Ended("time limit")
+        reason = ""
+        memory["stop"] = RUNNING
+        memory["node_limit"] = min(limit, int(memory["nodes"]) + SHORT_NODES) - 1
+        search()
+        if memory["stop"] == NODES and int(memory["nodes"]) < limit:
+            memory["stop"] = RUNNING
+            memory["node_limit"] = limit - 1
+            reason = run_watched(search, memory, self.clock, self.stops)
+        if memory["stop"] == MOVES:
+            raise contract_violation(memory.position("violation", self.position), MOVES)
+        if reason == "interrupted":
+            raise KeyboardInterrupt
+        if memory["stop"] != RUNNING:
+            raise _Ended("node limit" if memory["stop"] == NODES else reason or "stopped")
+        return answers[0]
+
+    def distance(self, position: Any, most: int) -> Answer:
+        """The quickest win from a position that is won within *most* moves."""
+        for left in range(1, most + 1):
+            if self.ask(position, left, ATTACKING, 1):
+                return Answer(int(self.memory["move"]), left)
+        raise CutnodeError(f"two positions have one key, one of them {position_text(position)}")
+
+    def line(self, moves: int, first: Sequence[int]) -> Iterator[int]:
+        """The moves after the first of the quickest win against the longest defence."""
+        position, move = self.position, first[0]
+        while moves > 1:
+            position = play(position, move)
+            best, longest = Answer(NO_MOVE, 0), NO_MOVE
+            for reply in legal_moves(position):
+                child = play(position, reply)
+                found = Answer(NO_MOVE, 0)
+                if not outcome(child)[0]:
+                    found = self.distance(child, moves - 1)
+                if longest == NO_MOVE or found.moves > best.moves:
+                    best, longest = found, reply
+            yield longest
+            moves, move = best.moves, best.move
+            if moves:
+                position = play(position, longest)
+                yield move
+
+    def build(self, first: Answer, answers: dict[Any, Answer]) -> None:
+        """Write down the answers in a position and in all that follow."""
+        answers[self.position] = first
+        waiting = [self.position]
+        while waiting:
+            position = waiting.pop()
+            answer = answers[position]
+            after = play(position, answer.move)
+            for reply in legal_moves(after):
+                child = play(after, reply)
+                if child not in answers and not outcome(child)[0]:
+                    answers[child] = self.distance(child, answer.moves - 1)
+                    waiting.append(child)
+
+
+def prove_win(
+    position: Any,
+    moves: int,
+    *,
+    proof: bool = False,
+    among: Iterable[int] | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    stop: threading.Event | None = None,
+    table: Table | int = 64,
+    history: Sequence[Any] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> ForcedWin:
+    """Whether the player to move wins by force within *moves* of his own moves, and how quickly.
+
+    "Mate in three" is ``moves=3``.  The answer is exact either way, as far as ``key`` tells
+    positions apart; *proof* asks for the proof of a win as well.  *among* are the only first
+    moves to choose from.  *nodes*, *seconds* and *stop* limit all of it.  *history* are the
+    positions of the game before this one, the first first: what may not occur again.
+    *progress* is called with each number of moves that is refuted, and the nodes until then.
+    :class:`GameError` for games with chance or with extra turns.
+    """
+    with holding(table) as table:
+        return Prover(position, table=table).prove(
+            position,
+            moves,
+            proof=proof,
+            among=among,
+            nodes=nodes,
+            seconds=seconds,
+            stop=stop,
+            history=history,
+            progress=progress,
+        )

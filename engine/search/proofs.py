@@ -1,0 +1,287 @@
+"""What is found of wins by force: in how few moves, by which line, and the proof of it.
+
+A proof is data, an answer to every reply, and :meth:`Proof.verify` looks at it by the rules of
+the game alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.contract.derived import recurs
+from engine.contract.dispatch import game_name
+from engine.contract.errors import CutnodeError
+from engine.contract.legal import legal_moves
+from engine.contract.messages import move_text, position_text
+from engine.contract.notebook import InNotebooks
+from engine.contract.verbs import drawn, outcome, play, recurrence
+from engine.search.results import line_text
+
+__all__ = ["Answer", "ForcedWin", "Proof"]
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedWin(InNotebooks):
+    """Whether the player to move wins within so many of his own moves, whatever is replied.
+
+    Within *n* moves is within ``2 * n - 1`` plies.
+    """
+
+    position: Any
+    within: int
+    """The moves that were asked for."""
+    moves: int | None
+    """The fewest moves in which the win can be forced; None if none was found.  0 if the game
+    is won already."""
+    refuted: int
+    """Within so many moves there is no win: proven."""
+    pv: tuple[int, ...]
+    """The quickest win against the longest defence."""
+    proof: Proof | None
+    """If there is a win and its proof was asked for."""
+    nodes: int
+    seconds: float
+    """To the answer; the line and the proof are found afterwards."""
+    reason: str
+    """Why it ended: proven, or what ended it before all was done that was asked for, the line and
+    the proof included: node limit, time limit, stopped, or interrupted."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether the question is answered, either way."""
+        return self.moves is not None or self.refuted >= self.within
+
+    @property
+    def best_move(self) -> int | None:
+        """The move that wins."""
+        return self.pv[0] if self.pv else None
+
+    @property
+    def nodes_per_second(self) -> float:
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
+
+    def meaning(self) -> str:
+        """The answer in words."""
+        if self.moves == 0:
+            return "the player to move has won"
+        if self.moves is not None:
+            return f"the player to move wins in {counted(self.moves)}"
+        if self.proven:
+            return f"no win within {counted(self.within)}"
+        if self.refuted:
+            return f"no win within {counted(self.refuted)}, then unknown ({self.reason})"
+        return f"unknown ({self.reason})"
+
+    def line_text(self) -> list[str]:
+        """The line in the game's own notation."""
+        return line_text(self.position, self.pv)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with positions and moves in the game's own notation."""
+        line = self.line_text()
+        return {
+            "game": game_name(type(self.position)),
+            "position": position_text(self.position),
+            "within": self.within,
+            "moves": self.moves,
+            "refuted": self.refuted,
+            "proven": self.proven,
+            "best_move": line[0] if line else None,
+            "pv": line,
+            "proof": None if self.proof is None else self.proof.to_dict(),
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"win    {self.meaning()}"]
+        if self.pv:
+            lines.append(f"line   {' '.join(self.line_text())}")
+        rate = f"{self.nodes_per_second:,.0f} per second"
+        lines.append(f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the attacker plays in a position, and in how many moves he so wins."""
+
+    move: int
+    moves: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """That a position is won within so many moves: an answer to everything.
+
+    ``len`` is the number of positions with an answer.  A position that is reached in several
+    ways is there once.
+    """
+
+    position: Any
+    answers: Mapping[Any, Answer]
+    """For each position in which the attacker moves, if he plays so; the proven one first."""
+    barred: frozenset[int] = frozenset()
+    """The words (``recurrence``) of positions of the game before, which are a draw now."""
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    @property
+    def moves(self) -> int:
+        return self.answers[self.position].moves
+
+    def replies(self, position: Any) -> list[tuple[int, Any]]:
+        """The replies to the answer in a position, with where they lead; longest defence first."""
+        after = play(position, self.answers[position].move)
+        found = [(reply, play(after, reply)) for reply in legal_moves(after)]
+        return sorted(found, key=lambda reply: -self._moves_from(reply[1]))
+
+    def _moves_from(self, position: Any) -> int:
+        return self.answers[position].moves if position in self.answers else 0
+
+    def verify(self) -> None:
+        """Look at all of it by the rules alone; :class:`CutnodeError` says what is wrong, if it is.
+
+        Every answer is a legal move, every reply to it has an answer or ends the game with a win
+        of the attacker, no line is longer than is said, and no draw by a rule or by
+        repetition comes first.
+        """
+        waiting, seen = [self.position], {self.position}
+        words: dict[int, list[Any]] = {}
+        while waiting:
+            position = waiting.pop()
+            answer = self._checked(position)
+            after = play(position, answer.move)
+            self._refuse_draw(after)
+            for reply in legal_moves(after):
+                child = play(after, reply)
+                over, value = outcome(child)
+                if over and value > 0:
+                    continue
+                if over:
+                    raise self._wrong(child, "it is over, and not won")
+                self._refuse_draw(child)
+                if child not in self.answers:
+                    raise self._wrong(child, "there is no answer")
+                if self.answers[child].moves >= answer.moves:
+                    raise self._wrong(child, "the win is no nearer than it was")
+                if child not in seen:
+                    seen.add(child)
+                    waiting.append(child)
+            if recurs(position):
+                for met in (position, after):
+                    words.setdefault(recurrence(met), []).append(position)
+        for group in words.values():
+            self._refuse_repetition(group)
+
+    def _checked(self, position: Any) -> Answer:
+        """The answer in a position, which is a legal move, and wins at once if it says so."""
+        answer = self.answers.get(position)
+        if answer is None:
+            raise self._wrong(position, "there is no answer")
+        if outcome(position)[0] or answer.move not in legal_moves(position):
+            raise self._wrong(position, "the answer is not a legal move")
+        over, value = outcome(play(position, answer.move))
+        least = 1 if over else 2
+        if (over and value >= 0) or answer.moves < least:
+            raise self._wrong(position, f"it is not won in {counted(answer.moves)}")
+        return answer
+
+    def _refuse_draw(self, position: Any) -> None:
+        if outcome(position)[0]:
+            return
+        if drawn(position):
+            raise self._wrong(position, "it is drawn by a rule")
+        if self.barred and recurrence(position) in self.barred:
+            raise self._wrong(position, "it is drawn by repetition")
+
+    def _refuse_repetition(self, group: list[Any]) -> None:
+        """Fail if of positions that are the same for a repetition one can follow another.
+
+        With each move the win is nearer, so it can only if it is less far from there.
+        """
+        for position in group:
+            nearest = min(self.answers[other].moves for other in group)
+            waiting = [position] if self.answers[position].moves > nearest else []
+            seen = set(waiting)
+            while waiting:
+                for _, child in self.replies(waiting.pop()):
+                    if child in self.answers and child not in seen:
+                        if child in group:
+                            raise self._wrong(child, "it is a repetition")
+                        seen.add(child)
+                        waiting.append(child)
+
+    def _wrong(self, position: Any, what: str) -> CutnodeError:
+        return CutnodeError(f"the proof is wrong at {position_text(position)}: {what}")
+
+    def lines(self) -> Iterator[str]:
+        """The tree for people, a line each: a reply and its answer, and indented what follows.
+
+        What is reached in several ways is shown once, has a number, and is referred to by that.
+        """
+        numbers = self._numbers()
+        shown: set[Any] = set()
+        waiting = [(0, "", self.position)]
+        while waiting:
+            depth, reply, position = waiting.pop()
+            line = "  " * depth + reply
+            if position not in self.answers:
+                yield line
+                continue
+            answer = self.answers[position]
+            label = f"  [{numbers[position]}]" if position in numbers else ""
+            text = f"{reply and '  '}{move_text(position, answer.move)}"
+            if position in shown and label:
+                yield f"{line}{text}  see{label}"
+                continue
+            shown.add(position)
+            yield f"{line}{text}{label}"
+            after = play(position, answer.move)
+            below = [
+                (depth + 1, move_text(after, move), child) for move, child in self.replies(position)
+            ]
+            waiting += reversed(below)
+
+    def _numbers(self) -> dict[Any, int]:
+        """Numbers for positions reached in several ways in which the win takes some moves yet."""
+        met: dict[Any, int] = {}
+        for position in self.answers:
+            for _, child in self.replies(position):
+                if self._moves_from(child) > 1:
+                    met[child] = met.get(child, 0) + 1
+        several = [position for position in self.answers if met.get(position, 0) > 1]
+        return {position: number for number, position in enumerate(several, 1)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: a list of positions, the proven one first, with their answers and replies.
+
+        The replies lead to positions of the list by their numbers, or to None: the game is won.
+        """
+        numbers = {position: number for number, position in enumerate(self.answers)}
+        positions = []
+        for position, answer in self.answers.items():
+            after = play(position, answer.move)
+            replies = {
+                move_text(after, move): numbers.get(child) for move, child in self.replies(position)
+            }
+            positions.append(
+                {
+                    "position": position_text(position),
+                    "moves": answer.moves,
+                    "answer": move_text(position, answer.move),
+                    "replies": replies,
+                }
+            )
+        return {"moves": self.moves, "positions": positions}
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def counted(moves: int) -> str:
+    return f"{moves} move{'s' * (moves != 1)}"

@@ -1,0 +1,75 @@
+"""Before a proof: a search of limited depth says what to ask first, and leaves its moves.
+
+The solver asks whether the value is at least so much, and is told what to ask by a guess; and
+of each position it wants a move that refutes.  A search by estimates answers both at a
+thousandth of the cost of the proof, in games whose estimates foretell values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.contract.dispatch import defines
+from engine.contract.positions import coerce
+from engine.contract.verbs import INFINITE, outcome, scout
+from engine.kernels.parameters import MOST_DEPTH, SCOUTING_SHARE
+from engine.search.helper_threads import Crew
+from engine.search.running import Limits, Scouting
+from engine.search.searcher import Searcher
+from engine.storage.tables import Table
+
+__all__ = ["scouting"]
+
+
+def scouting(
+    positions: Sequence[Any],
+    table: Table,
+    limits: Limits,
+    *,
+    cold: bool = False,
+    crew: Crew | None = None,
+) -> Scouting | None:
+    """Search positions of one class as deep as their game says; None if it says nothing.
+
+    It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position, and the proof has
+    the rest.  *cold*: what is found of a position does not depend on the others.  *crew* are
+    searchers with that table and the techniques of the game; without them there is a new one.
+    """
+    cls = type(positions[0])
+    if not defines(cls, "scout"):
+        return None
+    depths = [0 if outcome(position)[0] else scout(position) for position in positions]
+    if not any(depths) or (limits.nodes is not None and limits.nodes < SCOUTING_SHARE):
+        return None
+    table.claim(cls)
+    if crew is None:
+        crew = Crew(Searcher(cls, table=table), 1)
+    guesses = [INFINITE] * len(positions)
+    nodes, seconds = [0] * len(positions), [0.0] * len(positions)
+    ended = ""
+    for number, (position, depth) in enumerate(zip(positions, depths, strict=True)):
+        if depth > 0 and not ended:
+            if cold:
+                table.forget()
+            if cold or number == 0:
+                crew.unlearn()
+            result = crew.search(
+                coerce(position),
+                depth=min(depth, MOST_DEPTH),
+                nodes=limits.nodes and limits.nodes // SCOUTING_SHARE,
+                seconds=limits.seconds and limits.seconds / SCOUTING_SHARE,
+                stop=limits.stop,
+            )
+            nodes[number], seconds[number] = result.nodes, result.seconds
+            if result.depth > 0:
+                guesses[number] = int(result.value)
+            if result.reason in ("stopped", "interrupted"):
+                ended = result.reason
+    left = replace(
+        limits,
+        nodes=limits.nodes and max(1, limits.nodes - max(nodes)),
+        seconds=limits.seconds and max(1e-3, limits.seconds - max(seconds)),
+    )
+    return Scouting(guesses, int(crew.leader.words["purpose"][0]), nodes, seconds, left, ended)

@@ -1,0 +1,285 @@
+"""Proving the values of positions of one game: the threads, their memory, and what they found."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.contract.derived import most_value
+from engine.contract.dispatch import defines, game_constant, game_name, is_plain
+from engine.contract.errors import ContractError, CutnodeError, GameError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.positions import coerce
+from engine.contract.stop import NODES, PLIES, TIME
+from engine.contract.verbs import moves_again, play
+from engine.kernels.clock import Clock
+from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED, solve_batch
+from engine.search.helper_threads import Crew
+from engine.search.results import Result, TableUse
+from engine.search.running import Limits, Solver, run, solver_memory
+from engine.search.scouting import scouting
+from engine.search.searcher import Searcher, require_book
+from engine.search.threads import MOST_THREADS, SHARED_WORKERS, Workers
+from engine.storage.tables import Table
+
+if TYPE_CHECKING:
+    from engine.storage.books import Book
+
+__all__ = [
+    "Solvers",
+    "lines_too_long",
+    "proof_result",
+    "require_solvable",
+    "table_for",
+    "thread_count",
+]
+
+SHORT_NODES = 1_000
+"""What is proven in so many nodes is proven in the caller's thread: see ``INLINE_NODES``."""
+
+DEFAULT_MEGABYTES = 256
+"""The size of the table of searches that are given none."""
+
+
+class Solvers:
+    """Threads that prove the value of one position at a time, with one table.
+
+    All of a *book* is put into the table before each proof, in 50 nanoseconds for each position.
+
+    One position after the other: their memory and the compiled code stay ready.
+    """
+
+    def __init__(
+        self,
+        cls: Any,
+        table: Table,
+        threads: int = 1,
+        workers: Workers = SHARED_WORKERS,
+        book: Book | None = None,
+    ):
+        require_solvable(cls)
+        require_book(book, cls)
+        self.book = book
+        self.table = table
+        self.threads = thread_count(threads, cls)
+        self.workers = workers
+        solve_batch.specialise(cls)  # compiles before a clock runs
+        self.memories = [solver_memory(cls) for _ in range(self.threads)]
+        self.scouts: Crew | None = None
+        if defines(cls, "scout"):
+            self.scouts = Crew(Searcher(cls, table=table, workers=workers), self.threads)
+        self.running: list[Solver] = []
+        """Those of the position that is being solved."""
+
+    def stop(self) -> None:
+        """End what runs now, from any thread."""
+        if self.scouts is not None:
+            self.scouts.leader.stop()
+        for solver in self.running:
+            solver.end()
+
+    def progress(self) -> tuple[int, int | None, int | None]:
+        """Of the position that is being solved: nodes, and the proven bounds of its value."""
+        solvers = self.running
+        if not solvers:
+            return 0, None, None
+        nodes = sum(int(solver.search["nodes"][0]) for solver in solvers)
+        lower = max(int(solver.rows[0]["lower"]) for solver in solvers)
+        return nodes, lower, min(int(solver.rows[0]["upper"]) for solver in solvers)
+
+    def solve(
+        self,
+        position: Any,
+        *,
+        weak: bool,
+        limits: Limits,
+        known: tuple[int, int] | None = None,
+        line: int = 2,
+    ) -> Result:
+        """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
+        if self.book is not None:
+            self.book.fill(self.table)
+        scouted = scouting([position], self.table, limits, crew=self.scouts)
+        if scouted is not None:
+            limits = scouted.left
+        ended = "" if scouted is None else scouted.ended
+        settings: dict[str, Any] = {"weak": weak, "line": line, "cold": False, "scouting": scouted}
+        first = Solver(
+            [position],
+            self.table,
+            limits,
+            sharing=SINGLE_THREADED,
+            known=known,
+            memory=self.memories[0],
+            **settings,
+        )
+        solvers = [first]
+        try:
+            done = not ended and first.attempt(SHORT_NODES)
+        except KeyboardInterrupt:
+            done, ended = False, "interrupted"
+        if not done:
+            spent = int(first.rows[0]["nodes"])
+            known = int(first.rows[0]["lower"]), int(first.rows[0]["upper"])
+            if limits.nodes is not None:
+                left = max(1, (limits.nodes - spent) // self.threads)
+                limits = replace(limits, nodes=left)
+            threads = 1 if ended else self.threads
+            self.running = [
+                Solver(
+                    [position],
+                    self.table,
+                    limits,
+                    sharing=SINGLE_THREADED if threads == 1 else SHARED_TABLE,
+                    known=known,
+                    memory=memory,
+                    **settings,
+                )
+                for memory in self.memories[:threads]
+            ]
+            solvers = [*self.running, first]
+            try:
+                ended = self._run(limits, ended)
+            finally:
+                self.running = []
+        rows = np.concatenate([solver.rows.view(np.ndarray) for solver in solvers])
+        best = int(np.argmin(rows["upper"] - rows["lower"]))
+        row = rows[best]
+        row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
+        row["reason"] = rows["reason"][: max(len(solvers) - 1, 1)].max()
+        for name in ("nodes", *TableUse.__slots__):
+            row[name] = rows[name].sum()
+        seconds = float(solvers[best].seconds[0]) + (float(first.seconds[0]) if best else 0.0)
+        if scouted is not None:
+            row["nodes"] += scouted.nodes[0]
+            seconds += scouted.seconds[0]
+        result = proof_result(weak, ended, position, row, seconds)
+        if ended == "interrupted":  # who solves in a loop has to hear of it, proven or not
+            result = replace(result, reason=ended)
+        return result
+
+    def _run(self, limits: Limits, ended: str) -> str:
+        """Run the solvers, to end at once if it has *ended*; return why they ended early."""
+        if len(self.running) > 1:
+            try:
+                self.running[0].open_table()
+            except KeyboardInterrupt:
+                ended = "interrupted"
+        return run(self.running, limits, first_wins=True, ended=ended, workers=self.workers)
+
+    def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
+        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
+        clock = Clock(None)
+        result = self.solve(position, weak=weak, limits=limits)
+        scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
+        if result.proven and result.best_move is not None:
+            scores[result.best_move] = result.value
+        spent = result.nodes
+        reason = result.reason
+        most = most_value(result.position)
+        for move, score in scores.items():
+            if score is not None or reason != "proven":
+                continue
+            left = Limits(
+                limits.nodes and max(1, limits.nodes - spent),
+                limits.seconds and max(1e-3, limits.seconds - clock.elapsed()),
+                limits.stop,
+            )
+            child = play(result.position, move)
+            again = moves_again(result.position, child)
+            best = most if result.value is None else result.value
+            known = (-most, best) if again else (-best, most)
+            of_child = self.solve(child, weak=weak, limits=left, known=known, line=0)
+            spent += of_child.nodes
+            reason = of_child.reason
+            if of_child.value is not None:
+                scores[move] = of_child.value if again else -of_child.value
+        return replace(result, scores=scores, reason=reason)
+
+
+def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> Result:
+    """A result from what the kernel wrote about a position."""
+    lower, upper = int(row["lower"]), int(row["upper"])
+    proven = lower == upper
+    if row["reason"] == PLIES and not proven:
+        raise lines_too_long(type(position))
+    limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
+    line = tuple(int(move) for move in row["line"][: row["length"]])
+    return Result(
+        position=coerce(position),
+        value=lower if proven else None,
+        lower=lower,
+        upper=upper,
+        weak=weak,
+        best_move=line[0] if line else None,
+        scores=None,
+        pv=line if proven else (),
+        nodes=int(row["nodes"]),
+        seconds=seconds,
+        table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
+        reason="proven" if proven else limit,
+    )
+
+
+def lines_too_long(cls: Any) -> ContractError:
+    """What to tell when lines of play are longer than a game said."""
+    plies = game_constant(cls, "MAX_PLIES", 512)
+    return ContractError(
+        f"{game_name(cls)} has lines of play longer than its MAX_PLIES = {plies}: "
+        f"raise it, or, if play can go on forever, this game cannot be solved"
+    )
+
+
+def thread_count(threads: int, cls: type) -> int:
+    """A number of threads that can work on positions of a class; :class:`CutnodeError` if none."""
+    if require_integer(threads, "a number of threads") < 1:
+        raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
+    if threads > MOST_THREADS:
+        raise CutnodeError(f"a search has at most {MOST_THREADS} threads, not {threads}")
+    if threads > 1 and is_plain(cls):
+        raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
+    return threads
+
+
+def require_solvable(cls: type) -> None:
+    """:class:`GameError` if the exact solver is not for the game of a class."""
+    for verb, reason in (
+        ("chance", "chance: iterate() solves such games, not the exact solver"),
+        ("reversible", "repetition: the exact solver does not take it yet"),
+        ("drawn", "draws by rule: the exact solver does not take them yet"),
+    ):
+        if defines(cls, verb):
+            raise GameError(f"{game_name(cls)} has {reason}")
+
+
+@functools.cache
+def _shared_table() -> Table:
+    return Table(DEFAULT_MEGABYTES)
+
+
+@contextlib.contextmanager
+def table_for(table: Table | None) -> Iterator[Table]:
+    """A table that nobody else uses meanwhile: the one that is given, or one with nothing in it.
+
+    :class:`CutnodeError` if the one that is given is in use, or is none.
+    """
+    if table is not None:
+        if not isinstance(table, Table):
+            raise CutnodeError(f"a table is one such as Table(64), not {table!r}")
+        with table.held():
+            yield table
+        return
+    table = _shared_table()
+    if not table.in_use.acquire(blocking=False):  # another thread searches, perhaps another game
+        table = Table(DEFAULT_MEGABYTES)
+        table.in_use.acquire()
+    try:
+        table.forget()
+        yield table
+    finally:
+        table.in_use.release()

@@ -1,0 +1,1 @@
+"""What is kept in files: written aside, checked, mapped into memory."""

@@ -1,0 +1,115 @@
+"""Files that others see whole or not at all, and files that one process at a time may write."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from engine.contract.errors import CutnodeError
+
+__all__ = ["check_file", "header", "lock", "read_header", "write_whole", "writing"]
+
+_NUMBERS = struct.Struct("<II")
+_LONGEST_HEADER = 1 << 24
+
+
+def check_file(path: str | os.PathLike[str]) -> None:
+    """See before anything is measured that a file can be written."""
+    target = Path(path)
+    folder = target.parent
+    if target.is_dir():
+        raise CutnodeError(f"{path} cannot be written: it is a folder")
+    if not folder.is_dir():
+        raise CutnodeError(f"{path} cannot be written: there is no folder {str(folder)!r}")
+    if not os.access(folder, os.W_OK):
+        raise CutnodeError(f"{path} cannot be written: {str(folder)!r} does not allow it")
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write, which takes its place when all of it is written and on the disk.
+
+    Until then others see the old one, also if the process is killed.
+    """
+    try:
+        handle, aside = tempfile.mkstemp(dir=Path(path).parent, prefix=".writing-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(aside, 0o666 & ~mask)  # as any new file: others may read it
+            os.replace(aside, path)
+        except BaseException:
+            os.unlink(aside)
+            raise
+    except OSError as error:
+        raise CutnodeError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file so that others see all of it or nothing."""
+    with writing(path) as file:
+        file.write(data)
+
+
+def lock(file: BinaryIO) -> bool:
+    """Keep other processes, and other openings in this one, from locking a file.
+
+    False if one has locked it already.  The lock ends with the file or the process.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(1 << 40)  # a byte that nobody reads: there a lock keeps readers out, too
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def header(kind: bytes, about: Mapping[str, Any]) -> bytes:
+    """The first bytes of a file: its *kind*, and what JSON can hold of it, with a checksum."""
+    text = json.dumps(about, sort_keys=True).encode()
+    return kind + _NUMBERS.pack(len(text), zlib.crc32(text)) + text
+
+
+def read_header(file: BinaryIO, kind: bytes) -> dict[str, Any]:
+    """What the header of a file says; :class:`ValueError` that goes on after the file's name."""
+    if _read(file, len(kind)) != kind:
+        raise ValueError(f"is no {kind.decode().strip()}")
+    numbers = _read(file, _NUMBERS.size)
+    if len(numbers) < _NUMBERS.size:
+        raise ValueError("is cut off in its header")
+    length, check = _NUMBERS.unpack(numbers)
+    text = _read(file, min(length, _LONGEST_HEADER))
+    if len(text) != length or zlib.crc32(text) != check:
+        raise ValueError("is damaged in its header")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _read(file: BinaryIO, size: int) -> bytes:
+    """So many bytes, or fewer if the file ends."""
+    data = b""
+    while len(data) < size:
+        more = file.read(size - len(data))
+        if not more:
+            break
+        data += more
+    return data
