@@ -190,9 +190,8 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
 def test_constants_are_those_of_the_process_that_loads(project):
     constant = 'Constant("tiny.steps", [int(os.environ["STEP"])] * 200_000)'
     text = GAME.replace("from typing", "import os\n\nfrom typing", 1)
-    text = text.replace(
-        "import Bits, compiled", "import Bits, compiled\nfrom engine.contract.constants import Constant"
-    )
+    imports = "import Bits, compiled\nfrom engine.contract.constants import Constant"
+    text = text.replace("import Bits, compiled", imports)
     text = text.replace("BASE = 100", f"BASE = 100\nSTEPS = {constant}")
     text = text.replace("STEP * position", "STEPS[199_999] * position")
     project.write("tiny_game.py", text)
