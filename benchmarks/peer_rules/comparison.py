@@ -46,6 +46,21 @@ SHORTEST = 0.02
 BASELINE = "cutnode alphabeta"
 """Times are compared with those of this program, under the same convention for wins."""
 
+COLUMNS = (
+    Column("game"),
+    Column("depth", "plies", "d"),
+    Column("program", "package and search"),
+    Column("wins", "flat: all alike; quickest: a quicker win counts more"),
+    Column("nodes", "positions visited", ",d"),
+    Column("agrees", "nodes, move and score are those of cutnode's alpha-beta"),
+    Column("ms", "CPU time in milliseconds, median", ",.3f"),
+    Column("least", "CPU time in milliseconds, of the quickest round", ",.3f"),
+    Column("most", "CPU time in milliseconds, of the slowest round", ",.3f"),
+    Column("rate", "thousand nodes per CPU second", ",.0f"),
+    Column("ratio", f"CPU time / that of {BASELINE}", ",.1f"),
+    Column("note"),
+)
+
 
 def compare_peers(
     games: Iterable[str] = ("tictactoe", "connect4"),
@@ -90,20 +105,7 @@ def compare_peers(
             "packages": [_label(peer.package) for peer in chosen],
             "runs": runs,
         },
-        columns=(
-            Column("game"),
-            Column("depth", "plies", "d"),
-            Column("program", "package and search"),
-            Column("wins", "flat: all alike; quickest: a quicker win counts more"),
-            Column("nodes", "positions visited", ",d"),
-            Column("agrees", "nodes, move and score are those of cutnode's alpha-beta"),
-            Column("ms", "CPU time in milliseconds, median", ",.3f"),
-            Column("least", "CPU time in milliseconds, of the quickest round", ",.3f"),
-            Column("most", "CPU time in milliseconds, of the slowest round", ",.3f"),
-            Column("rate", "thousand nodes per CPU second", ",.0f"),
-            Column("ratio", f"CPU time / that of {BASELINE}", ",.1f"),
-            Column("note"),
-        ),
+        columns=COLUMNS,
         rows=rows + missing,
         notes=(
             "Connect Four is evaluated by the lines of four through each stone; tic-tac-toe is "

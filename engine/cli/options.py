@@ -21,12 +21,12 @@ from engine.search.threads import MOST_THREADS
 
 __all__ = [
     "DEPTH_IN",
-    "DRIVER",
     "EVALUATION",
     "EXACT",
     "FILE",
     "GAME",
     "POSITION",
+    "SEARCHER",
     "TECHNIQUES",
     "WITHOUT",
     "Option",
@@ -154,6 +154,8 @@ EVALUATION = text(
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
 TECHNIQUES = text("--techniques", "Only these techniques; '' for none of them.", metavar="A,B")
 WITHOUT = text("--without", "Not these techniques.", metavar="A,B")
+SEARCHER = combined(EXACT, TECHNIQUES, WITHOUT, DRIVER, EVALUATION, DEPTH_IN)
+"""The options of how a position is searched."""
 
 
 def weak_option(help: str = "Prove only who wins: 1 the mover, 0 nobody, -1.") -> Option:

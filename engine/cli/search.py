@@ -12,12 +12,7 @@ import engine
 from engine.cli.exit_codes import EPILOG, INTERRUPTED
 from engine.cli.inputs import chosen_techniques
 from engine.cli.options import (
-    DEPTH_IN,
-    DRIVER,
-    EVALUATION,
-    EXACT,
-    TECHNIQUES,
-    WITHOUT,
+    SEARCHER,
     depth_option,
     integer,
     nodes_option,
@@ -41,12 +36,7 @@ __all__ = ["search"]
 @nodes_option()
 @seconds_option("At most S seconds; 1 if no limit is given.")
 @integer("--lines", "N best moves.", default=1, show_default=False)
-@EXACT
-@TECHNIQUES
-@WITHOUT
-@DRIVER
-@EVALUATION
-@DEPTH_IN
+@SEARCHER
 @seed_option("Choose among equal moves by N.", None)
 @threads_option("Search each position with N threads.")
 @table_option(64)

@@ -9,14 +9,9 @@ import click
 
 from engine.cli.inputs import chosen_techniques, read_positions
 from engine.cli.options import (
-    DEPTH_IN,
-    DRIVER,
-    EVALUATION,
-    EXACT,
     GAME,
     POSITION,
-    TECHNIQUES,
-    WITHOUT,
+    SEARCHER,
     choice,
     depth_option,
     integer,
@@ -54,12 +49,7 @@ search, 130 interrupted (nothing is written).
 @POSITION
 @depth_option(most=MOST_DEPTH, required=True)
 @choice("--search", "The search with its techniques, or a plain one.", SEARCHES)
-@EXACT
-@TECHNIQUES
-@WITHOUT
-@DRIVER
-@EVALUATION
-@DEPTH_IN
+@SEARCHER
 @nodes_option("Give up a search of more than N nodes.", default=MOST_NODES)
 @plies_option("Show N plies of the tree.", default=3)
 @integer("--width", "Show at most N children of a node, ...", default=6)

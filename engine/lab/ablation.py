@@ -19,7 +19,12 @@ from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.kernels.techniques import EXACT, leave_out
 from engine.lab.measuring import (
+    BRANCHING,
+    FIRST_CUTOFFS,
     INTERRUPTED,
+    RATE,
+    RUNS,
+    SECONDS,
     SHORT_NODES,
     Experiment,
     ExperimentOptions,
@@ -42,16 +47,16 @@ __all__ = ["ablation", "draw"]
 COLUMNS = (
     Column("step", "what is on: + adds a technique to the row above, - takes one from all"),
     Column("nodes", "positions visited, all positions together", ",d"),
-    Column("seconds", "CPU time, median of the runs", ".5f"),
+    SECONDS,
     Column("gain", "times fewer nodes than without this technique", ",.2f"),
     Column("fewer", "times fewer nodes than alpha-beta", ",.2f"),
     Column("faster", "times less CPU time than alpha-beta", ",.2f"),
     Column("value", "share of positions with the exact value at this depth", ".0%"),
     Column("move", "share of positions with a move that is best at this depth", ".0%"),
-    Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
-    Column("first", "share of cutoffs by the first move searched", ".1%"),
-    Column("rate", "million nodes per second of CPU time", ".2f"),
-    Column("runs", "how often it was timed", "d"),
+    BRANCHING,
+    FIRST_CUTOFFS,
+    RATE,
+    RUNS,
 )
 
 COLOURS = {

@@ -7,7 +7,12 @@ from typing import Any, Unpack
 
 from engine.contract.dispatch import game_function
 from engine.lab.measuring import (
+    BRANCHING,
+    FIRST_CUTOFFS,
     INTERRUPTED,
+    RATE,
+    RUNS,
+    SECONDS,
     Experiment,
     ExperimentOptions,
     Measured,
@@ -24,15 +29,15 @@ __all__ = ["depths", "draw"]
 COLUMNS = (
     Column("depth", "plies", "d"),
     Column("nodes", "positions visited, those of lesser depths in the same search included", ",d"),
-    Column("seconds", "CPU time, median of the runs", ".5f"),
+    SECONDS,
     Column("move", "the best move found, the first of equals"),
     Column("score", "its score for the player to move", ".6g"),
     Column("meaning", "what the score says"),
-    Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
+    BRANCHING,
     Column("growth", "nodes beside those of one ply less", ".2f"),
-    Column("first", "share of cutoffs by the first move searched", ".1%"),
-    Column("rate", "million nodes per second of CPU time", ".2f"),
-    Column("runs", "how often it was timed", "d"),
+    FIRST_CUTOFFS,
+    RATE,
+    RUNS,
 )
 
 OF_ONE_POSITION = ("move", "score", "meaning")

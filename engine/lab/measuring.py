@@ -20,12 +20,18 @@ from engine.kernels.evaluation import Evaluation, evaluation_of
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.techniques import TECHNIQUES, choose
+from engine.lab.study import Column
 from engine.search.api import alphabeta, minimax
 from engine.search.results import PlainResult, SearchResult
 from engine.search.searcher import Searcher
 
 __all__ = [
+    "BRANCHING",
+    "FIRST_CUTOFFS",
     "INTERRUPTED",
+    "RATE",
+    "RUNS",
+    "SECONDS",
     "AnyEvaluation",
     "Experiment",
     "ExperimentOptions",
@@ -52,6 +58,13 @@ SHORT_NODES = 10_000
 
 INTERRUPTED = "Interrupted: what follows was not measured."
 """The note of a study that Ctrl-C ended."""
+
+SECONDS = Column("seconds", "CPU time, median of the runs", ".5f")
+BRANCHING = Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f")
+FIRST_CUTOFFS = Column("first", "share of cutoffs by the first move searched", ".1%")
+RATE = Column("rate", "million nodes per second of CPU time", ".2f")
+RUNS = Column("runs", "how often it was timed", "d")
+"""The figures of measured searches that several studies show."""
 
 T = TypeVar("T")
 

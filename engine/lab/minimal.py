@@ -52,6 +52,20 @@ from engine.storage.tables import Table
 
 __all__ = ["draw", "expected_leaves", "minimal_graph"]
 
+COLUMNS = (
+    Column("position"),
+    Column("depth", "plies", "d"),
+    Column("score", "for the player to move", "d"),
+    Column("search"),
+    Column("nodes", "positions visited", ",d"),
+    Column("leaves", "positions where a line ended", ",.0f"),
+    Column("above_tree", "nodes / those of the minimal tree", ",.3f"),
+    Column("above_graph", "nodes / those of the minimal graph", ",.3f"),
+    Column("last", "nodes of the last iteration", ",d"),
+    Column("last_above_graph", "the same / those of the minimal graph", ",.3f"),
+    Column("late", "nodes of a proof whose first move was not the right one", ",d"),
+)
+
 PASSES = 8
 """A proof is repeated at most so often to find its best order."""
 
@@ -144,19 +158,7 @@ def minimal_graph(
             "searches": names,
             "table_mb": table_mb,
         },
-        columns=(
-            Column("position"),
-            Column("depth", "plies", "d"),
-            Column("score", "for the player to move", "d"),
-            Column("search"),
-            Column("nodes", "positions visited", ",d"),
-            Column("leaves", "positions where a line ended", ",.0f"),
-            Column("above_tree", "nodes / those of the minimal tree", ",.3f"),
-            Column("above_graph", "nodes / those of the minimal graph", ",.3f"),
-            Column("last", "nodes of the last iteration", ",d"),
-            Column("last_above_graph", "the same / those of the minimal graph", ",.3f"),
-            Column("late", "nodes of a proof whose first move was not the right one", ",d"),
-        ),
+        columns=COLUMNS,
         rows=rows,
         notes=(
             "minimal tree, minimal graph: estimates from above; proofs of the score that begin "

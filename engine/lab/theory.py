@@ -29,6 +29,25 @@ from engine.search.api import alphabeta
 
 __all__ = ["draw", "theory"]
 
+COLUMNS = (
+    Column("model", "how the leaves get their values, and which moves come first"),
+    Column("width", "moves of every position", "d"),
+    Column("depth", "plies from the root to the leaves", "d"),
+    Column("search"),
+    Column("leaves", "evaluated, mean of all trees; again evaluated ones too", ",.1f"),
+    Column("error", "standard error of the mean", ",.1f"),
+    Column("minimal", "the fewest leaves that prove the value (Knuth and Moore)", ",d"),
+    Column("ratio", "leaves / minimal", ",.3f"),
+    Column(
+        "growth",
+        "leaves of one ply more: of this depth / the last listed of its parity, by ply",
+        ".3f",
+    ),
+    Column("exponent", "log(growth) / log(width): 0.5 is perfect order, 1 minimax", ".3f"),
+    Column("perfect", "growth in perfect order: sqrt(width)", ".3f"),
+    Column("pearl", "growth of alpha-beta on random leaves, for great depths", ".3f"),
+)
+
 USUAL_DEPTH = 12
 """Trees are this deep if nobody asks for more: searches see a part of them, as deep as they
 are asked to look, and one compiled class has all those depths."""
@@ -82,24 +101,7 @@ def theory(
             "searches": names,
             "table_mb": table_mb,
         },
-        columns=(
-            Column("model", "how the leaves get their values, and which moves come first"),
-            Column("width", "moves of every position", "d"),
-            Column("depth", "plies from the root to the leaves", "d"),
-            Column("search"),
-            Column("leaves", "evaluated, mean of all trees; again evaluated ones too", ",.1f"),
-            Column("error", "standard error of the mean", ",.1f"),
-            Column("minimal", "the fewest leaves that prove the value (Knuth and Moore)", ",d"),
-            Column("ratio", "leaves / minimal", ",.3f"),
-            Column(
-                "growth",
-                "leaves of one ply more: of this depth / the last listed of its parity, by ply",
-                ".3f",
-            ),
-            Column("exponent", "log(growth) / log(width): 0.5 is perfect order, 1 minimax", ".3f"),
-            Column("perfect", "growth in perfect order: sqrt(width)", ".3f"),
-            Column("pearl", "growth of alpha-beta on random leaves, for great depths", ".3f"),
-        ),
+        columns=COLUMNS,
         rows=rows,
         notes=(
             *(f"{name}: {SEARCHES[name].about}" for name in names),
