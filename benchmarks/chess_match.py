@@ -35,7 +35,7 @@ import chess
 import chess.engine
 import chess.pgn
 
-from engine.playing.matches import CONFIDENCE, POINTS, elo_difference, mean_and_error
+from engine.playing.elo import CONFIDENCE, POINTS, elo_difference, mean_and_error
 
 OPENINGS = Path(__file__).parent / "data" / "chess_openings.epd"
 

@@ -33,7 +33,8 @@ from engine import (
     solve,
 )
 from engine.kernels.techniques import choose
-from engine.playing.matches import elo_difference, make_openings, play_game
+from engine.playing.elo import elo_difference
+from engine.playing.matches import make_openings, play_game
 from engine.playing.players import Choice, EnginePlayer
 from games.othello.discs import mobility
 

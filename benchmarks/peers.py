@@ -1,29 +1,46 @@
 """The same trees in other Python packages: nodes that agree, and CPU time.
 
-    pip install easyAI open_spiel
-    python benchmarks/peers.py             # Connect Four 6 and 8 plies deep, tic-tac-toe
-    python benchmarks/peers.py --depth 10  # takes a minute and more
+    pip install -e '.[peers]'
+    python benchmarks/peers.py              # Connect Four 6 and 8 plies deep, tic-tac-toe
+    python benchmarks/peers.py --depths 10  # takes a minute and more
 
-Each program counts first; one that visits other positions, or finds another move or score,
-ends the run with an error.  Then all are timed in turn.  See engine/lab/peers.py.
+A package that is not installed has a row that says how to get it.  A program that visits other
+positions, or finds another move or score, makes the exit code 1.  See peer_rules/comparison.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
+from typing import Any
 
-from engine.lab.peers import peers
-from engine.lab.report import print_study
+import click
+from peer_rules.comparison import compare_peers, draw
+
+from engine.cli.inputs import names_in, numbers_in
+from engine.cli.lab import OUTPUTS, deliver
+from engine.cli.options import integer, text
+from engine.contract.errors import CutnodeError
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--depth", type=int, nargs="+", default=[6, 8])
-    parser.add_argument("--runs", type=int, default=5)
-    options = parser.parse_args()
-    study = peers(depths=options.depth, runs=options.runs)
-    print_study(study)
+@click.command()
+@text("--games", "On these games.", metavar="A,B", default="tictactoe,connect4")
+@text("--depths", "Plies of Connect Four.", metavar="N,N", default="6,8")
+@text("--packages", "Only these of easyAI, open_spiel, aima3.", metavar="A,B")
+@integer("--runs", "Take the median of N times.", most=99, default=3)
+@OUTPUTS
+def main(games: str, depths: str, packages: str | None, **options: Any) -> None:
+    """Search the same trees with other Python packages."""
+    try:
+        study = deliver(
+            compare_peers,
+            draw,
+            games=names_in(games),
+            depths=numbers_in(depths),
+            packages=None if packages is None else names_in(packages),
+            **options,
+        )
+    except CutnodeError as error:
+        raise click.ClickException(str(error)) from None
     wrong = [row["program"] for row in study.rows if row.get("agrees") == "NO"]
     if wrong:
         sys.exit(f"not the same work: {', '.join(wrong)}")

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from engine.contract.verbs import NO_MOVE as NO_MOVE
     from engine.kernels.evaluation import Evaluation as Evaluation
     from engine.kernels.optionality import Optionality as Optionality
+    from engine.playing.elo import Sprt as Sprt
     from engine.playing.matches import MatchResult as MatchResult
-    from engine.playing.matches import Sprt as Sprt
     from engine.playing.matches import match as match
     from engine.playing.matches import play_game as play_game
     from engine.playing.players import LEVELS as LEVELS
@@ -123,9 +123,9 @@ _HOMES = {
     "engine.contract.verbs": ("NO_MOVE",),
     "engine.kernels.evaluation": ("Evaluation",),
     "engine.kernels.optionality": ("Optionality",),
+    "engine.playing.elo": ("Sprt",),
     "engine.playing.matches": (
         "MatchResult",
-        "Sprt",
         "match",
         "play_game",
     ),

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import engine
-from engine.cli.main import COMMANDS, commands_of_games, main
+from engine.cli.main import GROUP, OWN_COMMANDS, added_commands, main
 from engine.compiler.jit import jit_enabled
 
 ROOT = Path(__file__).parent.parent
@@ -458,14 +458,14 @@ def test_a_damaged_game_does_not_hide_the_others(monkeypatch, tmp_path):
 
 def test_help_tells_every_command():
     output = cutnode("--help").output
-    for name in main.commands:
+    for name in OWN_COMMANDS:
         assert f"\n  {name} " in output
     assert "Exit codes: 0 all done and proven, 1 " in output
 
 
-@pytest.mark.parametrize("name", sorted(main.commands))
+@pytest.mark.parametrize("name", OWN_COMMANDS)
 def test_help_tells_every_option(name):
-    command = main.commands[name]
+    command = main.get_command(click.Context(main), name)
     result = cutnode(name, "--help")
     assert result.exit_code == 0
     assert command.help
@@ -473,7 +473,7 @@ def test_help_tells_every_option(name):
         if isinstance(parameter, click.Option):
             assert parameter.help
             assert parameter.opts[0] in result.output
-        else:
+        elif name != "batch":  # it takes what solve does
             assert f"\n  {parameter.name.upper()} " in result.output
 
 
@@ -866,11 +866,11 @@ def commands(monkeypatch):
         "odd": f"{__name__}:ROOT",
         "solve": f"{__name__}:hello",
     }
-    points = [EntryPoint(name, value, COMMANDS) for name, value in values.items()]
+    points = [EntryPoint(name, value, GROUP) for name, value in values.items()]
     monkeypatch.setattr("engine.cli.main.metadata.entry_points", lambda group: points)
-    commands_of_games.cache_clear()
+    added_commands.cache_clear()
     yield
-    commands_of_games.cache_clear()
+    added_commands.cache_clear()
 
 
 def test_games_add_commands(commands):

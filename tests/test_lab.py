@@ -330,10 +330,10 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
     timer = threading.Timer(0.02, signal.pthread_kill, (main_thread, signal.SIGINT))
 
     @contextlib.contextmanager
-    def progress_bar():
-        yield lambda now, done, of: timer.start() if now == "+ enhanced" else None
+    def progress_bar(labelled):
+        yield lambda done, of, now: timer.start() if now == "+ enhanced" else None
 
-    monkeypatch.setattr(reporting, "progress_bar", progress_bar)
+    monkeypatch.setattr("engine.cli.lab.progress_bar", progress_bar)
     result = cutnode("lab", "ablation", "tictactoe", "--depth", 9, "--runs", 99, "--json")
     timer.cancel()
     assert result.exit_code == 130
@@ -356,7 +356,7 @@ def test_interrupted_ablation_has_the_rows_before():
 
 def test_other_commands_do_not_load_the_laboratory():
     code = (
-        "import sys, engine.cli; print([name for name in sys.modules if name in "
+        "import sys, engine.cli.solve; print([name for name in sys.modules if name in "
         "('matplotlib', 'rich', 'engine.lab.ablation', 'engine.lab.report')])"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

@@ -1,10 +1,8 @@
-"""Theory and peers in the laboratory: counts that theory, plain searches and peers confirm."""
+"""Studies of theory: counts that formulas and plain searches confirm."""
 
 from __future__ import annotations
 
 import functools
-import sys
-from importlib.util import find_spec
 
 import pytest
 from click.testing import CliRunner
@@ -15,23 +13,12 @@ from engine.cli.lab import lab
 from engine.compiler.jit import jit_enabled
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import outcome, play
-from engine.lab import peers as peering
+from engine.lab import minimal
+from engine.lab import theory as uniform
 from engine.lab.formulas import branching_factor, minimal_leaves, minimal_nodes
-from engine.lab.peers import (
-    EMPTY,
-    MUTABLE,
-    PEERS,
-    RULES,
-    Count,
-    Found,
-    Program,
-    Work,
-    has_four,
-    peers,
-    reference,
-    score_of,
-)
-from engine.lab.theory import SEARCHES, draw, draw_minimal, expected_leaves, minimal_graph, theory
+from engine.lab.minimal import expected_leaves, minimal_graph
+from engine.lab.searches import SEARCHES
+from engine.lab.theory import theory
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -192,134 +179,6 @@ def test_games_without_minimal_trees():
         minimal_graph([], (2,))
 
 
-# Peers
-
-
-INSTALLED = [name for name, peer in PEERS.items() if find_spec(peer.module.partition(".")[0])]
-WORKS = [Work("tictactoe", 9), Work("connect4", 3), Work("connect4", 6)]
-
-
-@pytest.mark.parametrize("quickest", [False, True])
-def test_published_counts(quickest):
-    works = [*WORKS, Work("connect4", 8)]
-    counts = [reference(work, quickest) for work in works]
-    tictactoe = 20_866 if quickest else 18_297
-    assert [count.nodes for count in counts[:1] + counts[2:]] == [tictactoe, 11_767, 204_037]
-    assert counts[3].found.score == -1
-
-
-@pytest.mark.parametrize("name", INSTALLED)
-@pytest.mark.parametrize("work", WORKS, ids=lambda work: f"{work.game}-{work.depth}")
-def test_peers_visit_the_same_positions(name, work):
-    for program in PEERS[name].make():
-        count = program.count(work)
-        wanted = reference(work, program.quickest)
-        assert count.nodes == wanted.nodes
-        assert count.found.move == wanted.found.move
-        assert peering._agreement(program, count, wanted) == "yes"
-        assert program.run(work) == count.found
-
-
-@pytest.mark.parametrize("game", ["tictactoe", "connect4"])
-def test_rules_of_peers(game):
-    """The rules written for peers are those of the game, along every line of some plies."""
-    rules = RULES[game]
-
-    def compare(position, state, mutable, left):
-        moves = legal_moves(position)
-        over, value = outcome(position)
-        assert over == (rules.is_lost(state) or rules.is_full(state)) == mutable.is_over()
-        assert score_of(rules, state) == mutable.scoring()
-        assert (score_of(rules, state) < -5000) == (over and value < 0)
-        if over or left == 0:
-            return
-        assert moves == rules.moves(state) == mutable.possible_moves()
-        for move in moves:
-            before = mutable.ttentry()
-            mutable.make_move(move)
-            mutable.current_player = 3 - mutable.current_player
-            compare(play(position, move), rules.play(state, move), mutable, left - 1)
-            mutable.current_player = 3 - mutable.current_player
-            mutable.unmake_move(move)
-            assert mutable.ttentry() == before
-
-    compare(load_game(game).start(), EMPTY, MUTABLE[game](), 3)
-    compare(*line(game, "1425"), 4)
-
-
-def line(game, text):
-    """A position, a state and a mutable game after the same moves."""
-    position, state, mutable = load_game(game).start(), EMPTY, MUTABLE[game]()
-    for symbol in text:
-        move = int(symbol) - 1
-        position, state = play(position, move), RULES[game].play(state, move)
-        mutable.make_move(move)
-        mutable.current_player = 3 - mutable.current_player
-    return position, state, mutable
-
-
-def test_estimates_of_peers():
-    start = load_game("connect4")
-    evaluate = start.module.evaluate_cells
-    for text in ("", "4", "44", "1234567", "4455", "7654321123"):
-        position, state, mutable = line("connect4", text)
-        assert evaluate(position) == state.balance == mutable.scoring()
-
-
-def test_lines_of_four():
-    assert has_four(0b1111)
-    assert not has_four(0b111 | 1 << 7)
-    for step in (6, 7, 8):
-        assert has_four(sum(1 << (7 + step * n) for n in range(4)))
-
-
-def test_study_of_peers():
-    study = peers(("tictactoe",), runs=1)
-    plain = of(study, program="cutnode alphabeta")
-    assert [(row["nodes"], row["ratio"]) for row in plain] == [(18_297, 1.0), (20_866, 1.0)]
-    assert {row["agrees"] for row in study.rows if "agrees" in row} == {"yes"}
-    for name in set(PEERS) - set(INSTALLED):
-        (row,) = of(study, program=name)
-        assert row["note"] == f"not installed: {PEERS[name].install}"
-
-
-def test_peers_that_are_not_there(monkeypatch):
-    for name, peer in PEERS.items():
-        monkeypatch.setitem(sys.modules, peer.module, None)
-        assert peering._load(peer) == ([], f"not installed: {PEERS[name].install}")
-
-
-def test_peers_that_go_wrong():
-    """One that counts otherwise is said to, and one that fails has a row that says how."""
-
-    def fail(work):
-        raise ValueError("no")
-
-    def differ(work):
-        return Count(Found(0, 0.0), 5)
-
-    good = peering._cutnode()[:2]
-    wrong = Program("wrong", False, True, differ, lambda work: differ(work).found)
-    broken = Program("broken", False, True, fail, fail)
-    rows = peering._compare(WORKS[0], [*good, wrong, broken], 1)
-    assert [row.get("agrees") for row in rows] == ["yes", "yes", "NO", None]
-    assert rows[-1]["note"] == "failed: ValueError: no"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"games": ("uniform",)}, "on tictactoe, connect4, not on 'uniform'"),
-        ({"depths": (0,)}, r"1\.\.41, not 0"),
-        ({"packages": ("pgx",)}, "no peer 'pgx'; peers are easyAI"),
-        ({"runs": 0}, "at least 1 run"),
-    ],
-)
-def test_comparisons_of_nothing(options, message):
-    with pytest.raises(CutnodeError, match=message):
-        peers(**options)
-
-
 # Commands and plots
 
 
@@ -328,7 +187,6 @@ def test_comparisons_of_nothing(options, message):
     [
         ("theory --widths 4 --depths 2,4 --models random --trees 2", "Knuth and Moore"),
         ("minimal tictactoe --depths 3 --searches plain", "minimal graph"),
-        ("peers --games tictactoe --packages easyAI --runs 1", "20,866"),
     ],
     ids=lambda text: text.split()[0],
 )
@@ -349,9 +207,11 @@ def test_plots(tmp_path):
     from engine.lab.report import write_plot
 
     studies = {
-        "theory": (theory((2, 4), (2, 4), ("random",), range(2), searches=("plain",)), draw),
-        "minimal": (minimal_graph(TICTACTOE, (2, 3), searches=("plain",)), draw_minimal),
-        "peers": (peers(("tictactoe",), packages=(), runs=1), peering.draw),
+        "theory": (
+            theory((2, 4), (2, 4), ("random",), range(2), searches=("plain",)),
+            uniform.draw,
+        ),
+        "minimal": (minimal_graph(TICTACTOE, (2, 3), searches=("plain",)), minimal.draw),
     }
     for name, (study, drawing) in studies.items():
         path = tmp_path / f"{name}.png"

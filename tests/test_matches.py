@@ -27,13 +27,8 @@ from engine import (
     play_game,
 )
 from engine.cli.main import main
-from engine.playing.matches import (
-    MatchResult,
-    elo_difference,
-    expected_score,
-    make_openings,
-    mean_and_error,
-)
+from engine.playing.elo import elo_difference, expected_score, mean_and_error
+from engine.playing.matches import MatchResult, make_openings
 
 ROOT = Path(__file__).parent.parent
 GAME = load_game("tictactoe")

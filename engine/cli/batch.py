@@ -9,62 +9,64 @@ import click
 
 from engine.batches.results import BatchResult, read_positions
 from engine.batches.running import run_batch
+from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
 from engine.cli.inputs import read_lines
-from engine.cli.main import INTERRUPTED, NOT_PROVEN
 from engine.cli.options import (
     DEPTH_IN,
     EVALUATION,
     EXACT,
+    GAME,
+    combined,
+    depth_option,
+    journal_option,
     nodes_option,
+    out_option,
     seconds_option,
-    table_mb,
+    table_option,
     threads_option,
+    weak_option,
 )
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import Game, load_game
 from engine.storage.files import check_file
 
-__all__ = ["JOURNAL", "NODES", "SECONDS", "THREADS", "WEAK", "batch"]
+__all__ = ["LIMITS", "WEAK", "WORK", "batch"]
 
-THREADS = threads_option(
-    "Work with N threads, which share the table's size; all processors by default.", None
-)
-JOURNAL = click.option(
-    "--journal",
-    metavar="FILE",
-    help="Keep what is done in FILE, and go on with it if it is there.",
-)
-NODES = nodes_option("At most N nodes for a position.")
-SECONDS = seconds_option("At most S seconds for a position.")
-WEAK = click.option("--weak", is_flag=True, help="Prove only who wins.")
 OUT = ".parquet", ".jsonl"
+"""The files that results can be written to, by their endings."""
+
+LIMITS = combined(
+    nodes_option("At most N nodes for a position."),
+    seconds_option("At most S seconds for a position."),
+)
+WORK = combined(
+    threads_option(
+        "Work with N threads, which share the table's size; all processors by default.", None
+    ),
+    table_option(256),
+    journal_option(),
+)
+WEAK = weak_option("Prove only who wins.")
 
 
 @click.command()
-@click.argument("game")
+@GAME
 @click.argument("file")
 @click.option(
     "--solve", "task", flag_value="solve", default="solve", help="Prove values (default)."
 )
 @click.option("--search", "task", flag_value="search", help="Search as deep as limits allow.")
-@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="Search N plies deep.")
-@NODES
-@SECONDS
+@depth_option()
+@LIMITS
 @WEAK
 @EVALUATION
 @EXACT
 @DEPTH_IN
 @click.option("--warm", is_flag=True, help="Build on what was found of other positions.")
 @click.option("--unique", is_flag=True, help="Do equivalent positions once.")
-@THREADS
-@table_mb(256)
-@JOURNAL
-@click.option(
-    "--out",
-    metavar="FILE",
-    help="Write FILE.parquet or FILE.jsonl; JSON lines to standard output if not given.",
-)
+@WORK
+@out_option("Write FILE.parquet or FILE.jsonl; JSON lines to standard output if not given.")
 def batch(
     game: str,
     file: str,

@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from engine.batches.books import build_book
-from engine.cli.batch import JOURNAL, NODES, SECONDS, THREADS, WEAK
-from engine.cli.main import INTERRUPTED, NOT_PROVEN
-from engine.cli.options import table_mb
+from engine.cli.batch import LIMITS, WEAK, WORK
+from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
+from engine.cli.options import GAME, POSITION, json_option, out_option, plies_option, text
 from engine.cli.progress import progress_bar
 from engine.contract.dispatch import game_name, module_of
 from engine.contract.errors import CutnodeError
@@ -25,7 +25,7 @@ from engine.storage.files import check_file
 
 __all__ = ["book"]
 
-GAME = click.option("--game", metavar="GAME", help="The game, if it is one in a file of yours.")
+OWN_GAME = text("--game", "The game, if it is one in a file of yours.", metavar="GAME")
 
 
 @click.group()
@@ -34,18 +34,13 @@ def book() -> None:
 
 
 @book.command()
-@click.argument("game")
-@click.option(
-    "--plies", type=click.IntRange(min=0), required=True, metavar="N", help="All of N moves."
-)
-@click.option("--out", required=True, metavar="FILE", help="The file of the book.")
+@GAME
+@plies_option("All of N moves.", required=True)
+@out_option("The file of the book.", required=True)
 @click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
 @WEAK
-@NODES
-@SECONDS
-@THREADS
-@table_mb(256)
-@JOURNAL
+@LIMITS
+@WORK
 def build(
     game: str,
     plies: int,
@@ -98,8 +93,8 @@ def opened(file: str, game: str | None) -> Book:
 
 @book.command()
 @click.argument("file")
-@GAME
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@OWN_GAME
+@json_option()
 def show(file: str, game: str | None, as_json: bool) -> None:
     """Say what a book holds."""
     found = opened(file, game)
@@ -125,9 +120,9 @@ def show(file: str, game: str | None, as_json: bool) -> None:
 
 @book.command()
 @click.argument("file")
-@click.argument("position", required=False)
-@GAME
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@POSITION
+@OWN_GAME
+@json_option()
 def probe(file: str, position: str | None, game: str | None, as_json: bool) -> None:
     """Look a position up: its value for the mover, and a best move.
 

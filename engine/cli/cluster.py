@@ -14,7 +14,19 @@ from typing import Any
 
 import click
 
-from engine.cli.options import seconds_option, table_mb
+from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
+from engine.cli.options import (
+    GAME,
+    POSITION,
+    integer,
+    journal_option,
+    json_option,
+    plies_option,
+    seconds_option,
+    table_option,
+    text,
+    weak_option,
+)
 from engine.cluster.driver import MOST_POSITIONS, SplitProgress, solve_split
 from engine.cluster.tasks import require_distributed
 from engine.contract.errors import CutnodeError
@@ -23,9 +35,6 @@ from engine.contract.messages import board
 from engine.contract.text import quoted
 
 __all__ = ["cluster"]
-
-NOT_PROVEN = 3
-INTERRUPTED = 130
 
 EPILOG = """\
 \b
@@ -44,43 +53,29 @@ def cluster() -> None:
 
 
 @cluster.command(epilog=EPILOG)
-@click.argument("game")
-@click.argument("position", required=False)
-@click.option(
-    "--plies",
-    type=click.IntRange(min=1),
-    required=True,
-    metavar="N",
-    help="Split after N choices: engine/docs/cluster.md says how many pay.",
+@GAME
+@POSITION
+@plies_option(
+    "Split after N choices: engine/docs/cluster.md says how many pay.", least=1, required=True
 )
-@click.option(
-    "--scheduler", metavar="ADDRESS", help="Of a cluster that runs, such as tcp://scheduler:8786."
+@text("--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS")
+@integer(
+    "--workers", "Else start N workers here, of one thread each.  [default: one for each core]"
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Else start N workers here, of one thread each.  [default: one for each core]",
-)
-@click.option("--journal", metavar="FILE", help="Keep answers there, and go on with them.")
-@click.option("--weak", is_flag=True, help="Prove only who wins: 1 the mover, 0 nobody, -1.")
+@journal_option("Keep answers there, and go on with them.")
+@weak_option()
 @seconds_option()
-@click.option(
+@integer(
     "--questions",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Each task asks N questions; by default as many as take a tenth of a second.",
+    "Each task asks N questions; by default as many as take a tenth of a second.",
 )
-@click.option(
+@integer(
     "--most-positions",
-    type=click.IntRange(min=1),
+    "Hold at most N positions here, some 130 bytes each.",
     default=MOST_POSITIONS,
-    show_default=True,
-    metavar="N",
-    help="Hold at most N positions here, some 130 bytes each.",
 )
-@table_mb(256)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@table_option(256)
+@json_option()
 def solve(
     game: str,
     position: str | None,

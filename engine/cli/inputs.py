@@ -1,4 +1,4 @@
-"""What commands read: positions from files and arguments, and lists of names."""
+"""Reading what commands are given: positions of files and arguments, and lists."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import Any
 
 import click
 
-import engine
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import Game
+from engine.contract.loading import Game, load_game
 from engine.kernels.techniques import choose, leave_out
+
+__all__ = ["chosen_techniques", "names_in", "numbers_in", "read_lines", "read_positions"]
 
 
 def chosen_techniques(
     cls: Any, techniques: str | None, without: str | None, exact: bool
 ) -> list[str] | None:
-    """The techniques that options name; None for all that suit the game."""
+    """Return the techniques that options name; None for all that suit the game."""
     if techniques is None and without is None:
         return None
     chosen = choose(cls, None if techniques is None else names_in(techniques), exact=exact)
@@ -23,17 +24,26 @@ def chosen_techniques(
 
 
 def names_in(text: str) -> list[str]:
+    """Return the names of a list such as ``table,killers``."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def numbers_in(text: str) -> list[int]:
+    """Return the numbers of a list such as ``4,6,8``."""
+    try:
+        return [int(number) for number in names_in(text)]
+    except ValueError:
+        raise CutnodeError(f"{text!r} is not a list of numbers such as 4,6,8") from None
 
 
 def read_positions(
     name: str, position: str | None, file: str | None
 ) -> tuple[Game, list[tuple[str, Any]]]:
-    """The game, and the positions asked for, each with the text that a person gave.
+    """Return the game, and the positions asked for with the texts that they were given as.
 
     All of a file is read before anything is solved, so that an error in it shows at once.
     """
-    game = engine.load_game(name)
+    game = load_game(name)
     if file is None:
         return game, [(position or "", game.parse(position or ""))]
     if position is not None:
@@ -53,7 +63,7 @@ def read_positions(
 
 
 def read_lines(file: str) -> tuple[str, list[str]]:
-    """The name and the lines of a text file, ``-`` for standard input."""
+    """Return the name and the lines of a text file, ``-`` for standard input."""
     source = "standard input" if file == "-" else file
     data = b""
     try:

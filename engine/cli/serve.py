@@ -1,4 +1,4 @@
-"""``cutnode serve``."""
+"""The command ``cutnode serve``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from engine.cli.options import threads_option
+from engine.cli.options import integer, nodes_option, seconds_option, text, threads_option
 from engine.contract.errors import CutnodeError
 
 __all__ = ["serve"]
@@ -17,70 +17,33 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
 
 
 @click.command()
-@click.option(
+@text(
     "--host",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="Where to listen. There are no passwords: on other addresses than this machine's own, "
+    "Where to listen. There are no passwords: on other addresses than this machine's own, "
     "all who reach it may ask.",
+    metavar="ADDRESS",
+    default="127.0.0.1",
 )
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    metavar="N",
-    help="0 for any that is free; it is printed.",
-)
-@click.option(
+@integer("--port", "0 for any that is free; it is printed.", least=0, most=65535, default=8000)
+@text(
     "--games",
-    default="",
-    metavar="A,B",
-    help="Compile these games before it is ready: names, modules or files, with a variant after a "
+    "Compile these games before it is ready: names, modules or files, with a variant after a "
     "colon; a comma inside a variant is not possible. Others are compiled when they are asked for.",
+    metavar="A,B",
+    default="",
 )
 @click.option("--only", is_flag=True, help="No other games than these.")
-@click.option(
-    "--searches",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Search N positions at once; as many as there are cores for.",
-)
+@integer("--searches", "Search N positions at once; as many as there are cores for.")
 @threads_option("Search each with N threads.")
-@click.option(
-    "--queue",
-    type=click.IntRange(min=0),
-    default=16,
-    show_default=True,
-    metavar="N",
-    help="At most N questions wait; others are told to come back.",
-)
-@click.option(
-    "--table",
-    type=click.IntRange(min=1),
-    default=64,
-    show_default=True,
-    metavar="MIB",
-    help="Size of a search's transposition table.",
-)
-@click.option(
+@integer("--queue", "At most N questions wait; others are told to come back.", least=0, default=16)
+@integer("--table", "Size of a search's transposition table.", metavar="MIB", default=64)
+@integer(
     "--memory",
-    type=click.IntRange(min=1),
+    "At most so much for all engines together; twice what searches at once need.",
     metavar="MIB",
-    help="At most so much for all engines together; twice what searches at once need.",
 )
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60.0,
-    show_default=True,
-    metavar="MAX",
-    help="No search takes longer.",
-)
-@click.option(
-    "--nodes", type=click.IntRange(min=1), metavar="MAX", help="No search visits more positions."
-)
+@seconds_option("No search takes longer.", metavar="MAX", default=60.0)
+@nodes_option("No search visits more positions.", metavar="MAX")
 def serve(
     host: str,
     port: int,
@@ -143,7 +106,7 @@ def serve(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs of this machine reach an address."""
+    """Return whether only programs of this machine reach an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

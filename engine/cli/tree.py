@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from engine.cli.options import DEPTH_IN, EVALUATION, EXACT, TECHNIQUES, WITHOUT
+from engine.cli.inputs import chosen_techniques, read_positions
+from engine.cli.options import (
+    GAME,
+    POSITION,
+    SEARCHER,
+    choice,
+    depth_option,
+    integer,
+    nodes_option,
+    plies_option,
+    text,
+)
 from engine.contract.errors import CutnodeError
 from engine.contract.text import quoted
 from engine.kernels.parameters import MOST_DEPTH
-from engine.search.searcher import DRIVERS
 from engine.storage.files import check_file, write_whole
 from engine.tree.drawing import FORMATS
 from engine.tree.recording import MOST_NODES, SEARCHES, record_tree
@@ -35,58 +44,23 @@ search, 130 interrupted (nothing is written).
 """
 
 
-def number(name: str, least: int, default: int, about: str) -> Callable[..., Any]:
-    """An option that is a whole number."""
-    return click.option(
-        name,
-        type=click.IntRange(min=least),
-        default=default,
-        show_default=True,
-        metavar="N",
-        help=about,
-    )
-
-
 @click.command(epilog=EPILOG)
-@click.argument("game")
-@click.argument("position", required=False)
-@click.option(
-    "--depth",
-    type=click.IntRange(0, MOST_DEPTH),
-    required=True,
-    metavar="N",
-    help="Search N plies deep.",
-)
-@click.option(
-    "--search",
-    type=click.Choice(SEARCHES),
-    default=SEARCHES[0],
-    show_default=True,
-    help="The search with its techniques, or a plain one.",
-)
-@EXACT
-@TECHNIQUES
-@WITHOUT
-@click.option(
-    "--driver",
-    type=click.Choice(DRIVERS),
-    default=DRIVERS[0],
-    show_default=True,
-    help="How a depth is searched: mtdf uses null windows only.",
-)
-@EVALUATION
-@DEPTH_IN
-@number("--nodes", 1, MOST_NODES, "Give up a search of more than N nodes.")
-@number("--plies", 0, 3, "Show N plies of the tree.")
-@number("--width", 1, 6, "Show at most N children of a node, ...")
-@number("--size", 1, 120, "... and at most N nodes.")
+@GAME
+@POSITION
+@depth_option(most=MOST_DEPTH, required=True)
+@choice("--search", "The search with its techniques, or a plain one.", SEARCHES)
+@SEARCHER
+@nodes_option("Give up a search of more than N nodes.", default=MOST_NODES)
+@plies_option("Show N plies of the tree.", default=3)
+@integer("--width", "Show at most N children of a node, ...", default=6)
+@integer("--size", "... and at most N nodes.", default=120)
 @click.option(
     "--format",
     "kind",
     type=click.Choice(list(FORMATS)),
     help="What to write; by default what the ending of the file says, or mermaid.",
 )
-@click.option("--output", metavar="FILE", help="Write to FILE, not to standard output.")
+@text("--output", "Write to FILE, not to standard output.", metavar="FILE")
 def tree(
     game: str,
     position: str | None,
@@ -102,8 +76,6 @@ def tree(
     that of the last iteration. Shown first are the line of best play, what is near the root,
     best moves, and what took most nodes; the rest is summed up.
     """
-    from engine.cli.inputs import chosen_techniques, read_positions
-
     if output is not None:
         kind = kind or format_of(output)
         check_file(output)
@@ -113,15 +85,15 @@ def tree(
             type(start), techniques, without, options["exact"]
         )
     write, _ = FORMATS[kind or "mermaid"]
-    text = write(record_tree(start, **options))
+    written = write(record_tree(start, **options))
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(written, nl=False)
     else:
-        write_whole(output, text.encode())
+        write_whole(output, written.encode())
 
 
 def format_of(file: str) -> str:
-    """The format that the ending of a file's name means."""
+    """Return the format that the ending of a file's name means."""
     for kind, (_, endings) in FORMATS.items():
         if Path(file).suffix.lower() in endings:
             return kind

@@ -29,7 +29,6 @@ from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.reference import must_stop
 from engine.kernels.scores import final_score, limited
 from engine.kernels.table import begin, lower_of, move_of, probe, store_depth, upper_of
-from engine.lab import formulas as formulas
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The pruning laboratory: what each technique of the search saves, measured.
+"""The laboratory: measurements of what each technique of the search saves.
 
 Each experiment is a module with one function that returns a :class:`Study`, a table of
 figures with all that is needed to repeat it.

@@ -1,4 +1,4 @@
-"""What each technique of the search saves: added in turn, and taken from all of them.
+"""The nodes that each technique of the search saves: added in turn, and taken from all of them.
 
 The first rows are the plain references, minimax and textbook alpha-beta.  ``search`` is the
 compiled search with no technique on: alpha-beta as well, with the machinery for the others
@@ -12,25 +12,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
-from engine.kernels.evaluation import Evaluation
-from engine.kernels.optionality import Optionality
 from engine.kernels.techniques import EXACT, leave_out
 from engine.lab.measuring import (
+    BRANCHING,
+    FIRST_CUTOFFS,
     INTERRUPTED,
+    RATE,
+    RUNS,
+    SECONDS,
     SHORT_NODES,
+    Experiment,
+    ExperimentOptions,
     Measured,
     Progress,
-    Task,
     measure,
     measure_alphabeta,
     measure_minimax,
     no_progress,
-    task_of,
+    plan,
+    search_afresh,
 )
 from engine.lab.study import Column, Study
 from engine.search.results import SearchResult
@@ -42,16 +47,16 @@ __all__ = ["ablation", "draw"]
 COLUMNS = (
     Column("step", "what is on: + adds a technique to the row above, - takes one from all"),
     Column("nodes", "positions visited, all positions together", ",d"),
-    Column("seconds", "CPU time, median of the runs", ".5f"),
+    SECONDS,
     Column("gain", "times fewer nodes than without this technique", ",.2f"),
     Column("fewer", "times fewer nodes than alpha-beta", ",.2f"),
     Column("faster", "times less CPU time than alpha-beta", ",.2f"),
     Column("value", "share of positions with the exact value at this depth", ".0%"),
     Column("move", "share of positions with a move that is best at this depth", ".0%"),
-    Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
-    Column("first", "share of cutoffs by the first move searched", ".1%"),
-    Column("rate", "million nodes per second of CPU time", ".2f"),
-    Column("runs", "how often it was timed", "d"),
+    BRANCHING,
+    FIRST_CUTOFFS,
+    RATE,
+    RUNS,
 )
 
 COLOURS = {
@@ -67,33 +72,18 @@ def ablation(
     positions: Sequence[Any],
     depth: int,
     *,
-    techniques: Iterable[str] | None = None,
-    exact: bool = False,
-    evaluation: str | Evaluation | Optionality | None = None,
-    runs: int = 3,
-    most_nodes: int = 100_000_000,
-    table_mb: int = 64,
     progress: Progress = no_progress,
+    **options: Unpack[ExperimentOptions],
 ) -> Study:
-    """Search positions with more and more *techniques*, and with all but one.
+    """Search positions with more and more techniques, and with all but one.
 
-    *techniques* are names of ``engine.kernels.techniques``, by default all that suit the game;
-    *exact* leaves out those that can change scores.  A row that would take more than
-    *most_nodes* nodes is left empty, except that minimax goes as deep as that allows.
+    A row that would take more nodes than *most_nodes* is left empty, except that minimax goes as
+    deep as that allows.
     """
-    task = task_of(
-        positions,
-        depth,
-        techniques=techniques,
-        exact=exact,
-        evaluation=evaluation,
-        runs=runs,
-        most_nodes=most_nodes,
-        table_mb=table_mb,
-    )
-    if not task.techniques:
+    experiment = plan(positions, depth, **options)
+    if not experiment.techniques:
         raise CutnodeError("an ablation needs at least one technique")
-    work = _Ablation(task, progress)
+    work = _Ablation(experiment, progress)
     try:
         work.run()
     except KeyboardInterrupt:
@@ -101,7 +91,7 @@ def ablation(
     return Study(
         "ablation",
         "What each technique of the search saves",
-        task.settings(),
+        experiment.settings(),
         COLUMNS,
         work.rows,
         tuple(work.notes),
@@ -110,34 +100,34 @@ def ablation(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A row of the table, and the techniques that are on in its searches."""
+    """A row of the table, and the techniques of its searches."""
 
     name: str
     techniques: frozenset[str]
 
 
-def _steps(task: Task) -> Iterator[_Step]:
-    """From no technique to all of them, and then all but one."""
+def _steps(experiment: Experiment) -> Iterator[_Step]:
+    """Yield the steps from no technique to all of them, and then all but one."""
     chosen: frozenset[str] = frozenset()
     yield _Step("search", chosen)
-    for name in task.techniques:
+    for name in experiment.techniques:
         chosen |= {name}
         yield _Step(f"+ {name}", chosen)
     if len(chosen) > 1:
-        for name in task.techniques:
+        for name in experiment.techniques:
             yield _Step(f"- {name}", leave_out(chosen, [name]))
 
 
 class _Ablation:
-    """An ablation under way: rows and notes so far."""
+    """An ablation that runs: its rows and notes so far."""
 
-    def __init__(self, task: Task, progress: Progress):
-        self.task = task
+    def __init__(self, experiment: Experiment, progress: Progress):
+        self.experiment = experiment
         self.rows: list[Row] = []
         self.notes: list[str] = []
         self.progress = progress
-        self.table = Table(task.table_mb)
-        self.steps = list(_steps(task))
+        self.table = Table(experiment.table_mb)
+        self.steps = list(_steps(experiment))
         self.exact: tuple[SearchResult, ...] | None = None
         self.best_moves: dict[int, frozenset[int] | None] = {}
         self.baseline: Row = {}
@@ -145,14 +135,14 @@ class _Ablation:
     def run(self) -> None:
         self._report("compiling", 0)
         first, *steps = self.steps
-        engine = self._engine(first.techniques)
+        searcher = self._searcher(first.techniques)
         self._report("exact values", 0)
         self._find_exact_results()
         self._add_minimax()
         self._report("search", 2)
-        search = self._measure(engine)
+        search = self._measure(searcher)
         self._report("alpha-beta", 3)
-        if not defines(engine.cls, "chance"):
+        if not defines(searcher.cls, "chance"):
             self._add_alphabeta(search)
         elif search is not None:
             self.baseline = {"nodes": search.nodes, "seconds": search.seconds}
@@ -165,7 +155,7 @@ class _Ablation:
         everything: Measured | None = None
         for number, step in enumerate(steps, 4):
             self._report(step.name, number)
-            measured = self._measure(self._engine(step.techniques))
+            measured = self._measure(self._searcher(step.techniques))
             if step.name.startswith("+"):
                 row = self._row(step.name, measured, beside=last)
                 last = everything = measured
@@ -182,45 +172,51 @@ class _Ablation:
     def _report(self, now: str, done: int) -> None:
         self.progress(now, done, len(self.steps) + 3)
 
-    def _engine(self, techniques: Iterable[str] | None, exact: bool = False) -> Searcher:
+    def _searcher(self, techniques: Iterable[str] | None, exact: bool = False) -> Searcher:
         return Searcher(
-            type(self.task.positions[0]),
+            type(self.experiment.positions[0]),
             table=self.table,
-            evaluation=self.task.evaluation,
+            evaluation=self.experiment.evaluation,
             techniques=techniques,
-            exact=exact or self.task.exact,
+            exact=exact or self.experiment.exact,
         )
 
-    def _measure(self, engine: Searcher) -> Measured | None:
-        task = self.task
-        return measure(engine, task.positions, task.depth, task.runs, task.most_nodes)
+    def _measure(self, searcher: Searcher) -> Measured | None:
+        experiment = self.experiment
+        return measure(
+            searcher, experiment.positions, experiment.depth, experiment.runs, experiment.most_nodes
+        )
 
     def _find_exact_results(self) -> None:
-        task = self.task
-        engine = self._engine(None, exact=True)
-        found = measure(engine, task.positions, task.depth, 1, task.most_nodes)
+        experiment = self.experiment
+        searcher = self._searcher(None, exact=True)
+        found = measure(searcher, experiment.positions, experiment.depth, 1, experiment.most_nodes)
         if found is not None:
             self.exact = found.results
         else:
             self.notes.append(
-                f"The exact values at depth {task.depth} take more than --most-nodes "
-                f"{task.most_nodes:,}: nothing is compared with them."
+                f"The exact values at depth {experiment.depth} take more than --most-nodes "
+                f"{experiment.most_nodes:,}: nothing is compared with them."
             )
 
     def _add_minimax(self) -> None:
-        task = self.task
+        experiment = self.experiment
         self._report("minimax", 1)
         found = measure_minimax(
-            task.positions, task.depth, task.runs, task.most_nodes, task.evaluation
+            experiment.positions,
+            experiment.depth,
+            experiment.runs,
+            experiment.most_nodes,
+            experiment.evaluation,
         )
         name = "minimax"
         row = self._figures(found.nodes, found.seconds, found.runs, found.depth)
-        if found.depth < task.depth:
+        if found.depth < experiment.depth:
             name = f"minimax {found.depth} deep"
             self.notes.append(
                 f"Minimax was counted {found.depth} plies deep; growing on like that it would "
-                f"visit some {found.expected:.1g} nodes at depth {task.depth}, more than "
-                f"--most-nodes {task.most_nodes:,}."
+                f"visit some {found.expected:.1g} nodes at depth {experiment.depth}, more than "
+                f"--most-nodes {experiment.most_nodes:,}."
             )
         elif self.exact is not None:
             pairs = zip(found.results, self.exact, strict=True)
@@ -228,14 +224,16 @@ class _Ablation:
         self.rows.append({"step": name} | row)
 
     def _add_alphabeta(self, search: Measured | None) -> None:
-        """Textbook alpha-beta, which is about as affordable as the search with nothing on."""
-        task = self.task
+        """Add textbook alpha-beta, which takes about as long as the search without techniques."""
+        experiment = self.experiment
         if search is None:
             self.rows.append({"step": "alpha-beta"})
             self._note_too_many("search", " and alpha-beta was not tried")
             return
-        found = measure_alphabeta(task.positions, task.depth, task.runs, task.evaluation)
-        row = self._figures(found.nodes, found.seconds, found.runs, task.depth)
+        found = measure_alphabeta(
+            experiment.positions, experiment.depth, experiment.runs, experiment.evaluation
+        )
+        row = self._figures(found.nodes, found.seconds, found.runs, experiment.depth)
         self.baseline = row
         row |= {"step": "alpha-beta", "fewer": 1.0, "faster": 1.0}
         if self.exact is not None:
@@ -246,10 +244,10 @@ class _Ablation:
         self.rows.append(row)
 
     def _row(self, name: str, found: Measured | None, beside: Measured | None = None) -> Row:
-        """What was found, *beside* the search that lacks a technique; empty if nothing was."""
+        """Make a row of what was found, *beside* the search that lacks a technique."""
         if found is None:
             return {"step": name}
-        row = self._figures(found.nodes, found.seconds, found.runs, self.task.depth)
+        row = self._figures(found.nodes, found.seconds, found.runs, self.experiment.depth)
         row |= {"step": name, "first": found.first_cutoff_rate}
         if beside is not None:
             row["gain"] = beside.nodes / found.nodes
@@ -266,13 +264,13 @@ class _Ablation:
         return {
             "nodes": nodes,
             "seconds": seconds,
-            "ebf": (nodes / len(self.task.positions)) ** (1 / depth),
+            "ebf": (nodes / len(self.experiment.positions)) ** (1 / depth),
             "rate": nodes / seconds / 1e6,
             "runs": runs,
         }
 
     def _is_best(self, number: int, result: SearchResult) -> bool | None:
-        """Whether a search found one of the moves with the best exact value.
+        """Return whether a search found one of the moves with the best exact value.
 
         None if that takes too many nodes to know.
         """
@@ -286,21 +284,18 @@ class _Ablation:
         return None if best is None else result.best_move in best
 
     def _find_best_moves(self, exact: SearchResult) -> frozenset[int] | None:
-        task = self.task
-        engine = self._engine(None, exact=True)
-        engine.clear()
-        every = engine.search(
+        experiment = self.experiment
+        every = search_afresh(
+            self._searcher(None, exact=True),
             exact.position,
-            depth=task.depth,
-            nodes=task.most_nodes,
+            experiment.depth,
+            nodes=experiment.most_nodes,
             lines=len(legal_moves(exact.position)),
         )
-        if every.reason == "interrupted":
-            raise KeyboardInterrupt
         if every.reason == "node limit":
             self._note_once(
                 f"To know all moves that are best takes more than --most-nodes "
-                f"{task.most_nodes:,}: where a row found another move than the exact "
+                f"{experiment.most_nodes:,}: where a row found another move than the exact "
                 f"search, its share of best moves is left empty."
             )
             return None
@@ -314,7 +309,7 @@ class _Ablation:
         name = step.name.removeprefix("- ")
         along = [
             other
-            for other in self.task.techniques
+            for other in self.experiment.techniques
             if other != name and other not in step.techniques
         ]
         if along:
@@ -324,12 +319,12 @@ class _Ablation:
             )
 
     def _note_too_many(self, name: str, so: str = "") -> None:
-        most = self.task.most_nodes
+        most = self.experiment.most_nodes
         self.notes.append(f"{name} takes more than --most-nodes {most:,}: it was given up{so}.")
 
     def _note_short_searches(self) -> None:
         nodes = min((row["nodes"] for row in self.rows if "nodes" in row), default=0)
-        if nodes < SHORT_NODES * len(self.task.positions):
+        if nodes < SHORT_NODES * len(self.experiment.positions):
             self.notes.append(
                 f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that "
                 f"starts them: compare their nodes, not their times."
@@ -337,18 +332,18 @@ class _Ablation:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two values are the same but for the rounding of expectations."""
+    """Return whether two values are the same but for the rounding of expectations."""
     return math.isclose(a.value, b.value, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _share(agree: Sequence[bool | None]) -> float | None:
-    """The share of those that agree; None if it is not known of all."""
+    """Return the share of those that agree; None if it is not known of all."""
     known = [one for one in agree if one is not None]
     return sum(known) / len(known) if len(known) == len(agree) else None
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Nodes as bars, one panel for techniques added and one for those taken away."""
+    """Draw nodes as bars, one panel for techniques added and one for those taken away."""
     panels = {
         "Added in turn": [row for row in study.rows if not row["step"].startswith("- ")],
         "All but one": [row for row in study.rows if row["step"].startswith("- ")],

@@ -1,21 +1,25 @@
-"""What one ply more costs: a search of each depth, every one from nothing."""
+"""The cost of one ply more: a search of each depth, every one from nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 from engine.contract.dispatch import game_function
-from engine.kernels.evaluation import Evaluation
-from engine.kernels.optionality import Optionality
 from engine.lab.measuring import (
+    BRANCHING,
+    FIRST_CUTOFFS,
     INTERRUPTED,
+    RATE,
+    RUNS,
+    SECONDS,
+    Experiment,
+    ExperimentOptions,
     Measured,
     Progress,
-    Task,
     measure,
     no_progress,
-    task_of,
+    plan,
 )
 from engine.lab.study import Column, Study
 from engine.search.searcher import Searcher
@@ -25,15 +29,15 @@ __all__ = ["depths", "draw"]
 COLUMNS = (
     Column("depth", "plies", "d"),
     Column("nodes", "positions visited, those of lesser depths in the same search included", ",d"),
-    Column("seconds", "CPU time, median of the runs", ".5f"),
+    SECONDS,
     Column("move", "the best move found, the first of equals"),
     Column("score", "its score for the player to move", ".6g"),
     Column("meaning", "what the score says"),
-    Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
+    BRANCHING,
     Column("growth", "nodes beside those of one ply less", ".2f"),
-    Column("first", "share of cutoffs by the first move searched", ".1%"),
-    Column("rate", "million nodes per second of CPU time", ".2f"),
-    Column("runs", "how often it was timed", "d"),
+    FIRST_CUTOFFS,
+    RATE,
+    RUNS,
 )
 
 OF_ONE_POSITION = ("move", "score", "meaning")
@@ -43,40 +47,25 @@ def depths(
     positions: Sequence[Any],
     depth: int,
     *,
-    techniques: Iterable[str] | None = None,
-    exact: bool = False,
-    evaluation: str | Evaluation | Optionality | None = None,
-    runs: int = 3,
-    most_nodes: int = 100_000_000,
-    table_mb: int = 64,
     progress: Progress = no_progress,
+    **options: Unpack[ExperimentOptions],
 ) -> Study:
     """Search positions 1, 2, 3 ... *depth* plies deep.
 
-    The table ends early at a depth that takes more than *most_nodes* nodes.  The other
-    options are those of :func:`engine.lab.ablation.ablation`.
+    The table ends early at a depth that takes more than *most_nodes* nodes.
     """
-    task = task_of(
-        positions,
-        depth,
-        techniques=techniques,
-        exact=exact,
-        evaluation=evaluation,
-        runs=runs,
-        most_nodes=most_nodes,
-        table_mb=table_mb,
-    )
+    experiment = plan(positions, depth, **options)
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
     try:
-        _search_depths(task, rows, notes, progress)
+        _search_depths(experiment, rows, notes, progress)
     except KeyboardInterrupt:
         notes.append(INTERRUPTED)
-    single = len(task.positions) == 1
+    single = len(experiment.positions) == 1
     return Study(
         "depths",
         "What a search of each depth takes",
-        task.settings(),
+        experiment.settings(),
         tuple(column for column in COLUMNS if single or column.name not in OF_ONE_POSITION),
         rows,
         tuple(notes),
@@ -84,23 +73,22 @@ def depths(
 
 
 def _search_depths(
-    task: Task, rows: list[dict[str, Any]], notes: list[str], progress: Progress
+    experiment: Experiment, rows: list[dict[str, Any]], notes: list[str], progress: Progress
 ) -> None:
-    progress("compiling", 0, task.depth)
-    engine = Searcher(
-        type(task.positions[0]),
-        table=task.table_mb,
-        evaluation=task.evaluation,
-        techniques=task.techniques,
-        exact=task.exact,
+    progress("compiling", 0, experiment.depth)
+    searcher = Searcher(
+        type(experiment.positions[0]),
+        table=experiment.table_mb,
+        evaluation=experiment.evaluation,
+        techniques=experiment.techniques,
+        exact=experiment.exact,
     )
-    for depth in range(1, task.depth + 1):
-        progress(f"depth {depth}", depth - 1, task.depth)
-        found = measure(engine, task.positions, depth, task.runs, task.most_nodes)
+    for depth in range(1, experiment.depth + 1):
+        progress(f"depth {depth}", depth - 1, experiment.depth)
+        most = experiment.most_nodes
+        found = measure(searcher, experiment.positions, depth, experiment.runs, most)
         if found is None:
-            notes.append(
-                f"Depth {depth} takes more than --most-nodes {task.most_nodes:,}: it was given up."
-            )
+            notes.append(f"Depth {depth} takes more than --most-nodes {most:,}: it was given up.")
             return
         rows.append(_row(depth, found, rows))
 
@@ -129,7 +117,7 @@ def _row(depth: int, found: Measured, before: list[dict[str, Any]]) -> dict[str,
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Nodes and time by depth, both logarithmic."""
+    """Draw nodes and time by depth, both logarithmic."""
     figure.set_size_inches(7, 3)
     depth = [row["depth"] for row in study.rows]
     panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}

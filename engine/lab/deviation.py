@@ -1,4 +1,4 @@
-"""How well shallow searches foretell deep ones: what ``deviation`` of a game should say.
+"""How well shallow searches predict deep ones, for the verb ``deviation`` of a game.
 
 Positions of games that the engine plays against itself, some of its moves at random, are
 searched to every depth.  The differences between the scores at two depths, of one
@@ -25,10 +25,9 @@ from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.legal import legal_moves
 from engine.contract.positions import coerce
 from engine.contract.verbs import play
-from engine.kernels.evaluation import Evaluation, evaluation_of
-from engine.kernels.optionality import Optionality
+from engine.kernels.evaluation import evaluation_of
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress
+from engine.lab.measuring import INTERRUPTED, AnyEvaluation, Progress, no_progress, search_afresh
 from engine.lab.study import Column, Study
 from engine.search.searcher import Searcher
 
@@ -45,20 +44,19 @@ COLUMNS = (
 )
 
 OPENING_PLIES = 4
-"""So many plies of a game are random, ..."""
-
 RANDOM_MOVES = 0.2
-"""... and this part of the others; the rest are found by a search of 2 plies."""
 PLAYER_DEPTH = 2
+"""The first plies of a game are random, and this part of the others; the rest is found by a
+search of this depth."""
 
 EVERY = 4
 """Of each game one position in so many plies is taken."""
 
 STAGE = 12
-"""Plies of a game whose positions are counted together."""
+"""The plies of a game whose positions are counted together."""
 
 FEWEST = 20
-"""A cell of fewer positions says nothing."""
+"""The fewest positions that are enough for a row."""
 
 Scores = tuple[int, dict[int, float]]
 """The plies before a position, and its scores by depth."""
@@ -70,7 +68,7 @@ def deviation(
     *,
     games: int = 60,
     seed: int = 0,
-    evaluation: str | Evaluation | Optionality | None = None,
+    evaluation: AnyEvaluation = None,
     table_mb: int = 16,
     progress: Progress = no_progress,
 ) -> Study:
@@ -88,14 +86,14 @@ def deviation(
     if require_integer(games, "a number of games") < 1:
         raise CutnodeError(f"positions come from at least 1 game, not {games}")
     evaluation = evaluation_of(cls, evaluation)
-    engine = Searcher(cls, exact=True, evaluation=evaluation, table=table_mb)
+    searcher = Searcher(cls, exact=True, evaluation=evaluation, table=table_mb)
     found: list[Scores] = []
     notes: list[str] = []
     try:
         for number in range(games):
             progress(f"game {number + 1}", number, games)
-            for plies, position in _positions(engine, start, Random(f"{seed} {number}")):
-                found.append((plies, _scores(engine, position, depth)))
+            for plies, position in _positions(searcher, start, Random(f"{seed} {number}")):
+                found.append((plies, _scores(searcher, position, depth)))
     except KeyboardInterrupt:
         notes.append(INTERRUPTED)
     rows = list(_rows(found, depth))
@@ -114,8 +112,8 @@ def deviation(
     return Study("deviation", about, settings, COLUMNS, rows, tuple(notes))
 
 
-def _positions(engine: Searcher, start: Any, random: Random) -> Iterator[tuple[int, Any]]:
-    """Positions of a game, and the plies before them."""
+def _positions(searcher: Searcher, start: Any, random: Random) -> Iterator[tuple[int, Any]]:
+    """Play a game; yield some of its positions, and the plies before them."""
     position, plies = start, 0
     first = random.randrange(EVERY)
     while moves := legal_moves(position):
@@ -124,24 +122,16 @@ def _positions(engine: Searcher, start: Any, random: Random) -> Iterator[tuple[i
         if plies < OPENING_PLIES or random.random() < RANDOM_MOVES:
             move = random.choice(moves)
         else:
-            result = _search(engine, position, PLAYER_DEPTH)
+            result = search_afresh(searcher, position, PLAYER_DEPTH)
             move = result.lines[0].move
         position, plies = play(position, move), plies + 1
 
 
-def _search(engine: Searcher, position: Any, depth: int) -> Any:
-    engine.clear()
-    result = engine.search(position, depth=depth)
-    if result.reason == "interrupted":
-        raise KeyboardInterrupt
-    return result
-
-
-def _scores(engine: Searcher, position: Any, depth: int) -> dict[int, float]:
-    """The scores by depth that rest on estimates."""
-    scores: dict[int, float] = {0: engine.evaluation(position)}
+def _scores(searcher: Searcher, position: Any, depth: int) -> dict[int, float]:
+    """Return the scores by depth that rest on estimates."""
+    scores: dict[int, float] = {0: searcher.evaluation(position)}
     for deepest in (depth - 1, depth):
-        for iteration in _search(engine, position, deepest).iterations:
+        for iteration in search_afresh(searcher, position, deepest).iterations:
             if not iteration.proven:
                 scores[iteration.depth] = iteration.value
     return scores
@@ -167,7 +157,7 @@ def _rows(found: list[Scores], depth: int) -> Iterator[dict[str, Any]]:
 
 
 def _fit(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Fit the formula, tell its constants, and give each row what it says."""
+    """Fit the formula, and add to each row what it says; yield a note of its constants."""
 
     def terms(row: dict[str, Any]) -> tuple[float, ...]:
         middle = row["plies"] + (STAGE - 1) / 2

@@ -1,4 +1,4 @@
-"""What theory says of uniform game trees: how much of one a search has to see.
+"""The theory of uniform game trees: how much of one a search has to see.
 
 In a uniform tree every inner node has *width* children, and all leaves are *depth* plies
 below the root.  Nodes are positions visited, the root and the leaves included.  "Alpha-beta"

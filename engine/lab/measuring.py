@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from engine.contract.dispatch import game_function, game_name
 from engine.contract.errors import CutnodeError
@@ -20,29 +20,38 @@ from engine.kernels.evaluation import Evaluation, evaluation_of
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.techniques import TECHNIQUES, choose
+from engine.lab.study import Column
 from engine.search.api import alphabeta, minimax
 from engine.search.results import PlainResult, SearchResult
 from engine.search.searcher import Searcher
 
 __all__ = [
+    "BRANCHING",
+    "FIRST_CUTOFFS",
     "INTERRUPTED",
+    "RATE",
+    "RUNS",
+    "SECONDS",
+    "AnyEvaluation",
+    "Experiment",
+    "ExperimentOptions",
     "Measured",
     "MeasuredPlain",
     "Progress",
-    "Task",
     "measure",
     "measure_alphabeta",
     "measure_minimax",
     "no_progress",
-    "task_of",
+    "plan",
+    "search_afresh",
 ]
 
 ENOUGH = 0.05
 MOST_RUNS = 25
-"""What is over in a moment is timed again, until that took so many seconds, or so often."""
+"""Short searches are timed again until they took so many seconds in all, or ran so often."""
 
-PATIENCE = 5.0
-"""What took so many CPU seconds in all is not timed again, even if more runs were asked for."""
+LONGEST = 5.0
+"""After so many CPU seconds in all nothing is timed again, even if more runs were asked for."""
 
 SHORT_NODES = 10_000
 """Times of searches of fewer nodes tell more about a call than about the search."""
@@ -50,14 +59,35 @@ SHORT_NODES = 10_000
 INTERRUPTED = "Interrupted: what follows was not measured."
 """The note of a study that Ctrl-C ended."""
 
+SECONDS = Column("seconds", "CPU time, median of the runs", ".5f")
+BRANCHING = Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f")
+FIRST_CUTOFFS = Column("first", "share of cutoffs by the first move searched", ".1%")
+RATE = Column("rate", "million nodes per second of CPU time", ".2f")
+RUNS = Column("runs", "how often it was timed", "d")
+"""The figures of measured searches that several studies show."""
+
 T = TypeVar("T")
 
+AnyEvaluation = str | Evaluation | Optionality | None
+"""An evaluation or its name; None is the game's usual one."""
+
 Progress = Callable[[str, int, int], None]
-"""What is measured now, how many measurements are done, and how many there are."""
+"""Called with what is measured now, how many measurements are done, and how many there are."""
 
 
 def no_progress(now: str, done: int, of: int) -> None:
-    pass
+    """Report nothing."""
+
+
+def search_afresh(
+    searcher: Searcher, position: Any, depth: int, *, nodes: int | None = None, lines: int = 1
+) -> SearchResult:
+    """Search with nothing stored and nothing learned; Ctrl-C is raised, not a result."""
+    searcher.clear()
+    result = searcher.search(position, depth=depth, nodes=nodes, lines=lines)
+    if result.reason == "interrupted":
+        raise KeyboardInterrupt
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +128,15 @@ class MeasuredPlain:
 
 
 def measure(
-    engine: Searcher, positions: Sequence[Any], depth: int, runs: int, most_nodes: int
+    searcher: Searcher, positions: Sequence[Any], depth: int, runs: int, most_nodes: int
 ) -> Measured | None:
-    """Search positions, each from nothing; None if that takes more than so many nodes in all."""
+    """Search positions, each from nothing; None if they take more nodes than that in all."""
 
     def once() -> tuple[SearchResult, ...] | None:
         results: list[SearchResult] = []
         left = most_nodes
         for position in positions:
-            engine.clear()
-            result = engine.search(position, depth=depth, nodes=max(1, left))
-            if result.reason == "interrupted":
-                raise KeyboardInterrupt
+            result = search_afresh(searcher, position, depth, nodes=max(1, left))
             if result.reason == "node limit":
                 return None
             results.append(result)
@@ -124,9 +151,9 @@ def measure_alphabeta(
     positions: Sequence[Any],
     depth: int,
     runs: int,
-    evaluation: str | Evaluation | Optionality | None,
+    evaluation: AnyEvaluation,
 ) -> MeasuredPlain:
-    """Textbook alpha-beta, without any limit."""
+    """Measure textbook alpha-beta, without any limit."""
     alphabeta(positions[0], 0, evaluation=evaluation)  # compiles
     return _measure_plain(alphabeta, positions, depth, runs, evaluation)
 
@@ -136,11 +163,11 @@ def measure_minimax(
     depth: int,
     runs: int,
     most_nodes: int,
-    evaluation: str | Evaluation | Optionality | None,
+    evaluation: AnyEvaluation,
 ) -> MeasuredPlain:
-    """Minimax, as deep as it takes no more than so many nodes in all, as far as can be told.
+    """Measure minimax, as deep as it is expected to take no more than *most_nodes* in all.
 
-    What the next depth takes is estimated from what the last ones took.
+    The nodes of the next depth are estimated from those of the last ones.
     """
     minimax(positions[0], 0, evaluation=evaluation)  # compiles
     affordable, before, nodes = 0, len(positions), len(positions)
@@ -160,7 +187,7 @@ def _measure_plain(
     positions: Sequence[Any],
     depth: int,
     runs: int,
-    evaluation: str | Evaluation | Optionality | None,
+    evaluation: AnyEvaluation,
 ) -> MeasuredPlain:
     def once() -> tuple[PlainResult, ...]:
         return tuple(plain(position, depth, evaluation=evaluation) for position in positions)
@@ -171,9 +198,9 @@ def _measure_plain(
 
 
 def _timed(task: Callable[[], T], runs: int) -> tuple[T, float, int]:
-    """What a task returns, the median of its CPU times, and how often it ran.
+    """Return what a task returns, the median of its CPU times, and how often it ran.
 
-    None from a task ends it; one run is one run.
+    A task that returns None is not repeated; one run is one run.
     """
     most = max(runs, MOST_RUNS) if runs > 1 else 1
     spent: list[float] = []
@@ -183,13 +210,27 @@ def _timed(task: Callable[[], T], runs: int) -> tuple[T, float, int]:
         spent.append(time.process_time() - started)
         total, count = sum(spent), len(spent)
         is_enough = count >= runs and (total > ENOUGH or count == most)
-        if answer is None or is_enough or total > PATIENCE:
+        if answer is None or is_enough or total > LONGEST:
             return answer, median(spent), count
 
 
+class ExperimentOptions(TypedDict, total=False):
+    """The options of experiments with searches of a game."""
+
+    techniques: Iterable[str] | None
+    """Names of ``engine.kernels.techniques``, by default all that suit the game."""
+    exact: bool
+    """Leave out what can change scores."""
+    evaluation: AnyEvaluation
+    runs: int
+    most_nodes: int
+    """The most nodes of a row; one that takes more is left empty."""
+    table_mb: int
+
+
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What an experiment searches, and how; made by :func:`task_of`."""
+class Experiment:
+    """The positions that an experiment searches, and how; made by :func:`plan`."""
 
     positions: tuple[Any, ...]
     depth: int
@@ -201,7 +242,7 @@ class Task:
     table_mb: int
 
     def settings(self) -> dict[str, Any]:
-        """All that is needed to get the same node counts again."""
+        """Return all that is needed to get the same node counts again."""
         cls: Any = type(self.positions[0])
         text = game_function(cls, "position_text")
         return {
@@ -217,18 +258,18 @@ class Task:
         }
 
 
-def task_of(
+def plan(
     positions: Sequence[Any],
     depth: int,
     *,
-    techniques: Iterable[str] | None,
-    exact: bool,
-    evaluation: str | Evaluation | Optionality | None,
-    runs: int,
-    most_nodes: int,
-    table_mb: int,
-) -> Task:
-    """A task, if it makes sense; else :class:`CutnodeError` says why it does not."""
+    techniques: Iterable[str] | None = None,
+    exact: bool = False,
+    evaluation: AnyEvaluation = None,
+    runs: int = 3,
+    most_nodes: int = 100_000_000,
+    table_mb: int = 64,
+) -> Experiment:
+    """Plan an experiment; :class:`CutnodeError` says why one makes no sense."""
     positions = tuple(coerce(position) for position in positions)
     if not positions:
         raise CutnodeError("there are no positions to search")
@@ -246,7 +287,7 @@ def task_of(
     if most_nodes < 1:
         raise CutnodeError(f"a node limit is at least 1, not {most_nodes}")
     chosen = choose(cls, techniques, exact=exact)
-    return Task(
+    return Experiment(
         positions,
         depth,
         tuple(name for name in TECHNIQUES if name in chosen),

@@ -1,4 +1,4 @@
-"""Studies for people and for programs: tables in a terminal, files, plots, a page of HTML.
+"""Studies as tables in a terminal, as plots, and as a page of HTML.
 
 Files are written aside and renamed, so that a reader finds all of one or the one before.
 matplotlib is needed for plots only, and loaded only then.
@@ -6,23 +6,19 @@ matplotlib is needed for plots only, and loaded only then.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.contract.errors import CutnodeError
 from engine.lab.study import Study
 from engine.storage.files import check_file, write_whole
-
-if TYPE_CHECKING:
-    from engine.lab.measuring import Progress
 
 __all__ = [
     "PLOTS",
@@ -33,7 +29,6 @@ __all__ = [
     "page",
     "plot",
     "print_study",
-    "progress_bar",
     "write_plot",
     "write_whole",
 ]
@@ -61,7 +56,7 @@ STYLE = {
 
 
 def print_study(study: Study) -> None:
-    """The table, what its columns mean, and notes, on standard output.
+    """Print the table, what its columns mean, and notes.
 
     In a narrow terminal columns are left out from the right, and named.
     """
@@ -108,7 +103,7 @@ def print_study(study: Study) -> None:
 
 
 def _subject(study: Study) -> str:
-    """What was searched, in a line."""
+    """Return what was searched, in a line."""
     settings = study.settings
     parts = [str(settings["game"])] if "game" in settings else []
     positions = settings.get("positions", [])
@@ -123,37 +118,16 @@ def _subject(study: Study) -> str:
     return ", ".join(parts)
 
 
-@contextlib.contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """A bar on standard error, if that is a terminal; gives what moves it."""
-    if not sys.stderr.isatty():
-        yield lambda now, done, of: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description:16}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    # Standard output stays as it is: it may lead to a file.
-    with Bar(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda now, done, of: bar.update(task, description=now, completed=done, total=of)
-
-
 # Plots
 
 
 def can_plot() -> bool:
+    """Return whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 def check_plot(path: str) -> None:
-    """See before anything is measured that a plot can be drawn and written."""
+    """Check that a plot can be drawn and written, before anything is measured."""
     if _kind(path) not in PLOTS:
         raise CutnodeError(f"a plot is a file that ends in .{', .'.join(PLOTS)}, not {path!r}")
     if not can_plot():
@@ -166,7 +140,7 @@ def _kind(path: str) -> str:
 
 
 def plot(study: Study, draw: Draw, kind: str, text_as_text: bool = False) -> bytes:
-    """A study drawn as ``png``, ``svg`` or ``pdf``; the same figures give the same bytes."""
+    """Draw a study as ``png``, ``svg`` or ``pdf``; the same figures give the same bytes."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -209,7 +183,7 @@ svg { max-width: 100%; height: auto; }
 
 
 def page(title: str, parts: Sequence[tuple[Study, Draw | None]]) -> str:
-    """One page of HTML with studies, their plots, settings and machine; it loads nothing."""
+    """Return a page of HTML with studies, their plots, settings and machine; it loads nothing."""
     body = "\n".join(_section(study, draw) for study, draw in parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

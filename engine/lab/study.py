@@ -20,7 +20,7 @@ class Column:
 
     name: str
     about: str = ""
-    """What it is, with its unit."""
+    """Its meaning, with its unit."""
     form: str = ""
     """A format such as ``",d"`` or ``".3f"``; empty for texts."""
 
@@ -38,6 +38,7 @@ class Study:
     machine: dict[str, str] = field(default_factory=lambda: machine())
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the study as plain data."""
         return {
             "name": self.name,
             "about": self.about,
@@ -49,7 +50,7 @@ class Study:
         }
 
     def to_csv(self) -> str:
-        """The rows, with a line of column names; settings and machine as ``#`` comments."""
+        """Return the rows below a line of column names; settings and machine as ``#`` comments."""
         out = io.StringIO()
         for name, value in {**self.settings, **self.machine}.items():
             out.write(f"# {name}: {value}\n")
@@ -59,7 +60,7 @@ class Study:
         return out.getvalue()
 
     def text(self, row: dict[str, Any], column: Column) -> str:
-        """A figure as people read it."""
+        """Format a figure of a row."""
         value = row.get(column.name)
         if value is None:
             return ""
@@ -67,7 +68,7 @@ class Study:
 
 
 def machine() -> dict[str, str]:
-    """What figures depend on besides the settings."""
+    """Describe the machine: what figures depend on besides the settings."""
     versions = {name: _version(name) for name in ("cutnode", "numba", "llvmlite", "numpy")}
     return {
         "processor": _processor(),

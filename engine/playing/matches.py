@@ -1,11 +1,6 @@
-"""Matches: two configurations play pairs of games, and how sure the outcome is.
+"""Matches: two configurations play pairs of games, each opening with both sides.
 
-Each opening is played twice with the sides changed, and the two games are one observation:
-they are not independent, and an opening that favours a side then cancels out.  Counting
-pairs by their points (0, 1/2, 1, 3/2, 2: *pentanomial*) and taking the variance from
-these counts is what the testing of chess engines settled on; see M. Van den Bergh, "A
-practical introduction to the GSPRT" and "Comments on normalized Elo" (cantate.be/Fishtest),
-and the programs fishtest and fastchess.
+How sure the outcome is: :mod:`engine.playing.elo`.
 """
 
 from __future__ import annotations
@@ -27,123 +22,15 @@ from engine.contract.errors import CutnodeError, GameError, PositionError, requi
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.verbs import evaluate, key, moves_again, outcome, play
+from engine.playing.elo import CONFIDENCE, POINTS, Sprt, elo_difference, mean_and_error
 from engine.playing.players import Player, make_player
 from engine.playing.record import Record, is_over
 
-__all__ = [
-    "MatchResult",
-    "Sprt",
-    "elo_difference",
-    "expected_score",
-    "make_openings",
-    "match",
-    "mean_and_error",
-    "play_game",
-]
+__all__ = ["MatchResult", "make_openings", "match", "play_game"]
 
-POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""What a pair is worth, as a mean of its games, in the order in which pairs are counted."""
-
-CONFIDENCE = NormalDist().inv_cdf(0.975)
-
-PRIOR = 1e-3
-"""What a count of 0 is taken for in likelihoods (as in fishtest)."""
 
 POOL = 2
 """Of so many times as many random openings as are needed, the most balanced are taken."""
-
-
-# Statistics
-
-
-def expected_score(elo: float) -> float:
-    """The score that an advantage in Elo points means (logistic)."""
-    return float(1 / (1 + 10 ** (-elo / 400)))
-
-
-def elo_difference(score: float) -> float:
-    """The advantage in Elo points that a score means; infinite at 0 and 1."""
-    if not 0 < score < 1:
-        return math.inf if score >= 1 else -math.inf
-    return 400 * math.log10(score / (1 - score))
-
-
-def mean_and_error(pairs: Sequence[float]) -> tuple[float, float]:
-    """The mean score of pairs, given how many had each of :data:`POINTS`, and its error.
-
-    The error is the standard error of the mean; it is 0 if all pairs ended alike, which
-    says that there were too few.
-    """
-    number = sum(pairs)
-    mean = sum(count * point for count, point in zip(pairs, POINTS, strict=True)) / number
-    spread = sum(count * (point - mean) ** 2 for count, point in zip(pairs, POINTS, strict=True))
-    return mean, math.sqrt(spread / number / number)
-
-
-@dataclass(frozen=True, slots=True)
-class Sprt:
-    """A sequential probability ratio test (A. Wald, 1945) of two differences in Elo.
-
-    It ends a match as soon as the pairs played say that the difference is rather *elo1* or
-    more than *elo0* or less, with odds of error *alpha* (for *elo1* when *elo0* is true)
-    and *beta* (the other way).  The ratio is the generalized one (X. Li, J. Liu and
-    Z. Ying, 2014): of the likelihoods of the most likely pentanomial distributions that
-    have the two expected scores.
-    """
-
-    elo0: float
-    elo1: float
-    alpha: float = 0.05
-    beta: float = 0.05
-
-    def __post_init__(self) -> None:
-        if not -math.inf < self.elo0 < self.elo1 < math.inf:
-            raise CutnodeError(
-                f"a test needs elo0 less than elo1, not {self.elo0:g} and {self.elo1:g}"
-            )
-        for error in (self.alpha, self.beta):
-            if not 0 < error < 0.5:
-                raise CutnodeError(f"odds of an error are between 0 and 0.5, not {error:g}")
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Between them the test goes on: below elo0 is accepted, above elo1."""
-        lower = math.log(self.beta / (1 - self.alpha))
-        return lower, math.log((1 - self.beta) / self.alpha)
-
-    def llr(self, pairs: Sequence[float]) -> float:
-        """The logarithm of the likelihood ratio of *elo1* and *elo0*; 0 without pairs."""
-        number = sum(pairs)
-        if not number:
-            return 0.0
-        counts = [count or PRIOR for count in pairs]
-        seen = [count / sum(counts) for count in counts]
-        first, second = (_most_likely(seen, expected_score(elo)) for elo in (self.elo0, self.elo1))
-        ratios = (math.log(b / a) for a, b in zip(first, second, strict=True))
-        return sum(count * ratio for count, ratio in zip(counts, ratios, strict=True))
-
-    def decision(self, pairs: Sequence[float]) -> str:
-        """``elo0`` or ``elo1`` if that is accepted, "" if the test goes on."""
-        lower, upper = self.bounds
-        llr = self.llr(pairs)
-        return "elo0" if llr <= lower else "elo1" if llr >= upper else ""
-
-
-def _most_likely(seen: Sequence[float], score: float) -> list[float]:
-    """Of all distributions with an expected score the one that best explains what was seen.
-
-    It is ``seen / (1 + x * (point - score))`` for the x that gives the score (Van den
-    Bergh, "The MLE of a multinomial distribution with an expectation constraint").
-    """
-    offsets = [point - score for point in POINTS]
-    low, high = -1 / offsets[-1], -1 / offsets[0]
-    for _ in range(200):
-        x = (low + high) / 2
-        if sum(p * a / (1 + x * a) for p, a in zip(seen, offsets, strict=True)) > 0:
-            low = x
-        else:
-            high = x
-    return [p / (1 + x * a) for p, a in zip(seen, offsets, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,8 +234,8 @@ def _wins_at_once(position: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
-    """What a process has to know to play any pair of a match."""
+class _Match:
+    """All that a process has to know to play any pair of a match."""
 
     game: str
     configurations: tuple[str, str]
@@ -421,7 +308,7 @@ def match(
             text = game.module.position_text(opening)
             raise CutnodeError(f"an opening is a position where the game goes on, not {text}")
     texts = tuple(game.module.position_text(opening) for opening in openings[:pairs])
-    task = _Task(_source(game), (player, opponent), texts, seed, most_plies)
+    plan = _Match(_source(game), (player, opponent), texts, seed, most_plies)
 
     counts, results, endings = [0] * len(POINTS), Counter[float](), Counter[str]()
     records: list[dict[str, Any]] = []
@@ -445,7 +332,7 @@ def match(
         )
 
     numbers = iter(range(pairs))
-    played = task.pairs(numbers) if processes == 1 else _in_processes(task, numbers, processes)
+    played = plan.pairs(numbers) if processes == 1 else _in_processes(plan, numbers, processes)
     try:
         with closing(played):
             for games in played:
@@ -471,9 +358,9 @@ def _source(game: Game) -> str:
 
 
 def _in_processes(
-    task: _Task, numbers: Iterator[int], processes: int
+    plan: _Match, numbers: Iterator[int], processes: int
 ) -> Generator[list[dict[str, Any]], None, None]:
-    """Pairs as :meth:`_Task.pairs` plays them, in the same order, by several processes."""
+    """Pairs as :meth:`_Match.pairs` plays them, in the same order, by several processes."""
     from multiprocessing import connection, get_context  # not needed to import the engine
 
     context = get_context("spawn")
@@ -481,7 +368,7 @@ def _in_processes(
     try:
         for number in list(islice(numbers, processes)):
             ours, theirs = context.Pipe()
-            worker = context.Process(target=_work, args=(task, theirs), daemon=True)
+            worker = context.Process(target=_work, args=(plan, theirs), daemon=True)
             worker.start()
             theirs.close()
             workers[ours] = worker
@@ -515,7 +402,7 @@ def _in_processes(
             ours.close()
 
 
-def _work(task: _Task, theirs: Any) -> None:
+def _work(plan: _Match, theirs: Any) -> None:
     """A process: plays the pairs whose numbers it is sent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     asked: list[int] = []
@@ -526,7 +413,7 @@ def _work(task: _Task, theirs: Any) -> None:
             yield asked[-1]
 
     try:
-        for games in task.pairs(numbers()):
+        for games in plan.pairs(numbers()):
             theirs.send((asked[-1], games))
     except EOFError:
         return

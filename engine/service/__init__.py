@@ -5,14 +5,15 @@
 
 | module | what |
 |---|---|
-| ``settings`` | what a service allows |
-| ``models`` | what is asked and answered: the JSON of every route |
-| ``catalogue`` | which games there are, by the names that clients write |
-| ``tasks`` | from a request to a call of an engine, and from its result to an answer |
-| ``pool`` | engines, how many search at once, who waits, and what that takes in memory |
-| ``failures`` | what a client is told when there is no answer |
+| ``settings`` | the limits of a service |
+| ``models`` | the JSON of every route: requests, answers, events |
+| ``games`` | the games, by the names that clients write |
+| ``questions`` | from a request to a call of an engine, and from its result to an answer |
+| ``pool`` | the searches that run and wait, and the memory of their engines |
+| ``failures`` | the errors that are answered |
+| ``state`` | what all routes share |
 | ``app``, ``streams``, ``sockets`` | the routes; lines of JSON; the conversation over a WebSocket |
-| ``guard`` | what protects it from requests that are large and clients that are slow |
-| ``metrics`` | what it counts |
+| ``limits`` | protection from large requests and slow clients |
+| ``metrics`` | counts and times, for Prometheus |
 | ``server`` | the process: its socket, its start, and how it ends |
 """

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine
 from importlib import metadata
 from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import FastAPI, Query, Response, WebSocket
 from fastapi import Path as InPath
 from fastapi import Request as HttpRequest
-from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
-from engine.contract.dispatch import game_name
-from engine.service import tasks
-from engine.service.catalogue import Catalogue
+from engine.service import questions
 from engine.service.failures import (
     MEANINGS,
     Failure,
+    as_failures,
     failure_of,
     failure_of_request,
-    report,
     responses,
 )
-from engine.service.guard import Guard
-from engine.service.metrics import Metrics
+from engine.service.games import GameRegistry
+from engine.service.limits import RequestLimits
 from engine.service.models import (
     Answer,
-    Ask,
     Counted,
     ErrorBody,
     Estimated,
@@ -41,6 +37,7 @@ from engine.service.models import (
     GameView,
     Health,
     PerftRequest,
+    PositionRequest,
     PositionView,
     Request,
     Searched,
@@ -48,16 +45,15 @@ from engine.service.models import (
     Solved,
     SolveRequest,
 )
-from engine.service.pool import Pool, Run
-from engine.service.settings import Settings
+from engine.service.pool import Run
 from engine.service.sockets import converse
-from engine.service.streams import Lines, News
-from engine.service.tasks import Task
+from engine.service.state import Service
+from engine.service.streams import EventLines, EventQueue
 
-__all__ = ["Service", "make_app"]
+__all__ = ["make_app"]
 
-LEFT = 499
-"""Counted for a client that left; nobody gets it."""
+CLIENT_LEFT = 499
+"""The status that is counted for a client that left; nobody gets it."""
 
 ABOUT = """\
 Searches positions of board games, and proves their values.
@@ -76,67 +72,6 @@ for many searches, one after the other: send
 T = TypeVar("T")
 
 
-class Service:
-    """What the routes share: the games, the pool, the counts, and how far the start is."""
-
-    def __init__(self, settings: Settings):
-        self.settings = settings
-        self.catalogue = Catalogue(settings.games, settings.only)
-        self.metrics = Metrics()
-        self.pool = Pool(settings, self._done)
-        self.sockets = 0
-        self.ready = False
-        watch = self.metrics.watch
-        watch("cutnode_searching", "Searches that run.", lambda: len(self.pool.running))
-        watch("cutnode_waiting", "Searches that wait.", lambda: len(self.pool.waiting))
-        watch("cutnode_sockets", "WebSockets.", lambda: self.sockets)
-        watch("cutnode_engines", "Engines.", lambda: self.pool.stock.count)
-        watch(
-            "cutnode_engine_megabytes",
-            "MiB that the engines may take.",
-            lambda: self.pool.stock.megabytes,
-        )
-
-    @property
-    def status(self) -> str:
-        return "stopping" if self.pool.closed else "ready" if self.ready else "starting"
-
-    def compile(self, say: Callable[[str], None]) -> None:
-        """Compile the games that were asked for; *say* is told each.  Takes its time."""
-        for name in self.catalogue.given:
-            say(name)
-            for kind, asked in FIRST.items():
-                with contextlib.suppress(Failure):  # a game may refuse to be solved
-                    self.pool.compile(self.task(kind, name, asked))
-            self.catalogue.compiled.add(name)
-        self.ready = True
-
-    def task(self, kind: str, game: str, asked: Any) -> Task:
-        return tasks.prepare(self.catalogue, self.settings, kind, game, asked)
-
-    async def prepared(self, kind: str, game: str, asked: Any) -> Task:
-        """The task that a request means; :class:`Failure` if there is none."""
-        if not self.ready:
-            raise Failure(503, "games are being compiled", error="starting", wait=2)
-        with telling():
-            return await run_in_threadpool(self.task, kind, game, asked)
-
-    def _done(self, task: Task, answer: Answer | None, seconds: float) -> None:
-        labels = (task.kind, task.game.name)
-        self.metrics.seconds.labels(*labels).observe(seconds)
-        self.metrics.nodes.labels(*labels).inc(getattr(answer, "nodes", 0))
-        if answer is not None:
-            self.catalogue.compiled.add(game_name(task.key.cls))
-
-
-FIRST = {
-    "search": SearchRequest.model_validate({}),
-    "solve": SolveRequest.model_validate({}),
-    "perft": PerftRequest.model_validate({"depth": 1}),
-}
-"""Questions whose code is compiled at the start."""
-
-
 def make_app(service: Service) -> FastAPI:
     """The application, for any server of ASGI."""
 
@@ -144,7 +79,7 @@ def make_app(service: Service) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         service.pool.close()
-        service.pool.stock.close()
+        service.pool.engines.close()
 
     app = FastAPI(
         title="cutnode",
@@ -161,19 +96,19 @@ def make_app(service: Service) -> FastAPI:
         ],
     )
     app.add_middleware(
-        Guard,
+        RequestLimits,
         body=service.settings.body,
         patience=service.settings.patience,
         count=lambda route, status: service.metrics.requests.labels(route, str(status)).inc(),
     )
-    app.add_exception_handler(HTTPException, told)
-    app.add_exception_handler(RequestValidationError, told)
-    app.add_exception_handler(Exception, told)
+    app.add_exception_handler(HTTPException, error_response)
+    app.add_exception_handler(RequestValidationError, error_response)
+    app.add_exception_handler(Exception, error_response)
     _add_games(app, service)
     _add_questions(app, service)
     _add_streams(app, service)
     _add_service(app, service)
-    _describe(app, service.catalogue)
+    _describe(app, service.registry)
     return app
 
 
@@ -192,43 +127,43 @@ GameName = Annotated[
 """A parameter of a path."""
 
 ASKED = responses(400, 404, 408, 409, 413, 422, 500, 503)
-"""What a question to an engine may get instead of an answer."""
+"""The errors of questions to an engine."""
 
 UNASKED = responses(400, 404, 408, 413, 422, 500)
-"""And one that needs no engine."""
+"""The errors of questions that need no engine."""
 
 
 def _add_games(app: FastAPI, service: Service) -> None:
-    catalogue = service.catalogue
+    registry = service.registry
 
     @app.get("/games", tags=["games"], responses=responses(500))
     def list_games() -> Games:
         """The games, and how their variants are written."""
         views = []
-        for name in catalogue.names():
+        for name in registry.names():
             with contextlib.suppress(Failure):  # its file is damaged
-                views.append(catalogue.view(name))
-        return Games(games=views, compiled=sorted(catalogue.compiled))
+                views.append(registry.view(name))
+        return Games(games=views, compiled=sorted(registry.compiled))
 
     @app.get("/games/{game}", tags=["games"], responses=responses(404, 422, 500))
     def show_game(game: GameName) -> GameView:
         """One game."""
-        with telling():
-            return catalogue.view(game)
+        with as_failures():
+            return registry.view(game)
 
     @app.get("/games/{game}/position", tags=["games"], responses=responses(404, 422, 500))
-    def show_position(game: GameName, query: Annotated[Ask, Query()]) -> PositionView:
+    def show_position(game: GameName, query: Annotated[PositionRequest, Query()]) -> PositionView:
         """A position: its board, its moves, and what chance may do there."""
-        with telling():
-            return tasks.shown(catalogue, game, query.position)
+        with as_failures():
+            return questions.show_position(registry, game, query.position)
 
 
 def _add_questions(app: FastAPI, service: Service) -> None:
     async def asked(kind: str, game: str, body: Request, request: HttpRequest) -> Any:
         async def answer() -> Answer:
-            return await service.pool.ask(await service.prepared(kind, game, body))
+            return await service.pool.ask(await service.question(kind, game, body))
 
-        return await while_there(request, answer())
+        return await unless_disconnected(request, answer())
 
     @app.post("/games/{game}/search", tags=["questions"], responses=ASKED)
     async def search(game: GameName, body: SearchRequest, request: HttpRequest) -> Searched:
@@ -253,38 +188,33 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     @app.post("/games/{game}/evaluate", tags=["questions"], responses=UNASKED)
     def evaluate(game: GameName, body: EvaluateRequest) -> Estimated:
         """The static estimate, without any search."""
-        with telling():
-            return tasks.estimated(service.catalogue, game, body)
+        with as_failures():
+            return questions.estimate(service.registry, game, body)
 
 
 def _add_streams(app: FastAPI, service: Service) -> None:
-    told_as = {200: {"model": Event, "description": "Lines of JSON."}} | ASKED
+    responses = {200: {"model": Event, "description": "Lines of JSON."}} | ASKED
+    in_lines: Any = {"tags": ["streams"], "response_class": EventLines, "responses": responses}
 
     async def streamed(kind: str, game: str, body: Request, request: HttpRequest) -> Response:
-        news = News()
+        events = EventQueue()
 
         async def begin() -> Run:
-            return await service.pool.start(await service.prepared(kind, game, body), news.tell)
+            return await service.pool.start(await service.question(kind, game, body), events.put)
 
-        return Lines(await while_there(request, begin()), news)
+        return EventLines(await unless_disconnected(request, begin()), events)
 
-    @app.post(
-        "/games/{game}/search/stream", tags=["streams"], response_class=Lines, responses=told_as
-    )
+    @app.post("/games/{game}/search/stream", **in_lines)
     async def stream_search(game: GameName, body: SearchRequest, request: HttpRequest) -> Response:
         """A search, told depth by depth."""
         return await streamed("search", game, body, request)
 
-    @app.post(
-        "/games/{game}/solve/stream", tags=["streams"], response_class=Lines, responses=told_as
-    )
+    @app.post("/games/{game}/solve/stream", **in_lines)
     async def stream_solve(game: GameName, body: SolveRequest, request: HttpRequest) -> Response:
         """A proof, told every second."""
         return await streamed("solve", game, body, request)
 
-    @app.post(
-        "/games/{game}/analyse/stream", tags=["streams"], response_class=Lines, responses=told_as
-    )
+    @app.post("/games/{game}/analyse/stream", **in_lines)
     async def stream_analyse(game: GameName, body: SolveRequest, request: HttpRequest) -> Response:
         """A proof of the value of every move, told every second."""
         return await streamed("analyse", game, body, request)
@@ -315,9 +245,9 @@ def _add_service(app: FastAPI, service: Service) -> None:
                 "version": app.version,
                 "searching": len(pool.running),
                 "waiting": len(pool.waiting),
-                "engines": pool.stock.count,
-                "megabytes": pool.stock.megabytes,
-                "room": pool.stock.room,
+                "engines": pool.engines.count,
+                "megabytes": pool.engines.megabytes,
+                "room": pool.engines.room,
             }
         )
 
@@ -327,7 +257,7 @@ def _add_service(app: FastAPI, service: Service) -> None:
         return Response(service.metrics.text(), media_type=service.metrics.media_type)
 
 
-def _describe(app: FastAPI, catalogue: Catalogue) -> None:
+def _describe(app: FastAPI, registry: GameRegistry) -> None:
     """Describe each question in a line, what errors are, and the games, if there are no others."""
     plain = app.openapi
 
@@ -340,8 +270,8 @@ def _describe(app: FastAPI, catalogue: Catalogue) -> None:
             for operation in path.values():
                 operation["summary"] = operation.pop("description").rstrip(".")
                 for parameter in operation.get("parameters", ()):
-                    if parameter["in"] == "path" and catalogue.only:
-                        parameter["schema"]["enum"] = catalogue.names()
+                    if parameter["in"] == "path" and registry.only:
+                        parameter["schema"]["enum"] = registry.names()
                         parameter["schema"].pop("examples", None)
         return document
 
@@ -351,11 +281,11 @@ def _describe(app: FastAPI, catalogue: Catalogue) -> None:
 # Errors
 
 
-def told(request: HttpRequest, error: Exception) -> JSONResponse:
-    """An error as a client is told of it."""
+def error_response(request: HttpRequest, error: Exception) -> JSONResponse:
+    """Return the response to an error."""
     headers = getattr(error, "headers", None)
-    if isinstance(error, HTTPException) and error.status_code == LEFT:
-        return JSONResponse(None, LEFT)
+    if isinstance(error, HTTPException) and error.status_code == CLIENT_LEFT:
+        return JSONResponse(None, CLIENT_LEFT)
     if isinstance(error, RequestValidationError):
         error = failure_of_request(error.errors())
     elif isinstance(error, HTTPException) and not isinstance(error, Failure):
@@ -365,35 +295,23 @@ def told(request: HttpRequest, error: Exception) -> JSONResponse:
     return JSONResponse(failure.model().model_dump(), failure.status_code, headers)
 
 
-@contextlib.contextmanager
-def telling() -> Iterator[None]:
-    """What a game raises becomes what a client is told."""
-    try:
-        yield
-    except Exception as error:
-        failure = failure_of(error)
-        if failure.status_code == 500:
-            report(error)
-        raise failure from error
-
-
 # Clients that leave
 
 
-async def while_there(request: HttpRequest, work: Coroutine[Any, Any, T]) -> T:
-    """What *work* gives; it is cancelled if the client leaves before that."""
+async def unless_disconnected(request: HttpRequest, work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of *work*, which is cancelled if the client leaves before."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_left(request))
+    gone = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise HTTPException(LEFT, "the client has left")
+            raise HTTPException(CLIENT_LEFT, "the client has left")
         return task.result()
     finally:
         gone.cancel()
         task.cancel()
 
 
-async def _left(request: HttpRequest) -> None:
+async def _disconnected(request: HttpRequest) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,9 +1,10 @@
-"""What a client is told when there is no answer."""
+"""Failures: the answer when there is no other."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fastapi import HTTPException
@@ -12,7 +13,7 @@ from engine.contract.errors import ContractError, CutnodeError, GameError, Posit
 from engine.contract.text import quoted
 from engine.service.models import ErrorBody
 
-__all__ = ["Failure", "failure_of", "failure_of_request", "report", "responses"]
+__all__ = ["Failure", "as_failures", "failure_of", "failure_of_request", "report", "responses"]
 
 MEANINGS: dict[int, tuple[str, str]] = {
     400: ("bad request", "The body cannot be read."),
@@ -65,11 +66,11 @@ WHERE_KINDS = {
     "body.moves": "no such move",
     "body.evaluation": "no such evaluation",
 }
-"""What is not there, by where it was named."""
+"""The words for what is not there, by where it was named."""
 
 
 def failure_of(error: Exception) -> Failure:
-    """What a client is told of an error that a search raised."""
+    """Return the failure that an error of a search means."""
     if isinstance(error, Failure):
         return error
     detail = " ".join(str(error).split())
@@ -86,13 +87,25 @@ def failure_of(error: Exception) -> Failure:
     return Failure(500, f"an unexpected {type(error).__name__}")
 
 
+@contextlib.contextmanager
+def as_failures() -> Iterator[None]:
+    """Raise the errors of a game as failures."""
+    try:
+        yield
+    except Exception as error:
+        failure = failure_of(error)
+        if failure.status_code == 500:
+            report(error)
+        raise failure from error
+
+
 def report(error: Exception) -> None:
-    """Write down, for who runs the service, what should not happen."""
+    """Log an error that should not happen, for the operator of the service."""
     logging.getLogger(__name__).error("a question failed", exc_info=error)
 
 
 def failure_of_request(errors: Sequence[Any]) -> Failure:
-    """What a client is told of the first thing that is wrong with the form of a request."""
+    """Return the failure that a malformed request means: the first of its errors."""
     first = errors[0]
     if first["type"] == "json_invalid":
         place = "".join(f", character {step}" for step in first["loc"][1:])
@@ -109,11 +122,11 @@ def failure_of_request(errors: Sequence[Any]) -> Failure:
 
 
 ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
-"""Errors are this, whatever else a route answers with."""
+"""The content of all errors."""
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The description of what a route may answer beside what it is for."""
+    """Describe the errors that a route may answer with."""
     described: dict[int | str, dict[str, Any]] = {}
     for status in statuses:
         described[status] = {"description": MEANINGS[status][1], "content": ERROR_CONTENT}

@@ -1,4 +1,4 @@
-"""What a service counts, in the text that Prometheus reads."""
+"""The metrics of a service, as Prometheus reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Metrics"]
 
 
 class Metrics:
-    """The counts of one service: several in a process do not mix."""
+    """The metrics of one service: several in a process do not mix."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -33,10 +33,11 @@ class Metrics:
         )
 
     def watch(self, name: str, about: str, read: Callable[[], float]) -> None:
-        """Tell a number as it is when somebody asks."""
+        """Add a number that is read when somebody asks."""
         Gauge(name, about, registry=self.registry).set_function(read)
 
     media_type = CONTENT_TYPE_LATEST
 
     def text(self) -> bytes:
+        """Return all metrics as text."""
         return generate_latest(self.registry)

@@ -14,7 +14,6 @@ from engine.kernels.parameters import MOST_DEPTH
 
 __all__ = [
     "Answer",
-    "Ask",
     "Counted",
     "ErrorBody",
     "Estimated",
@@ -31,6 +30,7 @@ __all__ = [
     "MoveView",
     "OutcomeView",
     "PerftRequest",
+    "PositionRequest",
     "PositionView",
     "Progressed",
     "Request",
@@ -56,15 +56,15 @@ MOST_WORD = (1 << 53) - 1
 """The largest whole number that every reader of JSON keeps."""
 
 
-def whole(value: Any) -> Any:
-    """A number without fraction is a whole one, as in JSON Schema, however it is written."""
+def integral(value: Any) -> Any:
+    """Turn a float without fraction into an integer, as JSON Schema counts it as one."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Positive = Annotated[int, Field(ge=1), BeforeValidator(whole)]
-Depth = Annotated[int, Field(ge=0, le=MOST_DEPTH), BeforeValidator(whole)]
-Lines = Annotated[int, Field(ge=1, le=256), BeforeValidator(whole)]
-Seed = Annotated[int, Field(ge=0, le=MOST_WORD), BeforeValidator(whole)]
+Positive = Annotated[int, Field(ge=1), BeforeValidator(integral)]
+Depth = Annotated[int, Field(ge=0, le=MOST_DEPTH), BeforeValidator(integral)]
+Lines = Annotated[int, Field(ge=1, le=256), BeforeValidator(integral)]
+Seed = Annotated[int, Field(ge=0, le=MOST_WORD), BeforeValidator(integral)]
 Text = Annotated[str, Field(max_length=SHORTEST)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -73,22 +73,22 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Ask(Request):
-    """What all questions have."""
+class PositionRequest(Request):
+    """The position, which all questions have."""
 
     position: str = Field(
         "", max_length=LONGEST, description="In the game's own notation; left out, the start."
     )
 
 
-class Limited(Ask):
+class LimitedRequest(PositionRequest):
     nodes: Positive | None = Field(None, description="At most so many nodes.")
     seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
     table: Positive | None = Field(None, description="A table of at most so many MiB.")
     fresh: bool = Field(False, description="Forget what earlier searches stored.")
 
 
-class SearchRequest(Limited):
+class SearchRequest(LimitedRequest):
     """A search of limited depth; without depth, nodes and seconds it takes one second."""
 
     model_config = ConfigDict(
@@ -110,7 +110,7 @@ class SearchRequest(Limited):
     exact: bool = Field(False, description="Only techniques that cannot change the score.")
 
 
-class SolveRequest(Limited):
+class SolveRequest(LimitedRequest):
     """A proof of the value."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44444326555535"}]})
@@ -118,13 +118,13 @@ class SolveRequest(Limited):
     weak: bool = Field(False, description="Prove only who wins: 1 the mover, 0 nobody, -1.")
 
 
-class EvaluateRequest(Ask):
+class EvaluateRequest(PositionRequest):
     """The static estimate, without any search."""
 
     evaluation: Annotated[str, Field(max_length=100)] | None = None
 
 
-class PerftRequest(Ask):
+class PerftRequest(PositionRequest):
     """A count of the lines of play."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "", "depth": 6}]})

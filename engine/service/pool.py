@@ -1,11 +1,11 @@
-"""Engines, how many of them search at once, who waits, and what that takes in memory.
+"""A pool of searches, the queue before it, and the memory of its engines.
 
-So many searches run at once, each in a thread of its own with an engine that nobody else
-has; so many more wait, first come first served, and all others are told to come back.  An
-engine that is done waits for the next question about its game.  Before another is made, those that
-waited longest are closed, until all together take no more memory than was said at the start.
+A limited number of searches run at once, each in a thread of its own and with an engine of its
+own; a limited number wait, first come, first served; all others are refused.  An engine that is
+done is kept for the next question about its game.  Before another is made, the engines unused
+for longest are closed, until all together take no more memory than the settings allow.
 
-A question whose code is not compiled yet does not wait in that line: it is compiled aside, one
+A question whose code is not compiled yet does not wait in that queue: a thread compiles one
 after the other, and meanwhile others search.
 """
 
@@ -25,18 +25,18 @@ from typing import Any
 from engine.search.engine import Engine
 from engine.service.failures import Failure, failure_of, report
 from engine.service.models import Answer
+from engine.service.questions import Key, OnEvent, Question
 from engine.service.settings import Settings
-from engine.service.tasks import Key, Task, Tell
 
-__all__ = ["Pool", "Run", "Stock"]
+__all__ = ["EngineCache", "Run", "SearchPool"]
 
 
-LOOK = 0.02
-"""Who waits for all searches to end looks every so many seconds."""
+POLL_SECONDS = 0.02
+"""The time between two looks at whether all searches have ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stocked:
+class CachedEngine:
     """An engine, what it is for, and the MiB that it may take."""
 
     key: Key
@@ -44,27 +44,27 @@ class Stocked:
     megabytes: int
 
 
-class Stock:
-    """The engines of a service, for any of its threads."""
+class EngineCache:
+    """The engines of a service, for any of its threads; the longest unused are closed first."""
 
     def __init__(self, room: int, threads: int):
         self.room = room
         self.threads = threads
         self.megabytes = 0
         self.count = 0
-        self._idle: list[Stocked] = []
+        self._idle: list[CachedEngine] = []
         """The longest unused first."""
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def lend(self, key: Key) -> Iterator[Engine]:
-        """An engine that nobody else has meanwhile; :class:`Failure` if memory is short."""
-        stocked = self._find(key) or self._make(key)
+    def borrow(self, key: Key) -> Iterator[Engine]:
+        """Lend an engine to one caller at a time; :class:`Failure` if memory is short."""
+        cached = self._find(key) or self._make(key)
         try:
-            yield stocked.engine
+            yield cached.engine
         finally:
             with self._lock:
-                self._idle.append(stocked)
+                self._idle.append(cached)
 
     def close(self) -> None:
         """Close the engines that are not lent."""
@@ -72,14 +72,14 @@ class Stock:
             while self._idle:
                 self._discard()
 
-    def _find(self, key: Key) -> Stocked | None:
+    def _find(self, key: Key) -> CachedEngine | None:
         with self._lock:
             for at in reversed(range(len(self._idle))):
                 if self._idle[at].key == key:
                     return self._idle.pop(at)
         return None
 
-    def _make(self, key: Key) -> Stocked:
+    def _make(self, key: Key) -> CachedEngine:
         size = math.ceil(Engine.room(key.cls, table=key.table, threads=self.threads))
         with self._lock:
             while self.megabytes + size > self.room and self._idle:
@@ -88,16 +88,16 @@ class Stock:
                 raise Failure(503, f"{size} MiB for another engine are not free now", wait=1)
             self._account(1, size)
         try:
-            return Stocked(key, key.engine(self.threads), size)
+            return CachedEngine(key, key.engine(self.threads), size)
         except BaseException:
             with self._lock:
                 self._account(-1, -size)
             raise
 
     def _discard(self) -> None:
-        stocked = self._idle.pop(0)
-        stocked.engine.close()
-        self._account(-1, -stocked.megabytes)
+        cached = self._idle.pop(0)
+        cached.engine.close()
+        self._account(-1, -cached.megabytes)
 
     def _account(self, engines: int, megabytes: int) -> None:
         self.count += engines
@@ -107,31 +107,31 @@ class Stock:
 class Run:
     """A search that has its turn."""
 
-    def __init__(self, task: Task, tell: Tell | None):
-        self.task = task
-        self.tell = tell
+    def __init__(self, question: Question, on_event: OnEvent | None):
+        self.question = question
+        self.on_event = on_event
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.stop = threading.Event()
-        self.until = time.monotonic() + (task.limits.seconds or 0)
+        self.until = time.monotonic() + (question.limits.seconds or 0)
 
     def end(self) -> None:
         """End the search, if it is not over: its best so far is the answer."""
         self.stop.set()
 
     async def wait(self) -> Answer:
-        """The answer.  To give up waiting ends the search."""
+        """Wait for the answer; to give up waiting ends the search."""
         try:
             return await asyncio.shield(self.answer)
         finally:
             self.end()
 
 
-class Pool:
-    """Who searches, and who waits.  All but the searches is done in the loop of asyncio."""
+class SearchPool:
+    """The searches that run and those that wait; all but searching happens in the event loop."""
 
-    def __init__(self, settings: Settings, done: Callable[[Task, Answer | None, float], None]):
+    def __init__(self, settings: Settings, done: Callable[[Question, Answer | None, float], None]):
         self.settings = settings
-        self.stock = Stock(settings.room, settings.threads)
+        self.engines = EngineCache(settings.room, settings.threads)
         self.running: set[Run] = set()
         self.waiting: deque[asyncio.Future[None]] = deque()
         self.closed = False
@@ -141,27 +141,27 @@ class Pool:
         self._free = settings.searches
         self._done = done
 
-    async def start(self, task: Task, tell: Tell | None = None) -> Run:
-        """Wait for a turn, and search; *tell* hears of each depth in the searching thread.
+    async def start(self, question: Question, on_event: OnEvent | None = None) -> Run:
+        """Wait for a turn, and search; *on_event* is called in its thread.
 
         :class:`Failure` (503) if too many wait already, if the turn does not come in time, and
         if the service ends.
         """
-        await self._ready(task)
+        await self._ready(question)
         await self._turn()
-        run = Run(task, tell)
+        run = Run(question, on_event)
         self.running.add(run)
         loop = asyncio.get_running_loop()
         work = functools.partial(self._work, run, loop)
         threading.Thread(target=work, name="search", daemon=True).start()
         return run
 
-    async def ask(self, task: Task) -> Answer:
+    async def ask(self, question: Question) -> Answer:
         """Wait for a turn, search, and give the answer."""
-        return await (await self.start(task)).wait()
+        return await (await self.start(question)).wait()
 
     def is_busy(self) -> bool:
-        """Whether a thread searches or compiles."""
+        """Return whether a thread searches or compiles."""
         return bool(self.running or self._compiling)
 
     def close(self) -> None:
@@ -177,22 +177,22 @@ class Pool:
             if not turn.done():
                 turn.set_exception(_closing())
 
-    def compile(self, task: Task) -> None:
-        """Compile what a task needs, in the calling thread; others compile after it."""
-        with self._one_at_a_time, self.stock.lend(task.key) as engine:
-            task.small()(engine, threading.Event(), None)
-        self.compiled.add(task.code)
+    def compile(self, question: Question) -> None:
+        """Compile what a question needs, in the calling thread; others compile after it."""
+        with self._one_at_a_time, self.engines.borrow(question.key) as engine:
+            question.small()(engine, threading.Event(), None)
+        self.compiled.add(question.code)
 
-    async def rest(self, seconds: float) -> None:
+    async def wait_until_idle(self, seconds: float) -> None:
         """Wait until no search runs and what was found is on its way, but not for long."""
         until = time.monotonic() + seconds
         while self.running and time.monotonic() < until:
-            await asyncio.sleep(LOOK)
-        await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
 
-    async def _ready(self, task: Task) -> None:
-        """Wait until what a task needs is compiled.  Who leaves does not end that."""
-        code = task.code
+    async def _ready(self, question: Question) -> None:
+        """Wait until the code of a question is compiled; that goes on if the client leaves."""
+        code = question.code
         if code in self.compiled:
             return
         if self.closed:
@@ -216,7 +216,7 @@ class Pool:
             def work() -> None:
                 failure = None
                 try:
-                    self.compile(task)
+                    self.compile(question)
                 except Exception as error:
                     failure = failure_of(error)
                 with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
@@ -252,7 +252,7 @@ class Pool:
             raise
 
     def _pass_on(self) -> None:
-        """Give a turn to who waits first."""
+        """Give a turn to the first that waits."""
         while self.waiting:
             turn = self.waiting.popleft()
             if not turn.done():
@@ -261,7 +261,7 @@ class Pool:
         self._free += 1
 
     def _soonest(self) -> int:
-        """Seconds until a search is surely over."""
+        """Return the seconds until a search is surely over."""
         until = min((run.until for run in self.running), default=0.0)
         return max(1, math.ceil(until - time.monotonic()))
 
@@ -271,8 +271,8 @@ class Pool:
         answer: Answer | None = None
         failure: Exception | None = None
         try:
-            with self.stock.lend(run.task.key) as engine:
-                answer = run.task(engine, run.stop, run.tell)
+            with self.engines.borrow(run.question.key) as engine:
+                answer = run.question(engine, run.stop, run.on_event)
         except Exception as error:
             failure = error
         spent = time.perf_counter() - started
@@ -284,15 +284,15 @@ class Pool:
     ) -> None:
         self.running.discard(run)
         self._pass_on()
-        self._done(run.task, answer, spent)
+        self._done(run.question, answer, spent)
         if answer is not None:
             run.answer.set_result(answer)
             return
         assert failure is not None
-        told = failure_of(failure)
-        if told.status_code == 500:
+        answered = failure_of(failure)
+        if answered.status_code == 500:
             report(failure)
-        run.answer.set_exception(told)
+        run.answer.set_exception(answered)
         run.answer.exception()  # seen, even if the client has left
 
 

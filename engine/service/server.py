@@ -11,22 +11,23 @@ from collections.abc import Callable, Iterator
 import uvicorn
 
 from engine.contract.errors import CutnodeError
-from engine.service.app import Service, make_app
-from engine.service.guard import patient_protocol
+from engine.service.app import make_app
+from engine.service.limits import timeout_protocol
 from engine.service.settings import Settings
+from engine.service.state import Service
 
 __all__ = ["Server", "address", "listen"]
 
 BACKLOG = 128
 
 GRACE = 0.5
-"""Seconds that searches have to end, once they are told to, before connections are closed."""
+"""The seconds that stopped searches have to answer before connections are closed."""
 
 
 class Server(uvicorn.Server):
     """A service on a socket.  SIGTERM and SIGINT end it: searches answer with what they have.
 
-    *say* is told which game is compiled, and *ready* is called when all are.
+    *say* is called with each game that is compiled, and *ready* when all are.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Server(uvicorn.Server):
         self.compiling = threading.Thread(target=self._compile, name="compile", daemon=True)
         config = uvicorn.Config(
             make_app(self.service),
-            http=patient_protocol(settings.patience),
+            http=timeout_protocol(settings.patience),
             ws="websockets-sansio",
             ws_max_size=settings.body,
             ws_per_message_deflate=False,  # a small message could become a large one
@@ -61,12 +62,14 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.service.pool.close()
-        await self.service.pool.rest(GRACE)  # WebSockets are closed at once, results or not
+        await self.service.pool.wait_until_idle(
+            GRACE
+        )  # WebSockets are closed at once, results or not
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As any server of uvicorn, but a signal that was obeyed is not raised again."""
+        """Handle signals as uvicorn does, but do not raise them again at the end."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -87,12 +90,12 @@ class Server(uvicorn.Server):
             self.should_exit = True
 
     def is_busy(self) -> bool:
-        """Whether a thread still compiles or searches, though nobody waits for it."""
+        """Return whether a thread compiles or searches, though nobody waits for it."""
         return self.compiling.is_alive() or self.service.pool.is_busy()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; :class:`CutnodeError` if there cannot be one."""
+    """Open a socket that listens; :class:`CutnodeError` if there cannot be one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
@@ -104,6 +107,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listening: socket.socket) -> str:
-    """Where a service is asked."""
+    """Return the URL of a service."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

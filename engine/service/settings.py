@@ -1,4 +1,4 @@
-"""What a service allows; the same for everyone who asks."""
+"""The limits of a service, the same for all its clients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from engine.storage.tables import available_megabytes
 __all__ = ["USUAL_SECONDS", "Settings"]
 
 USUAL_SECONDS = 1.0
-"""How long a search takes that is given no limit."""
+"""The time of a search that is given no limit."""
+
+THREAD_MEGABYTES = 8
+"""The memory of a thread of an engine beside the table, roughly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +72,9 @@ class Settings:
     @property
     def least_memory(self) -> int:
         """The MiB of as many engines as search at once."""
-        return self.searches * (self.table + self.threads * ASIDE)
+        return self.searches * (self.table + self.threads * THREAD_MEGABYTES)
 
     @property
     def room(self) -> int:
         """The MiB that engines may take."""
         return 2 * self.least_memory if self.memory is None else self.memory
-
-
-ASIDE = 8
-"""MiB that a thread of an engine may take beside the table, roughly."""

@@ -1,4 +1,4 @@
-"""The conversation over a WebSocket: start a search, hear of each depth, stop it, start another.
+"""The conversation over a WebSocket: start a search, follow it, stop it, start another.
 
 Messages are JSON texts: :class:`Start` and :class:`Stop` come in, the events of streams go out.
 One search at a time; its end is always a ``result`` or an ``error``.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import WebSocket, WebSocketDisconnect
@@ -17,11 +17,9 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from engine.service.failures import Failure, failure_of_request
 from engine.service.models import Failed, Start, Stop
 from engine.service.pool import Run
-from engine.service.streams import News
-from engine.service.tasks import KINDS
-
-if TYPE_CHECKING:
-    from engine.service.app import Service
+from engine.service.questions import KINDS
+from engine.service.state import Service
+from engine.service.streams import EventQueue
 
 __all__ = ["converse"]
 
@@ -50,7 +48,7 @@ async def converse(service: Service, socket: WebSocket) -> None:
 
 
 def _is_own(socket: WebSocket) -> bool:
-    """Whether no page of another site asks: browsers let those open WebSockets anywhere."""
+    """Return whether it is no page of another site: browsers let those open WebSockets."""
     origin = socket.headers.get("origin")
     return origin is None or urlsplit(origin).netloc == socket.headers.get("host")
 
@@ -67,6 +65,7 @@ class Conversation:
         """Whether the search is to end as soon as it has begun."""
 
     async def run(self) -> None:
+        """Take messages until the client leaves or is silent for too long."""
         message = asyncio.ensure_future(self.socket.receive())
         try:
             while True:
@@ -123,17 +122,17 @@ class Conversation:
             self.run_now.end()
 
     async def _search(self, message: Start, asked: BaseModel) -> None:
-        news = News()
+        events = EventQueue()
         try:
-            task = await self.service.prepared(message.kind, message.game, asked)
-            self.run_now = await self.service.pool.start(task, news.tell)
+            question = await self.service.question(message.kind, message.game, asked)
+            self.run_now = await self.service.pool.start(question, events.put)
         except Failure as failure:
             await self._fail(failure)
             return
         if self.stopped:
             self.run_now.end()
         try:
-            async for event in news.of(self.run_now):
+            async for event in events.of(self.run_now):
                 await self._send(event)
         finally:
             self.run_now.end()

@@ -1,4 +1,4 @@
-"""What is told of a search while it runs."""
+"""The events of a search, as a queue and as lines of JSON."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from engine.service.failures import Failure
 from engine.service.models import Failed, Iterated, Progressed, Started, Streamed
 from engine.service.pool import Run
 
-__all__ = ["Lines", "News"]
+__all__ = ["EventLines", "EventQueue"]
 
 
-class News:
-    """What a searching thread has to tell, for a coroutine to read."""
+class EventQueue:
+    """The events of a searching thread, for a coroutine to read."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.queue: asyncio.Queue[Iterated | Progressed | None] = asyncio.Queue()
 
-    def tell(self, event: Iterated | Progressed | None) -> None:
-        """From any thread; None is the end."""
+    def put(self, event: Iterated | Progressed | None) -> None:
+        """Add an event, from any thread; None is the end."""
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
             self.loop.call_soon_threadsafe(self.queue.put_nowait, event)
 
     async def of(self, run: Run) -> AsyncIterator[BaseModel]:
-        """What is told of a search, to its end."""
-        yield Started(limits=run.task.limits)
-        run.answer.add_done_callback(lambda _: self.tell(None))
+        """Yield the events of a search, to its end."""
+        yield Started(limits=run.question.limits)
+        run.answer.add_done_callback(lambda _: self.put(None))
         while (event := await self.queue.get()) is not None:
             yield event
         try:
@@ -41,13 +41,13 @@ class News:
             yield Failed.model_validate(failure.model().model_dump())
 
 
-class Lines(StreamingResponse):
-    """What is told of a search, a line of JSON each.  The search ends with it."""
+class EventLines(StreamingResponse):
+    """A response with a line of JSON for each event; the search ends with it."""
 
     media_type = "application/x-ndjson"
 
-    def __init__(self, run: Run, news: News, status_code: int = 200):
-        super().__init__(self._lines(run, news), status_code)
+    def __init__(self, run: Run, events: EventQueue, status_code: int = 200):
+        super().__init__(self._lines(run, events), status_code)
         self.run = run
 
     async def __call__(self, *args: Any) -> None:
@@ -57,6 +57,6 @@ class Lines(StreamingResponse):
             self.run.end()
 
     @staticmethod
-    async def _lines(run: Run, news: News) -> AsyncIterator[str]:
-        async for event in news.of(run):
+    async def _lines(run: Run, events: EventQueue) -> AsyncIterator[str]:
+        async for event in events.of(run):
             yield event.model_dump_json() + "\n"

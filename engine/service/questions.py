@@ -1,7 +1,7 @@
 """From a request to a call of an engine, and from its result to an answer.
 
-:func:`prepare` reads what a request names, before anything waits for its turn; the
-:class:`Task` that it gives is run by a thread of the pool, with an engine from there.
+:func:`read_question` reads what a request names, before anything waits for its turn; a thread
+of the pool calls the :class:`Question` with an engine from there.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from engine.search.api import perft
 from engine.search.engine import Engine
 from engine.search.results import Iteration, Line, Result, SearchResult, line_text
 from engine.search.solving import require_solvable
-from engine.service.catalogue import Catalogue
 from engine.service.failures import Failure
+from engine.service.games import GameRegistry
 from engine.service.models import (
     Answer,
     Counted,
@@ -46,12 +46,12 @@ from engine.service.models import (
 )
 from engine.service.settings import USUAL_SECONDS, Settings
 
-__all__ = ["KINDS", "Key", "Task", "Tell", "estimated", "prepare", "shown"]
+__all__ = ["KINDS", "Key", "OnEvent", "Question", "estimate", "read_question", "show_position"]
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What tells engines apart that can take each other's place from those that cannot."""
+    """The settings of an engine: those with equal keys can take each other's place."""
 
     cls: Any
     evaluation: str | None
@@ -59,6 +59,7 @@ class Key:
     table: int
 
     def engine(self, threads: int) -> Engine:
+        """Make an engine."""
         return Engine(
             self.cls,
             table=self.table,
@@ -68,15 +69,15 @@ class Key:
         )
 
 
-Tell = Callable[[Iterated | Progressed], None]
+OnEvent = Callable[[Iterated | Progressed], None]
 
-OFTEN = 1.0
-"""How a proof goes is told every so many seconds."""
+PROGRESS_SECONDS = 1.0
+"""The time between two events of a proof."""
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A question to an engine: what is called, and with what."""
+class Question:
+    """A question to an engine: which method is called, and its arguments."""
 
     kind: str
     game: Game
@@ -90,58 +91,62 @@ class Task:
 
     @property
     def code(self) -> tuple[Any, ...]:
-        """What compiled code it needs."""
+        """The compiled code that it needs."""
         return KINDS[self.kind].ask, self.key.cls, self.key.evaluation
 
-    def small(self) -> Task:
-        """A question that needs the same code and hardly any time."""
+    def small(self) -> Question:
+        """Return a question that needs the same code and hardly any time."""
         limits = self.limits.model_copy(update={"depth": 1, "seconds": 0.01})
         return replace(self, limits=limits, options={}, fresh=False)
 
-    def __call__(self, engine: Engine, stop: threading.Event, tell: Tell | None) -> Answer:
-        """The answer; *stop* ends it early, and *tell* hears of each depth."""
+    def __call__(self, engine: Engine, stop: threading.Event, on_event: OnEvent | None) -> Answer:
+        """Return the answer; *stop* ends it early, and *on_event* is called with each depth."""
         if self.fresh:
             engine.new_game()
-        return KINDS[self.kind].ask(self, engine, stop, tell)
+        return KINDS[self.kind].ask(self, engine, stop, on_event)
 
 
-def _search(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None) -> Searched:
+def _search(
+    question: Question, engine: Engine, stop: threading.Event, on_event: OnEvent | None
+) -> Searched:
     def progress(iteration: Iteration) -> None:
-        if tell is not None:
-            tell(_iterated(task.position, iteration))
+        if on_event is not None:
+            on_event(_iterated(question.position, iteration))
 
-    limits = task.limits
+    limits = question.limits
     result: SearchResult = engine.search(
-        task.position,
+        question.position,
         depth=limits.depth,
         nodes=limits.nodes,
         seconds=limits.seconds,
         stop=stop,
         progress=progress,
-        **task.options,
+        **question.options,
     )
-    told = result.to_dict() | {"game": task.name, "meaning": result.meaning(), "limits": limits}
-    return Searched.model_validate(told)
+    data = result.to_dict() | {"game": question.name, "meaning": result.meaning(), "limits": limits}
+    return Searched.model_validate(data)
 
 
-def _solve(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None) -> Solved:
-    limits = task.limits
+def _solve(
+    question: Question, engine: Engine, stop: threading.Event, on_event: OnEvent | None
+) -> Solved:
+    limits = question.limits
     handle = engine.start(
-        task.position,
-        task.kind,
+        question.position,
+        question.kind,
         nodes=limits.nodes,
         seconds=limits.seconds,
         stop=stop,
-        **task.options,
+        **question.options,
     )
     while True:
         try:
-            result: Result = handle.wait(OFTEN)
+            result: Result = handle.wait(PROGRESS_SECONDS)
             break
         except TimeoutError:
-            if tell is not None:
+            if on_event is not None:
                 progress = handle.progress
-                tell(
+                on_event(
                     Progressed(
                         lower=progress.lower,
                         upper=progress.upper,
@@ -150,13 +155,15 @@ def _solve(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None)
                         fill=progress.fill,
                     )
                 )
-    told = result.to_dict() | {"game": task.name, "meaning": result.meaning(), "limits": limits}
-    return Solved.model_validate(told)
+    data = result.to_dict() | {"game": question.name, "meaning": result.meaning(), "limits": limits}
+    return Solved.model_validate(data)
 
 
-def _count(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None) -> Counted:
+def _count(
+    question: Question, engine: Engine, stop: threading.Event, on_event: OnEvent | None
+) -> Counted:
     clock = Clock(None)
-    seconds, depth = task.limits.seconds, task.limits.depth
+    seconds, depth = question.limits.seconds, question.limits.depth
     assert seconds is not None and depth is not None
     over = threading.Event()
 
@@ -169,7 +176,7 @@ def _count(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None)
     timer.start()
     try:
         lines: int | None = perft(
-            task.position, depth, threads=engine.threads, stop=stop, **task.options
+            question.position, depth, threads=engine.threads, stop=stop, **question.options
         )
     except CutnodeError:
         if not stop.is_set():
@@ -179,13 +186,13 @@ def _count(task: Task, engine: Engine, stop: threading.Event, tell: Tell | None)
         timer.cancel()
     ended = "time limit" if over.is_set() else "stopped"
     return Counted(
-        game=task.name,
-        position=position_text(task.position),
+        game=question.name,
+        position=position_text(question.position),
         depth=depth,
         lines=lines,
         seconds=clock.elapsed(),
         reason=ended if lines is None else "done",  # type: ignore[arg-type]
-        limits=task.limits,
+        limits=question.limits,
     )
 
 
@@ -194,7 +201,7 @@ class Kind:
     """A kind of question: the form of its request, and what answers it."""
 
     request: type[Request]
-    ask: Callable[[Task, Engine, threading.Event, Tell | None], Answer]
+    ask: Callable[[Question, Engine, threading.Event, OnEvent | None], Answer]
 
 
 KINDS = {
@@ -205,9 +212,11 @@ KINDS = {
 }
 
 
-def prepare(catalogue: Catalogue, settings: Settings, kind: str, name: str, asked: Any) -> Task:
-    """The task that a request means; :class:`Failure` if it names what is not there."""
-    game = catalogue.game(name)
+def read_question(
+    registry: GameRegistry, settings: Settings, kind: str, name: str, asked: Any
+) -> Question:
+    """Read what a request names; :class:`Failure` if it is not there."""
+    game = registry.game(name)
     position = _read(game, asked.position, "body.position")
     cls = type(position)
     options: dict[str, Any] = {}
@@ -240,12 +249,12 @@ def prepare(catalogue: Catalogue, settings: Settings, kind: str, name: str, aske
         threads=settings.threads,
     )
     key = Key(cls, evaluation, exact, table)
-    return Task(kind, game, name, key, position, limits, options, fresh)
+    return Question(kind, game, name, key, position, limits, options, fresh)
 
 
-def shown(catalogue: Catalogue, name: str, text: str) -> PositionView:
-    """A position, its moves, and what chance may do there."""
-    game = catalogue.game(name)
+def show_position(registry: GameRegistry, name: str, text: str) -> PositionView:
+    """Return a position, its moves, and what chance may do there."""
+    game = registry.game(name)
     position = _read(game, text, "query.position")
     over, value = outcome(position)
     moves = [] if over else legal_moves(position)
@@ -265,9 +274,9 @@ def shown(catalogue: Catalogue, name: str, text: str) -> PositionView:
     )
 
 
-def estimated(catalogue: Catalogue, name: str, asked: EvaluateRequest) -> Estimated:
-    """What an evaluation says of a position by itself."""
-    game = catalogue.game(name)
+def estimate(registry: GameRegistry, name: str, asked: EvaluateRequest) -> Estimated:
+    """Return the static estimate of a position."""
+    game = registry.game(name)
     position = _read(game, asked.position, "body.position")
     value = _evaluation(type(position), asked.evaluation)(position)
     value = float(value) if isinstance(value, float) else int(value)

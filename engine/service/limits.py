@@ -1,4 +1,4 @@
-"""What protects a service from requests that are large and clients that are slow."""
+"""Limits that protect a service from large requests and slow clients."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engine.service.failures import Failure
 
-__all__ = ["Guard", "patient_protocol"]
+__all__ = ["RequestLimits", "timeout_protocol"]
 
 
-class Guard:
-    """Bounds the size of a request's body, and the time in which it has to arrive.
+class RequestLimits:
+    """Middleware that bounds the size of a request's body, and the time in which it arrives.
 
-    *count* is told the route and the status of each answer.
+    *count* is called with the route and the status of each answer.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class Guard:
             return
         until = asyncio.get_running_loop().time() + self.patience
         declared = dict(scope["headers"]).get(b"content-length", b"0")
-        read, whole = 0, False
+        read, complete = 0, False
 
         async def bounded() -> Message:
-            nonlocal read, whole
-            if whole:
+            nonlocal read, complete
+            if complete:
                 return await receive()
             if int(declared) > self.body:
                 raise self._too_large()
@@ -50,7 +50,7 @@ class Guard:
                 detail = f"the body did not arrive within {self.patience:g} seconds"
                 raise Failure(408, detail, "body") from None
             read += len(message.get("body", b""))
-            whole = not message.get("more_body", False)
+            complete = not message.get("more_body", False)
             if read > self.body:
                 raise self._too_large()
             return message
@@ -67,13 +67,13 @@ class Guard:
         return Failure(413, f"a body has at most {self.body} bytes", "body")
 
 
-def patient_protocol(patience: float) -> type[H11Protocol]:
-    """HTTP/1.1 that drops a connection after so many seconds in which nothing moves.
+def timeout_protocol(patience: float) -> type[H11Protocol]:
+    """Make an HTTP/1.1 protocol that drops a connection on which nothing moves for some seconds.
 
-    That is while the head of a request has not arrived, and while an answer is not taken.
+    Nothing moves while the head of a request has not arrived, or an answer is not taken.
     """
 
-    class Patient(H11Protocol):
+    class TimeoutProtocol(H11Protocol):
         head: asyncio.TimerHandle | None = None
         answer: asyncio.TimerHandle | None = None
 
@@ -102,7 +102,7 @@ def patient_protocol(patience: float) -> type[H11Protocol]:
             _cancel(self.answer)
             super().connection_lost(exc)
 
-    return Patient
+    return TimeoutProtocol
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:

@@ -1,4 +1,4 @@
-"""Which games there are, by the names that clients write."""
+"""The games of a service, by the names that clients write."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from engine.search.solving import require_solvable
 from engine.service.failures import Failure
 from engine.service.models import GameView
 
-__all__ = ["Catalogue"]
+__all__ = ["GameRegistry"]
 
 NO_VARIANT = "?"
-"""What no game takes for a variant: what it says of it says how one is written."""
+"""No game has this variant: its error says how variants are written."""
 
 
-class Catalogue:
+class GameRegistry:
     """The games of a service: those it was started with, and, unless *only*, those of cutnode.
 
     Clients name games, and never files or modules: to load one is to run it.
@@ -38,11 +38,11 @@ class Catalogue:
         self._lock = threading.Lock()
 
     def names(self) -> list[str]:
-        """What can be asked for by a name; variants of these as well, unless *only*."""
+        """Return the names of games; their variants can be asked for as well, unless *only*."""
         return sorted(self.given) if self.only else sorted({*game_names(), *self.modules})
 
     def game(self, name: str) -> Game:
-        """The game that a client means; :class:`Failure` (404) if there is none."""
+        """Return the game of a name; :class:`Failure` (404) if there is none."""
         known = self.given.get(name)
         if known is not None:
             return known
@@ -63,7 +63,7 @@ class Catalogue:
         return game
 
     def view(self, name: str) -> GameView:
-        """What a client is told of a game."""
+        """Describe a game."""
         game = self.game(name)
         start: Any = game.start()
         cls, solvable = type(start), False
@@ -84,12 +84,12 @@ class Catalogue:
 
 
 def title(game: Game) -> str:
-    """The name by which clients ask for a game."""
+    """Return the name by which clients ask for a game."""
     return f"{game.name}:{game.variant}" if game.variant else game.name
 
 
 def variants(game: Game) -> str:
-    """How a variant is written, in the game's own words: what it says of one it does not know."""
+    """Return how a variant is written, in the game's words: its error for an unknown one."""
     try:
         game.module.start(NO_VARIANT)
     except PositionError as error:

@@ -1,0 +1,298 @@
+"""The same trees searched by other Python packages: node counts that agree, and CPU time.
+
+Work.  Tic-tac-toe from the empty board to the end, and Connect Four from the empty board
+to some depths, with the evaluation ``cells`` (each stone counts the lines of four through
+its cell).  Plain alpha-beta with the full window, moves in natural order, no table: then
+every program has to visit the same positions, so the counts tell whether two programs do
+the same.  Counts are positions visited, the root included; a position is counted when it
+is made.  Each program also has to find the same move, and the same score if it tells it.
+
+Wins.  Some programs score every win alike, others prefer the quicker one, which changes
+what is cut off.  Each is compared with cutnode under its own convention.
+
+Peers.  Those without a game of their own get rules in plain Python (``rules.py``).  The timed
+search is the package's own, without counting.  OpenSpiel has both games, in C++; its
+alpha-beta in C++ is not part of the package on PyPI, so its search runs in Python.
+
+Times.  CPU time of the process.  The programs take turns, and each figure is the median of
+its rounds; short searches are repeated within a round.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import metadata
+from statistics import median
+from typing import Any
+
+from engine.contract.errors import CutnodeError
+from engine.contract.legal import legal_moves
+from engine.contract.loading import load_game
+from engine.contract.verbs import play
+from engine.lab.measuring import INTERRUPTED, Progress, no_progress
+from engine.lab.study import Column, Study
+from engine.search.api import alphabeta
+from engine.search.searcher import Searcher
+from peer_rules.packages import PEERS
+from peer_rules.programs import DEEPEST, WIN, Count, Found, Peer, Program, Work
+
+__all__ = ["compare_peers", "draw", "reference"]
+
+SHORTEST = 0.02
+"""Searches are repeated for so many CPU seconds in each round."""
+
+BASELINE = "cutnode alphabeta"
+"""Times are compared with those of this program, under the same convention for wins."""
+
+COLUMNS = (
+    Column("game"),
+    Column("depth", "plies", "d"),
+    Column("program", "package and search"),
+    Column("wins", "flat: all alike; quickest: a quicker win counts more"),
+    Column("nodes", "positions visited", ",d"),
+    Column("agrees", "nodes, move and score are those of cutnode's alpha-beta"),
+    Column("ms", "CPU time in milliseconds, median", ",.3f"),
+    Column("least", "CPU time in milliseconds, of the quickest round", ",.3f"),
+    Column("most", "CPU time in milliseconds, of the slowest round", ",.3f"),
+    Column("rate", "thousand nodes per CPU second", ",.0f"),
+    Column("ratio", f"CPU time / that of {BASELINE}", ",.1f"),
+    Column("note"),
+)
+
+
+def compare_peers(
+    games: Iterable[str] = ("tictactoe", "connect4"),
+    depths: Iterable[int] = (6, 8),
+    *,
+    packages: Iterable[str] | None = None,
+    runs: int = 3,
+    progress: Progress = no_progress,
+) -> Study:
+    """Search the same trees with other packages: nodes, agreement, and CPU time.
+
+    *depths* are those of Connect Four.  *packages* are names of :data:`PEERS`, by default
+    all; one that is not installed has a row that says how to get it.
+    """
+    chosen = _packages(packages)
+    works = list(_works(games, depths))
+    if runs < 1:
+        raise CutnodeError(f"a comparison has at least 1 run, not {runs}")
+    programs = _cutnode()
+    missing: list[dict[str, Any]] = []
+    for peer in chosen:
+        found, reason = _load(peer)
+        programs += found
+        if reason:
+            missing.append({"program": peer.package, "note": reason})
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    try:
+        for done, work in enumerate(works):
+            progress(f"{work.game}, depth {work.depth}", done, len(works))
+            rows += _compare(work, programs, runs)
+    except KeyboardInterrupt:
+        notes.append(INTERRUPTED)
+    if any(row.get("agrees") == "NO" for row in rows):
+        notes.append("A program disagrees: its times are not those of the same work.")
+    return Study(
+        name="peers",
+        about="The same trees in other packages: plain alpha-beta, moves in natural order",
+        settings={
+            "game": ", ".join(dict.fromkeys(work.game for work in works)),
+            "depths": [work.depth for work in works if work.game == "connect4"],
+            "packages": [_label(peer.package) for peer in chosen],
+            "runs": runs,
+        },
+        columns=COLUMNS,
+        rows=rows + missing,
+        notes=(
+            "Connect Four is evaluated by the lines of four through each stone; tic-tac-toe is "
+            "searched to the end.",
+            "cutnode search: all techniques that leave scores as they are; another algorithm, "
+            "so only its score has to agree.",
+            *notes,
+        ),
+    )
+
+
+def _packages(names: Iterable[str] | None) -> list[Peer]:
+    if names is None:
+        return list(PEERS.values())
+    chosen = list(dict.fromkeys(names))
+    for name in chosen:
+        if name not in PEERS:
+            raise CutnodeError(f"there is no peer {name!r}; peers are {', '.join(PEERS)}")
+    return [PEERS[name] for name in chosen]
+
+
+def _works(games: Iterable[str], depths: Iterable[int]) -> Iterator[Work]:
+    for game in dict.fromkeys(games):
+        if game not in DEEPEST:
+            raise CutnodeError(f"peers are compared on {', '.join(DEEPEST)}, not on {game!r}")
+        if game == "tictactoe":
+            yield Work(game, DEEPEST[game])
+            continue
+        for depth in dict.fromkeys(depths):
+            if not 1 <= depth < DEEPEST[game]:
+                raise CutnodeError(
+                    f"a depth of this comparison is 1..{DEEPEST[game] - 1}, not {depth}"
+                )
+            yield Work(game, depth)
+
+
+def _load(peer: Peer) -> tuple[list[Program], str]:
+    """The programs of a package, or why there are none."""
+    try:
+        importlib.import_module(peer.module)
+        return peer.make(), ""
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == peer.module.partition(".")[0]:
+            return [], f"not installed: {peer.install}"
+        return [], f"does not import: {error}"
+    except Exception as error:
+        return [], f"does not import: {type(error).__name__}: {error}"
+
+
+def _label(package: str) -> str:
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return package
+
+
+def _compare(work: Work, programs: Sequence[Program], runs: int) -> list[dict[str, Any]]:
+    """Count with each program, then time them in turn."""
+    references = {quickest: reference(work, quickest) for quickest in (False, True)}
+    counts: list[Count] = []
+    failed: list[dict[str, Any]] = []
+    able: list[Program] = []
+    for program in programs:
+        try:
+            counts.append(program.count(work))
+            able.append(program)
+        except Exception as error:
+            row = {"game": work.game, "depth": work.depth, "program": program.name}
+            failed.append(row | {"note": f"failed: {type(error).__name__}: {error}"})
+    programs = able
+    agrees = [
+        _agreement(program, count, references[program.quickest])
+        for program, count in zip(programs, counts, strict=True)
+    ]
+    repeats = [_repeats(program, work) for program in programs]
+    spent: list[list[float]] = [[] for _ in programs]
+    for _ in range(runs):
+        for program, count, times, often in zip(programs, counts, spent, repeats, strict=True):
+            started = time.process_time()
+            for _ in range(often):
+                found = program.run(work)
+            times.append((time.process_time() - started) / often * 1e3)
+            if found != count.found:
+                raise CutnodeError(f"{program.name} found {found} and, counting, {count.found}")
+    baselines = {
+        program.quickest: median(times)
+        for program, times in zip(programs, spent, strict=True)
+        if program.name == BASELINE
+    }
+    return [
+        {
+            "game": work.game,
+            "depth": work.depth,
+            "program": program.name,
+            "wins": "quickest" if program.quickest else "flat",
+            "nodes": count.nodes,
+            "agrees": agreement,
+            "ms": median(times),
+            "least": min(times),
+            "most": max(times),
+            "rate": count.nodes / median(times),
+            "ratio": median(times) / baselines[program.quickest],
+        }
+        for program, count, agreement, times in zip(programs, counts, agrees, spent, strict=True)
+    ] + failed
+
+
+def _repeats(program: Program, work: Work) -> int:
+    """How often a search fits into a round."""
+    started = time.process_time()
+    program.run(work)
+    spent = time.process_time() - started
+    return max(1, round(SHORTEST / max(spent, 1e-5)))
+
+
+def _agreement(program: Program, count: Count, reference: Count) -> str:
+    """Whether a program did what cutnode's textbook alpha-beta does."""
+    (move, score), (best, expected) = count.found, reference.found
+    same = score is None or expected is None or _plain(score) == _plain(expected)
+    if program.same:
+        same &= count.nodes == reference.nodes and move in (best, None)
+    return "yes" if same else "NO"
+
+
+def _plain(score: float) -> float:
+    """A score as all programs tell it: of wins only who wins, and no rounding errors."""
+    return max(-WIN, min(round(score, 6), WIN))
+
+
+# cutnode
+
+
+def reference(work: Work, quickest: bool) -> Count:
+    """What textbook alpha-beta counts, and the first of the best moves."""
+    start, options = load_game(work.game).start(), _options(work, quickest)
+    result = alphabeta(start, work.depth, **options)
+    children = {move: play(start, move) for move in legal_moves(start)}
+    scores = {
+        move: -alphabeta(child, work.depth - 1, **options).value for move, child in children.items()
+    }
+    best = max(scores, key=lambda move: scores[move])
+    return Count(Found(best, result.value), result.nodes)
+
+
+def _options(work: Work, quickest: bool) -> dict[str, Any]:
+    return {"evaluation": "cells" if work.game == "connect4" else None, "soonest": quickest}
+
+
+def _cutnode() -> list[Program]:
+    def plain(quickest: bool) -> Program:
+        def count(work: Work) -> Count:
+            start = load_game(work.game).start()
+            result = alphabeta(start, work.depth, **_options(work, quickest))
+            return Count(Found(None, result.value), result.nodes)
+
+        return Program(BASELINE, quickest, True, count, lambda work: count(work).found)
+
+    engines: dict[str, Searcher] = {}
+
+    def search(work: Work) -> Count:
+        start = load_game(work.game).start()
+        if work.game not in engines:
+            engines[work.game] = Searcher(start, exact=True, **_options(work, True))
+        engines[work.game].clear()
+        result = engines[work.game].search(start, depth=work.depth)
+        return Count(Found(None, result.value), result.nodes)
+
+    every = Program("cutnode search", True, False, search, lambda work: search(work).found)
+    return [plain(False), plain(True), every]
+
+
+def draw(study: Study, figure: Any) -> None:
+    """CPU time beside cutnode's, logarithmic; a panel for each tree."""
+    rows = [row for row in study.rows if "ratio" in row]
+    works = list(dict.fromkeys((row["game"], row["depth"]) for row in rows))
+    figure.set_size_inches(7, 0.6 + 1.7 * len(works))
+    grid = figure.subplots(len(works), 1, sharex=True, squeeze=False)
+    for work, axes in zip(works, grid[:, 0], strict=True):
+        shown = [row for row in rows if (row["game"], row["depth"]) == work]
+        names = [f"{row['program']} ({row['wins']})" for row in shown]
+        colours = ["#3b6ea5" if name.startswith("cutnode") else "#888888" for name in names]
+        bars = axes.barh(names, [row["ratio"] for row in shown], color=colours, height=0.7)
+        axes.bar_label(bars, [f" {row['ratio']:,.1f}" for row in shown], fontsize=7)
+        axes.set_xscale("log")
+        axes.set_xlim(right=max(row["ratio"] for row in shown) * 3)
+        axes.invert_yaxis()
+        axes.set_title(f"{work[0]}, depth {work[1]}", loc="left")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+    grid[-1, 0].set_xlabel("CPU time / that of cutnode's alpha-beta (logarithmic)")

@@ -1,0 +1,27 @@
+"""The exit codes of commands, and the page of help that lists them."""
+
+from __future__ import annotations
+
+__all__ = ["BAD_INPUT", "BREAKS_CONTRACT", "EPILOG", "INTERRUPTED", "NOT_PROVEN"]
+
+BAD_INPUT = 2
+NOT_PROVEN = 3
+"""A limit ended a search before the proof."""
+BREAKS_CONTRACT = 4
+"""A game does not keep to the contract."""
+INTERRUPTED = 130
+"""Ctrl-C; what was found until then is printed."""
+
+EPILOG = """\
+\b
+GAME      the name of a game (`cutnode games` lists them), a module such as
+          my_package.my_game, or a path such as my_game.py; a variant may
+          follow after a colon: connect4:8x7.
+POSITION  in the game's own notation, for instance the columns played; the
+          default is the start. Before one that begins with '-', write --.
+
+\b
+Exit codes: 0 all done and proven, 1 an unexpected failure, 2 bad input,
+3 a limit ended a search before the proof, 4 a game breaks the contract, 130
+interrupted (what was found until then is printed).
+"""

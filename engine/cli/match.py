@@ -1,0 +1,116 @@
+"""The command ``cutnode match``.
+
+Exit codes: 0 played, 2 bad input, 130 interrupted (what was played is printed).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from engine.cli.exit_codes import INTERRUPTED
+from engine.cli.inputs import read_positions
+from engine.cli.options import (
+    FILE,
+    GAME,
+    Option,
+    integer,
+    json_option,
+    plies_option,
+    seed_option,
+    text,
+)
+from engine.cli.play import PLAYED
+from engine.cli.progress import progress_bar
+from engine.contract.errors import CutnodeError
+from engine.playing.elo import Sprt
+from engine.playing.matches import match as play_match
+from engine.storage.files import check_file, write_whole
+
+__all__ = ["match"]
+
+PLAYERS = """\
+\b
+GAME  as in `cutnode solve --help`.
+A     a player: `random`, or settings separated by commas:
+        level=NAME      easy, medium, hard or expert
+        strength=N      0..100: errs as a person does, the less the higher N is
+        depth=N, nodes=N, seconds=S
+                        the limits of an engine
+        evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME, table=MIB
+                        as the options of `cutnode search`
+B     another, or the same.
+"""
+
+
+def number(name: str, metavar: str, help: str, default: float | None = None) -> Option:
+    """A number that the test of a match is about."""
+    return click.option(
+        name, type=float, default=default, show_default=True, metavar=metavar, help=help
+    )
+
+
+@click.command(epilog=PLAYERS + PLAYED)
+@GAME
+@click.argument("a")
+@click.argument("b")
+@integer("--pairs", "Play N pairs of games.  [50, or as many as there are positions in a FILE]")
+@plies_option("Begin each pair after N random moves.", default=4)
+@FILE
+@integer("--most-plies", "A game of N moves is a draw.  [the game's MAX_PLIES]")
+@seed_option("Play other games.")
+@number("--elo0", "ELO", "Stop when A is surely no better than ELO.")
+@number("--elo1", "ELO", "Stop when A is surely as good as ELO.")
+@number("--alpha", "P", "Odds to accept elo1 wrongly.", 0.05)
+@number("--beta", "P", "Odds to accept elo0 wrongly.", 0.05)
+@integer("--processes", "Play N pairs at a time; the result is the same.", most=256, default=1)
+@text("--record", "Write the games to FILE, a JSON object per line.", metavar="FILE")
+@json_option("Print a JSON object.")
+def match(
+    game: str,
+    a: str,
+    b: str,
+    file: str | None,
+    elo0: float | None,
+    elo1: float | None,
+    alpha: float,
+    beta: float,
+    record: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Let A play against B: the score, the difference in Elo, and how sure it is.
+
+    Each opening is played twice, and each of A and B moves first once. With --elo0 and
+    --elo1 a sequential test (SPRT) ends the match when it is decided. Games with limits of
+    depth or nodes are the same each time.
+    """
+    sprt = None
+    if elo0 is not None and elo1 is not None:
+        sprt = Sprt(elo0, elo1, alpha, beta)
+    elif elo0 is not None or elo1 is not None:
+        raise CutnodeError("--elo0 and --elo1 go together")
+    if record is not None:
+        check_file(record)
+    loaded, entries = read_positions(game, None, file)
+    openings = None if file is None else [position for _, position in entries]
+    total = options["pairs"] or len(openings or range(50))
+    with progress_bar(total) as progress:
+        result = play_match(
+            loaded,
+            a,
+            b,
+            openings=openings,
+            sprt=sprt,
+            progress=lambda now: progress(sum(now.pairs)),
+            **options,
+        )
+    if record is not None:
+        lines = (json.dumps(facts) + "\n" for facts in result.records)
+        write_whole(record, "".join(lines).encode())
+    click.echo(json.dumps(result.to_dict()) if as_json else result)
+    if result.reason == "interrupted":
+        sys.exit(INTERRUPTED)
