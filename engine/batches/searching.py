@@ -24,6 +24,7 @@ from engine.contract.native import records
 from engine.contract.positions import as_words, class_of_all, coerce, words_each
 from engine.contract.stop import CALLED, MOVES, RUNNING, TIME, VALUE
 from engine.contract.verbs import NO_MOVE
+from engine.kernels.aspiration import iteration_depths
 from engine.kernels.batch_search import CONTROL, FOUND, search_batch
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import Evaluation
@@ -51,14 +52,11 @@ class BatchWorker:
     ) -> None:
         """The next positions, parked in *words*, and how far to search them."""
         searcher, control = self.searcher, self.control
-        deepest, step = MOST_DEPTH, 1
-        if depth is not None:
-            deepest, step = depth, int(searcher.memory["parity"])
-        first = max(deepest, 1)
-        if "deepening" in searcher.techniques:
-            first = 1 if depth is None else depth % step or step
+        deepening = "deepening" in searcher.techniques
+        depths = iteration_depths(depth, deepening, int(searcher.memory["parity"]))
         control["cold"] = int(cold)
-        control["depth"], control["first"], control["step"] = deepest, first, step
+        control["depth"], control["first"] = depths.stop - 1, depths.start
+        control["step"] = depths.step
         control["aspiration"] = int("aspiration" in searcher.techniques)
         control["current"], control["stop_at"] = 0, -1
         searcher.memory["stop"], searcher.memory["before"] = RUNNING, 0

@@ -60,6 +60,7 @@ from engine.contract.verbs import (
     reversible,
 )
 from engine.kernels import chance_table
+from engine.kernels.aspiration import aspiration_window, iteration_depths, widened_window
 from engine.kernels.chance import chance_address, chance_root
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import Evaluation, evaluation_of
@@ -67,7 +68,6 @@ from engine.kernels.node import COUNTERS, PREPARE_TABLE, address, search_dtype
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import (
     ASPIRATION_DEPTH,
-    ASPIRATION_WINDOW,
     BLUNT,
     BLUNT_REDUCTION,
     INLINE_NODES,
@@ -489,13 +489,8 @@ class _Task:
         """The depths to search: single, in steps of two to a given one, or without end."""
         if self.over or self.depth == 0:
             return
-        if "deepening" not in self.searcher.techniques:
-            yield MOST_DEPTH if self.depth is None else self.depth
-        elif self.depth is None:
-            yield from range(1, MOST_DEPTH + 1)
-        else:
-            step = int(self.words["parity"][0])
-            yield from range(self.depth % step or step, self.depth + 1, step)
+        deepening = "deepening" in self.searcher.techniques
+        yield from iteration_depths(self.depth, deepening, int(self.words["parity"][0]))
 
     def _is_over_softly(self) -> bool:
         soft = self.soft_seconds
@@ -562,13 +557,11 @@ class _Task:
             return self._score_by_null_windows(depth, number)
         words = self.words
         known = self._last_score(depth, number)
-        window = ASPIRATION_WINDOW
-        low: float = -INFINITE
-        high: float = INFINITE
-        if known is not None and "aspiration" in self.searcher.techniques:
-            low, high = known - window, known + window
+        if known is None or "aspiration" not in self.searcher.techniques:
+            known = INFINITE
+        low, high = aspiration_window(known)
+        researches = 0
         while True:
-            low, high = max(low, -INFINITE), min(high, INFINITE)
             value = self._call(low, high, depth)
             if number == 0:
                 self._note(low)
@@ -581,12 +574,9 @@ class _Task:
                 return value
             if number == 0 and self.bounds is not None:
                 self.bounds(self._bound(depth, value, 1 if value >= high else -1))
-            window *= 4
+            researches += 1
             self.researches += 1
-            if value <= low:
-                low = value - window if window < MAX_VALUE else -INFINITE
-            else:
-                high = value + window if window < MAX_VALUE else INFINITE
+            low, high = widened_window(low, high, value, researches)
 
     def _note(self, low: float) -> None:
         """Keep the move that this depth has found to score more than *low*, if it has."""
