@@ -50,8 +50,8 @@ from engine.contract.text import quoted
 from engine.contract.verbs import outcome, play
 from engine.kernels.mate import MOST_MOVES
 from engine.playing.record import is_over
+from engine.search.options import DRIVERS
 from engine.search.results import Result, score_text
-from engine.search.searcher import DRIVERS
 from engine.storage.tables import Table
 
 __all__ = ["main"]

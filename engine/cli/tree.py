@@ -12,7 +12,7 @@ from engine.cli.options import DEPTH_IN, EVALUATION, EXACT, TECHNIQUES, WITHOUT
 from engine.contract.errors import CutnodeError
 from engine.contract.text import quoted
 from engine.kernels.parameters import MOST_DEPTH
-from engine.search.searcher import DRIVERS
+from engine.search.options import DRIVERS
 from engine.storage.files import check_file, write_whole
 from engine.tree.drawing import FORMATS
 from engine.tree.recording import MOST_NODES, SEARCHES, record_tree

@@ -57,7 +57,7 @@ class Cluster:
         look: Callable[[], None],
         stop: threading.Event | None,
     ) -> str:
-        """See :class:`engine.batches.Elsewhere`."""
+        """See :class:`engine.batches.running.Remote`."""
         from engine.cluster.worker import GameOnWorker, SentGame, batch
 
         cls = type(positions.example)

@@ -32,8 +32,9 @@ from engine.contract.messages import contract_violation
 from engine.contract.positions import Packed, words_each
 from engine.contract.stop import PLIES
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED
-from engine.search.running import Limits, Scouting, Solver, run, solver_memory
-from engine.search.scouting import scouting
+from engine.search.proving import ProofTask, solver_memory
+from engine.search.running import Limits, run
+from engine.search.scouting import Scouting, scouting
 from engine.storage.arrays import rules_digest
 from engine.storage.tables import Table
 
@@ -135,7 +136,7 @@ class GameOnWorker(WorkerPlugin):
                 self._table = None  # before there is another
                 self._table = Table(megabytes)
                 if self.shared:
-                    proofs(positions[:1], self._table, Limits(), SHARED_TABLE).open_table()
+                    proof_task(positions[:1], self._table, Limits(), SHARED_TABLE).open_table()
             return self._table
 
 
@@ -171,13 +172,13 @@ def answer(
             position = positions[number : number + 1]
             said = None if game.shared else scouting(position, table, limits)
             sharing = SHARED_TABLE if game.shared else SINGLE_THREADED
-            solver = proofs(position, table, limits, sharing, (least - 1, least), said, memory)
+            task = proof_task(position, table, limits, sharing, (least - 1, least), said, memory)
             started = time.perf_counter()  # now all is compiled
-            run([solver], limits, ended="" if said is None else said.ended)
+            run([task], limits.stops, reason="" if said is None else said.ended)
             seconds += time.perf_counter() - started
             if stop.is_set():
                 break  # nobody waits for it
-            row = solver.rows[0]
+            row = task.rows[0]
             if row["reason"] == PLIES:
                 raise contract_violation(position[0], PLIES)
             answers.append(int(row["lower"] >= least))
@@ -195,25 +196,15 @@ def batch(plugin: str, words: bytes, options: dict[str, Any]) -> tuple[bytes, fl
     return result.rows.tobytes(), time.perf_counter() - started
 
 
-def proofs(
+def proof_task(
     positions: Packed,
     table: Table,
     limits: Limits,
     sharing: int,
     known: tuple[int, int] | None = None,
-    said: Scouting | None = None,
+    scouted: Scouting | None = None,
     memory: Memory | None = None,
-) -> Solver:
-    """What proves values of positions, for tasks."""
-    return Solver(
-        positions,
-        table,
-        limits,
-        weak=False,
-        line=0,
-        cold=False,
-        sharing=sharing,
-        known=known,
-        scouting=said,
-        memory=memory,
-    )
+) -> ProofTask:
+    """Return the task of proving whether values are at least so much, in a table that is kept."""
+    kept: dict[str, Any] = {"weak": False, "line": 0, "cold": False, "sharing": sharing}
+    return ProofTask(positions, table, limits, **kept, known=known, scouting=scouted, memory=memory)
