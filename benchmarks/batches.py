@@ -24,8 +24,7 @@ from engine import Table, legal_moves, load_game
 from engine.batches import run_batch
 from engine.contract.positions import Packed
 from engine.contract.verbs import play
-from engine.kernels.solver import SINGLE_THREADED
-from engine.search.proving import ProofTask
+from engine.search.proving import ProofSettings, ProofTask
 from engine.search.running import Limits
 
 GAME = load_game("connect4")
@@ -50,7 +49,7 @@ def positions(count: int, plies: int) -> Packed:
 def kernel(given: Packed, cold: bool) -> Any:
     """One call of compiled code, on one thread; the values."""
     table = Table(256)
-    task = ProofTask(given, table, Limits(), weak=False, line=0, cold=cold, sharing=SINGLE_THREADED)
+    task = ProofTask(given, table, Limits(), ProofSettings(cold=cold))
     task.work()
     return task.rows["lower"]
 

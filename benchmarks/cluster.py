@@ -27,8 +27,7 @@ from engine.cluster.tasks import IN_FLIGHT, Tasks
 from engine.cluster.top import Top
 from engine.cluster.worker import GameOnWorker, SentGame, answer
 from engine.contract.positions import Packed
-from engine.kernels.solver import SINGLE_THREADED
-from engine.search.proving import ProofTask
+from engine.search.proving import ProofSettings, ProofTask
 from engine.search.running import Limits
 
 POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
@@ -55,10 +54,7 @@ class Workers:
             self.positions[leaf : leaf + 1],
             self.tables[worker],
             Limits(),
-            weak=False,
-            line=0,
-            cold=self.cold,
-            sharing=SINGLE_THREADED,
+            ProofSettings(cold=self.cold),
             known=(asked - 1, asked),
         )
         task.work()

@@ -6,14 +6,12 @@ their children.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 
-from engine.batches.running import BatchProgress, run_batch
+from engine.batches.running import JobKeywords, run_batch
 from engine.batches.symmetry import keys_of
 from engine.contract.derived import most_value
 from engine.contract.dispatch import game_constant, game_name, is_plain
@@ -30,8 +28,7 @@ from engine.contract.verbs import (
     canonical_move,
 )
 from engine.kernels.expansion import unfold
-from engine.search.options import LimitKeywords, class_of
-from engine.search.running import Limits
+from engine.search.options import class_of, require_keywords
 from engine.search.solving import require_solvable
 from engine.storage.books import Book
 
@@ -69,11 +66,7 @@ def build_book(
     *,
     start: Any = None,
     weak: bool = False,
-    journal: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
-    table: int = 256,
-    progress: Callable[[BatchProgress], None] | None = None,
-    **limits: Unpack[LimitKeywords],
+    **options: Unpack[JobKeywords],
 ) -> tuple[Book, str]:
     """Build a book of the positions after at most *plies* moves; say also why it ended.
 
@@ -82,7 +75,7 @@ def build_book(
     and *progress* are as there, and *nodes* and *seconds* limit each of them; what is not proven
     has bounds.  *weak* asks only who wins, which gives bounds, too.
     """
-    Limits(**limits)
+    require_keywords("build_book", options, sorted(JobKeywords.__optional_keys__))
     if require_integer(plies, "a number of plies") < 0:
         raise CutnodeError(f"a book has 0 plies or more, not {plies}")
     cls = class_of(game)
@@ -98,16 +91,7 @@ def build_book(
         levels.pop()  # all games were over before
         _infer(levels[-1], None)
     else:
-        result = run_batch(
-            levels[-1].positions,
-            cold=False,
-            journal=journal,
-            threads=threads,
-            table=table,
-            progress=progress,
-            weak=weak,
-            **limits,
-        )
+        result = run_batch(levels[-1].positions, cold=False, weak=weak, **options)
         reason = result.reason
         _take(levels[-1], result.rows, weak)
     for level, below in zip(levels[-2::-1], levels[:0:-1], strict=True):

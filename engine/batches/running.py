@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import metadata
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from engine.contract.messages import position_text
 from engine.contract.positions import Packed, class_of_all, coerce
 from engine.contract.stop import PLIES
 from engine.contract.verbs import NO_MOVE
-from engine.search.options import thread_count
+from engine.search.options import LimitKeywords, thread_count
+from engine.search.proving import ProofSettings
 from engine.search.running import Limits
 from engine.search.solving import lines_too_long, require_solvable
 from engine.search.spans import ProofWorker, Spans, SpanWorker, proof_workers, work_through
@@ -33,6 +34,8 @@ from engine.storage.tables import Table
 
 __all__ = [
     "BatchProgress",
+    "Job",
+    "JobKeywords",
     "Remote",
     "run_batch",
 ]
@@ -68,23 +71,46 @@ class BatchProgress:
         return (self.total - self.done) / self.rate if self.rate else None
 
 
-class Remote(Protocol):
-    """Other machines that do the work of a batch."""
+class JobKeywords(LimitKeywords, total=False):
+    """Keywords of :func:`run_batch`, without the kind of work."""
 
-    def __call__(
-        self,
-        positions: Packed,
-        todo: list[tuple[int, int]],
-        options: dict[str, Any],
-        put: Callable[[int, Any], None],
-        look: Callable[[], None],
-        stop: threading.Event | None,
-    ) -> str:
-        """Do the spans *todo*; return why the work was ended early, or "".
+    journal: str | os.PathLike[str] | None
+    threads: int | None
+    table: int
+    progress: Callable[[BatchProgress], None] | None
 
-        Each by :func:`run_batch` with these *options*, and its rows are *put* at the number of
-        the first position.  *look* is to be called now and then.
-        """
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The work of a batch for other machines."""
+
+    positions: Packed
+    todo: list[tuple[int, int]]
+    """The spans of positions that are not done."""
+    options: dict[str, Any]
+    """Those with which :func:`run_batch` does a part of it."""
+    put: Callable[[int, Any], None]
+    """Takes the number of a position, and the rows of it and those that follow."""
+    look: Callable[[], None]
+    """To be called now and then."""
+    stops: Sequence[threading.Event]
+
+
+Remote = Callable[[Job], str]
+"""Other machines: they do a job, and return why it was ended early, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The settings of a batch."""
+
+    positions: Packed
+    threads: int
+    table: int
+    cold: bool
+    limits: Limits
+    kept: KeptRows
+    options: dict[str, Any]
 
 
 class SearchWorker(SpanWorker):
@@ -168,7 +194,8 @@ def run_batch(
     limits = Limits(options.get("nodes"), options.get("seconds"), stop)
     there = {"task": task, "table": table, "cold": cold, **options}
     make = _proof_workers if task == "solve" else _search_workers
-    workers, settings = make(packed, threads, table, limits, cold, kept, options)
+    plan = _Plan(packed, threads, table, cold, limits, kept, options)
+    workers, settings = make(plan)
     if journal is not None:
         kept.open(journal, _about(packed, task, settings | {"cold": cold}))
     restored = kept.done
@@ -200,7 +227,8 @@ def run_batch(
         if elsewhere is None:
             reason = work_through(Spans(kept.todo(), threads), workers, limits.stops, look)
         else:
-            reason = elsewhere(packed, kept.todo(), there, put, look, stop)
+            job = Job(packed, kept.todo(), there, put, look, limits.stops)
+            reason = elsewhere(job)
     finally:
         if kept.journal is not None:
             kept.journal.close()
@@ -252,16 +280,9 @@ def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, 
     }
 
 
-def _proof_workers(
-    positions: Packed,
-    threads: int,
-    megabytes: int,
-    limits: Limits,
-    cold: bool,
-    kept: KeptRows,
-    options: dict[str, Any],
-) -> tuple[list[ProofWorker], dict[str, Any]]:
+def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
     """Return the workers that solve positions, and the settings on which their rows depend."""
+    positions, options, limits, kept = plan.positions, plan.options, plan.limits, plan.kept
     require_solvable(type(positions.example))
     weak, line = bool(options.get("weak")), int(bool(options.get("moves", True)))
 
@@ -278,26 +299,20 @@ def _proof_workers(
 
     limit = most_value(positions.example)
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
-    workers = proof_workers(
-        positions, threads, Table(megabytes), limits, keep, weak=weak, line=line, cold=cold
-    )
+    settings = ProofSettings(weak, line, plan.cold)
+    workers = proof_workers(positions, plan.threads, Table(plan.table), limits, keep, settings)
     return workers, {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
 
 
-def _search_workers(
-    positions: Packed,
-    threads: int,
-    megabytes: int,
-    limits: Limits,
-    cold: bool,
-    kept: KeptRows,
-    options: dict[str, Any],
-) -> tuple[list[SearchWorker], dict[str, Any]]:
+def _search_workers(plan: _Plan) -> tuple[list[SearchWorker], dict[str, Any]]:
     """Return the workers that search positions, and the settings on which their rows depend."""
+    positions, options, limits, kept = plan.positions, plan.options, plan.limits, plan.kept
     depth = options.pop("depth", None)
     chosen = {name: options[name] for name in options.keys() - {"nodes", "seconds"}}
     require_depth(depth, limits)
-    searcher = BatchSearcher(type(positions.example), table=megabytes, threads=threads, **chosen)
+    searcher = BatchSearcher(
+        type(positions.example), table=plan.table, threads=plan.threads, **chosen
+    )
 
     def keep(first: int, rows: Any) -> None:
         compact = np.zeros(len(rows), FOUND)
@@ -315,6 +330,7 @@ def _search_workers(
         "depth in turns": model.turns,
     }
     workers = [
-        SearchWorker(positions, task, depth, limits, keep, cold=cold) for task in searcher.tasks
+        SearchWorker(positions, task, depth, limits, keep, cold=plan.cold)
+        for task in searcher.tasks
     ]
     return workers, settings

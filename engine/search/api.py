@@ -7,10 +7,9 @@ early; what is proven by then is returned.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -32,6 +31,7 @@ from engine.kernels.reference import alphabeta_node, minimax_node, perft_node, p
 from engine.kernels.scores import WIN, is_decisive
 from engine.kernels.solver import result_dtype
 from engine.search.options import ProofKeywords, ProofOptions, thread_count
+from engine.search.proving import ProofSettings
 from engine.search.results import Batch, PlainResult, Result
 from engine.search.running import KernelCall, Limits, run, watch
 from engine.search.solving import Solver, proof_result, require_solvable, table_for
@@ -49,51 +49,48 @@ TO_THE_END = 1 << 30
 """A depth that no game reaches."""
 
 
-@contextlib.contextmanager
-def _solver(
-    position: Any, table: Table | None, threads: int, book: Book | None
-) -> Iterator[Solver]:
-    """Hold a solver for one call."""
-    with table_for(table) as table:
-        yield Solver(type(position), table, threads, book=book)
+class SolveKeywords(ProofKeywords, total=False):
+    """Keywords of a proof, and of what it is found with."""
+
+    table: Table | None
+    threads: int
+    book: Book | None
 
 
-def solve(
-    position: Any,
-    *,
-    table: Table | None = None,
-    threads: int = 1,
-    book: Book | None = None,
-    **options: Unpack[ProofKeywords],
-) -> Result:
+def solve(position: Any, **options: Unpack[SolveKeywords]) -> Result:
     """Prove the value of a position, a best move, and the line of best play.
 
     *weak* asks only who wins.  Without *table* the search starts from nothing, and with
-    one thread it visits the same nodes each time; with a :class:`Table` it builds on
-    what earlier searches with that table stored, and no other may use it meanwhile.  *nodes*
-    and *seconds* limit the search, and another thread can end it by setting the event *stop*.
-    A *book* is put into the table first.
+    one of the *threads* (by default there is one) it visits the same nodes each time; with a
+    :class:`Table` it builds on what earlier searches with that table stored, and no other may use
+    it meanwhile.  *nodes* and *seconds* limit the search, and another thread can end it by setting
+    the event *stop*.  A *book* is put into the table first.
     """
-    chosen = ProofOptions.of("solve", options)
-    with _solver(position, table, threads, book) as solver:
-        return solver.solve(position, weak=chosen.weak, limits=chosen.limits)
+    return _prove("solve", position, **options)
 
 
-def analyse(
-    position: Any,
-    *,
-    table: Table | None = None,
-    threads: int = 1,
-    book: Book | None = None,
-    **options: Unpack[ProofKeywords],
-) -> Result:
+def analyse(position: Any, **options: Unpack[SolveKeywords]) -> Result:
     """Prove the values of a position and of every legal move, as :func:`solve` does.
 
     The limits are for all of it together.
     """
-    chosen = ProofOptions.of("analyse", options)
-    with _solver(position, table, threads, book) as solver:
-        return solver.analyse(position, weak=chosen.weak, limits=chosen.limits)
+    return _prove("analyse", position, **options)
+
+
+def _prove(
+    kind: str,
+    position: Any,
+    *,
+    table: Table | None = None,
+    threads: int = 1,
+    book: Book | None = None,
+    **options: Unpack[ProofKeywords],
+) -> Result:
+    chosen = ProofOptions.of(kind, options)
+    with table_for(table) as table:
+        solver = Solver(type(position), table, threads, book=book)
+        prove = solver.solve if kind == "solve" else solver.analyse
+        return prove(position, weak=chosen.weak, limits=chosen.limits)
 
 
 def solve_many(
@@ -130,9 +127,8 @@ def solve_many(
 
     line = 2 if lines else 0
     with table_for(table) as table:
-        workers = proof_workers(
-            positions, threads, table, chosen.limits, keep, weak=chosen.weak, line=line, cold=cold
-        )
+        settings = ProofSettings(chosen.weak, line, cold)
+        workers = proof_workers(positions, threads, table, chosen.limits, keep, settings)
 
         def look() -> None:
             if progress is not None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from engine.kernels.node import COUNTERS
 from engine.search.compiled_search import CompiledSearch
-from engine.search.running import Run, Task
+from engine.search.running import RunningTasks, ThreadTask
 from engine.search.threads import interrupts
 
 __all__ = ["HelperThreads"]
@@ -27,7 +27,7 @@ class HelperThreads:
         self.workers = leader.workers
         shared = "table" in leader.techniques
         self.searches = [leader.clone() for _ in range(threads - 1 if shared else 0)]
-        self._run: Run | None = None
+        self._run: RunningTasks | None = None
         self.began = False
         """Whether helpers have taken part in this search, or the last."""
 
@@ -38,11 +38,11 @@ class HelperThreads:
     def working(self) -> bool:
         return self._run is not None
 
-    def begin(self, tasks: Sequence[Task]) -> None:
+    def begin(self, tasks: Sequence[ThreadTask]) -> None:
         """Run a task for each helper, until :meth:`end`."""
         self.began = True
         with interrupts() as pressed:
-            self._run = Run(tasks, self.workers)
+            self._run = RunningTasks(tasks, self.workers)
         if self._run.failures:
             self.end()
         if pressed:

@@ -33,6 +33,7 @@ __all__ = [
     "chosen_moves",
     "class_of",
     "require_book",
+    "require_keywords",
     "require_limit",
     "thread_count",
 ]
@@ -90,11 +91,7 @@ class _Options:
     @classmethod
     def of(cls, function: str, keywords: Mapping[str, Any]) -> Self:
         """Make options; :class:`TypeError` if a keyword is none of them."""
-        known = _names(cast(Any, cls))
-        for name in keywords:
-            if name not in known:
-                takes = ", ".join(known)
-                raise TypeError(f"{function}() takes {takes}; there is no option {name!r}")
+        require_keywords(function, keywords, _names(cast(Any, cls)))
         return cls(**keywords)
 
 
@@ -167,6 +164,14 @@ class SearchOptions(_Options):
     def require_limit(self) -> None:
         """:class:`CutnodeError` if nothing limits the search."""
         require_limit(self.depth, self.nodes, self.seconds, self.soft_seconds, self.stop)
+
+
+def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """:class:`TypeError` if one of the *given* keywords is not a *known* one."""
+    for name in given:
+        if name not in known:
+            takes = ", ".join(known)
+            raise TypeError(f"{function}() takes {takes}; there is no option {name!r}")
 
 
 def require_limit(*limits: object) -> None:

@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.contract.derived import recurs
-from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.messages import move_text, position_text
-from engine.contract.notebook import InNotebooks
 from engine.contract.verbs import drawn, outcome, play, recurrence
-from engine.search.results import line_text
+from engine.search.results import PositionResult
 
 __all__ = ["Answer", "ForcedWin", "Proof"]
 
 
 @dataclass(frozen=True, slots=True)
-class ForcedWin(InNotebooks):
+class ForcedWin(PositionResult):
     """The answer whether the player to move wins within some of his moves, whatever is replied.
 
     Within *n* moves is within ``2 * n - 1`` plies.
@@ -58,12 +56,8 @@ class ForcedWin(InNotebooks):
         """The move that wins."""
         return self.pv[0] if self.pv else None
 
-    @property
-    def nodes_per_second(self) -> float:
-        return self.nodes / self.seconds if self.seconds > 0 else 0.0
-
     def meaning(self) -> str:
-        """The answer in words."""
+        """Return the answer in words."""
         if self.moves == 0:
             return "the player to move has won"
         if self.moves is not None:
@@ -74,16 +68,10 @@ class ForcedWin(InNotebooks):
             return f"no win within {counted(self.refuted)}, then unknown ({self.reason})"
         return f"unknown ({self.reason})"
 
-    def line_text(self) -> list[str]:
-        """The line in the game's own notation."""
-        return line_text(self.position, self.pv)
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with positions and moves in the game's own notation."""
+        """Return plain data, with positions and moves in the game's own notation."""
         line = self.line_text()
-        return {
-            "game": game_name(type(self.position)),
-            "position": position_text(self.position),
+        return self._about() | {
             "within": self.within,
             "moves": self.moves,
             "refuted": self.refuted,
@@ -100,8 +88,7 @@ class ForcedWin(InNotebooks):
         lines = [f"win    {self.meaning()}"]
         if self.pv:
             lines.append(f"line   {' '.join(self.line_text())}")
-        rate = f"{self.nodes_per_second:,.0f} per second"
-        lines.append(f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})")
+        lines.append(self._effort())
         return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from engine.search.running import UNLIMITED, KernelLoop, Limits
 from engine.search.scouting import Scouting
 from engine.storage.tables import Table
 
-__all__ = ["ProofTask", "solver_memory"]
+__all__ = ["ProofSettings", "ProofTask", "solver_memory"]
 
 
 def solver_memory(cls: Any) -> Memory:
@@ -42,6 +42,15 @@ def solver_memory(cls: Any) -> Memory:
     return memory
 
 
+class ProofSettings(NamedTuple):
+    """The settings of a proof, explained at ``engine.kernels.solver.solve_batch``."""
+
+    weak: bool = False
+    line: int = 0
+    cold: bool = False
+    sharing: int = SINGLE_THREADED
+
+
 class ProofTask(KernelLoop):
     """One thread's proofs of the values of some positions, with a table and a memory."""
 
@@ -52,11 +61,8 @@ class ProofTask(KernelLoop):
         positions: Sequence[Any],
         table: Table,
         limits: Limits,
+        settings: ProofSettings,
         *,
-        weak: bool,
-        line: int,
-        cold: bool,
-        sharing: int,
         known: tuple[int, int] | None = None,
         scouting: Scouting | None = None,
         memory: Memory | None = None,
@@ -65,8 +71,7 @@ class ProofTask(KernelLoop):
         self.words = as_words(positions)
         self.table = table
         table.claim(type(self.example))
-        self.options = (weak, line, cold)
-        self.sharing = sharing
+        self.settings = settings
         cls: Any = type(self.example)
         self.run = solve_batch.specialise(cls)
         self.rows = records(len(positions), result_dtype(cls))
@@ -92,7 +97,7 @@ class ProofTask(KernelLoop):
         :class:`ContractError` if one of those that are met breaks the contract.
         """
         self.clock.release()
-        self._solve(self.sharing)
+        self._solve(self.settings.sharing)
         if self.rivals and self.rows[0]["reason"] == RUNNING:
             for rival in self.rivals:
                 rival.stop()
@@ -134,4 +139,5 @@ class ProofTask(KernelLoop):
 
     def _call(self, rows: np.ndarray, sharing: int) -> None:
         memory, table = self.memory.argument, self.table.words
-        self.run(self.example, self.words, rows, *self.options, sharing, memory, table)
+        weak, line, cold, _ = self.settings
+        self.run(self.example, self.words, rows, weak, line, cold, sharing, memory, table)

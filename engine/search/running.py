@@ -1,9 +1,9 @@
 """Work in threads that is looked after: limits of time, stop events, Ctrl-C.
 
-A :class:`Task` works in a thread, without Python's lock where it is compiled, while the thread
-that asked for it looks at the clock, at events, and at Ctrl-C.  :func:`run` does that for
-everything that the package computes: searches, proofs, batches, counts.  A kernel is stopped by a
-word in its memory that it reads at every node.
+A :class:`ThreadTask` works in a thread, without Python's lock where it is compiled, while the
+thread that asked for it looks at the clock, at events, and at Ctrl-C.  :func:`run` does that for
+everything that is computed here: searches, proofs, batches, counts.  A kernel is stopped by a word
+in its memory that it reads at every node.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = [
     "KernelCall",
     "KernelLoop",
     "Limits",
-    "Run",
-    "Task",
+    "RunningTasks",
+    "ThreadTask",
     "is_stopped",
     "require_limit",
     "run",
@@ -68,7 +68,7 @@ def require_limit(*limits: object) -> None:
         raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
 
 
-class Task(Protocol):
+class ThreadTask(Protocol):
     """Work for one thread, which another thread looks after."""
 
     def work(self) -> None:
@@ -84,13 +84,13 @@ class Task(Protocol):
         """Return after how many seconds to look again."""
 
 
-class Run:
+class RunningTasks:
     """Tasks that have begun, each in a thread; :meth:`wait` has to follow.
 
     If one of them raises, all are stopped, and :meth:`wait` raises that when they have ended.
     """
 
-    def __init__(self, tasks: Sequence[Task], workers: Workers = SHARED_WORKERS):
+    def __init__(self, tasks: Sequence[ThreadTask], workers: Workers = SHARED_WORKERS):
         self.tasks = tasks
         self.failures: list[BaseException] = []
         # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
@@ -103,7 +103,7 @@ class Run:
         except RuntimeError as error:  # there are no more threads to be had
             self.failures.append(error)
 
-    def _work(self, task: Task) -> None:
+    def _work(self, task: ThreadTask) -> None:
         try:
             task.work()
         except BaseException as error:
@@ -156,19 +156,19 @@ class Run:
 
 
 def run(
-    tasks: Sequence[Task],
+    tasks: Sequence[ThreadTask],
     stops: Iterable[threading.Event] = (),
     *,
     look: Callable[[], None] | None = None,
     reason: str = "",
     workers: Workers = SHARED_WORKERS,
 ) -> str:
-    """Run tasks, each in a thread, to their end; see :meth:`Run.wait`."""
+    """Run tasks, each in a thread, to their end; see :meth:`RunningTasks.wait`."""
     with interrupts() as pressed:
         if reason:
             for task in tasks:
                 task.stop()
-        reason = Run(tasks, workers).wait(stops, look, reason)
+        reason = RunningTasks(tasks, workers).wait(stops, look, reason)
     return "interrupted" if pressed else reason
 
 

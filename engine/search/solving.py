@@ -20,10 +20,10 @@ from engine.contract.verbs import moves_again, play
 from engine.kernels.clock import Clock
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED, solve_batch
 from engine.search.options import require_book, thread_count
-from engine.search.proving import ProofTask, solver_memory
+from engine.search.proving import ProofSettings, ProofTask, solver_memory
 from engine.search.results import Result, TableUse
 from engine.search.running import Limits, run
-from engine.search.scouting import scouting
+from engine.search.scouting import Scouting, scouting
 from engine.search.searcher import Searcher
 from engine.search.threads import SHARED_WORKERS, Workers
 from engine.storage.books import Book
@@ -105,16 +105,7 @@ class Solver:
         if scouted is not None:
             limits = scouted.left
         ended = "" if scouted is None else scouted.ended
-        settings: dict[str, Any] = {"weak": weak, "line": line, "cold": False, "scouting": scouted}
-        first = ProofTask(
-            [position],
-            self.table,
-            limits,
-            sharing=SINGLE_THREADED,
-            known=known,
-            memory=self.memories[0],
-            **settings,
-        )
+        first = self._task(position, limits, ProofSettings(weak, line), known, scouted, 0)
         tasks = [first]
         try:
             done = not ended and first.attempt(SHORT_NODES)
@@ -127,17 +118,11 @@ class Solver:
                 left = max(1, (limits.nodes - spent) // self.threads)
                 limits = replace(limits, nodes=left)
             threads = 1 if ended else self.threads
+            sharing = SINGLE_THREADED if threads == 1 else SHARED_TABLE
+            settings = ProofSettings(weak, line, sharing=sharing)
             self.running = [
-                ProofTask(
-                    [position],
-                    self.table,
-                    limits,
-                    sharing=SINGLE_THREADED if threads == 1 else SHARED_TABLE,
-                    known=known,
-                    memory=memory,
-                    **settings,
-                )
-                for memory in self.memories[:threads]
+                self._task(position, limits, settings, known, scouted, thread)
+                for thread in range(threads)
             ]
             tasks = [*self.running, first]
             try:
@@ -159,6 +144,20 @@ class Solver:
         if ended == "interrupted":  # a loop that solves has to hear of it, proven or not
             result = replace(result, reason=ended)
         return result
+
+    def _task(
+        self,
+        position: Any,
+        limits: Limits,
+        settings: ProofSettings,
+        known: tuple[int, int] | None,
+        scouted: Scouting | None,
+        thread: int,
+    ) -> ProofTask:
+        memory = self.memories[thread]
+        return ProofTask(
+            [position], self.table, limits, settings, known=known, scouting=scouted, memory=memory
+        )
 
     def _run(self, limits: Limits, ended: str) -> str:
         """Run the tasks, to end at once if it has *ended*; return why they ended early."""

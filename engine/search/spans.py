@@ -16,7 +16,7 @@ import numpy as np
 from engine.contract.dispatch import defines
 from engine.contract.positions import class_of_all
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED
-from engine.search.proving import ProofTask, solver_memory
+from engine.search.proving import ProofSettings, ProofTask, solver_memory
 from engine.search.running import KernelLoop, Limits, is_stopped, run
 from engine.search.scouting import Scouting, scouting
 from engine.search.searcher import Searcher
@@ -152,23 +152,13 @@ class ProofWorker(SpanWorker):
         table: Table,
         limits: Limits,
         keep: Callable[[int, Any], None],
-        *,
-        weak: bool,
-        line: int,
-        cold: bool,
-        sharing: int,
+        settings: ProofSettings,
     ):
         super().__init__(keep)
         self.positions = positions
         self.table = table
         self.limits = limits
-        self.cold = cold
-        self.options: dict[str, Any] = {
-            "weak": weak,
-            "line": line,
-            "cold": cold,
-            "sharing": sharing,
-        }
+        self.settings = settings
         cls = class_of_all(positions)
         self.memory = solver_memory(cls)
         self.scout = Searcher(cls, table=table) if defines(cls, "scout") else None
@@ -181,7 +171,7 @@ class ProofWorker(SpanWorker):
             part,
             self.table,
             self.limits if said is None else said.left,
-            **self.options,
+            self.settings,
             scouting=said,
             memory=self.memory,
         )
@@ -200,7 +190,7 @@ class ProofWorker(SpanWorker):
         said = None
         if self.scout is not None and not self.ended.is_set():
             limits = replace(self.limits, stop=self.ended)
-            said = scouting(part, self.table, limits, cold=self.cold, searcher=self.scout)
+            said = scouting(part, self.table, limits, cold=self.settings.cold, searcher=self.scout)
         with self.lock:
             self._assign(part, said)
             self.first = first
@@ -222,10 +212,7 @@ def proof_workers(
     table: Table,
     limits: Limits,
     keep: Callable[[int, Any], None],
-    *,
-    weak: bool,
-    line: int,
-    cold: bool,
+    settings: ProofSettings,
 ) -> list[ProofWorker]:
     """Return workers that prove the values of positions, with a table that they share.
 
@@ -234,13 +221,13 @@ def proof_workers(
     table each visited 1.5 times the nodes of one, and with one for both as many as one.
     """
     cls = class_of_all(positions)
-    apart = threads > 1 and (cold or defines(cls, "scout"))
+    apart = threads > 1 and (settings.cold or defines(cls, "scout"))
     tables = [table] * threads
     if apart:
         tables = [Table(max(1, table.megabytes // threads)) for _ in tables]
     sharing = SINGLE_THREADED if apart or threads == 1 else SHARED_TABLE
-    options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold, "sharing": sharing}
-    made = [ProofWorker(positions, own, limits, keep, **options) for own in tables]
+    settings = settings._replace(sharing=sharing)
+    made = [ProofWorker(positions, own, limits, keep, settings) for own in tables]
     if sharing == SHARED_TABLE:
         made[0].task.open_table()
     return made

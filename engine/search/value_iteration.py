@@ -57,8 +57,8 @@ from engine.kernels.value_iteration import (
     explore,
     renumber,
 )
-from engine.search.results import Iterated, States
 from engine.search.running import KernelCall, Limits, run
+from engine.search.state_values import Iterated, States
 
 __all__ = ["iterate"]
 
