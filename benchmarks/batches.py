@@ -24,8 +24,8 @@ from engine import Table, legal_moves, load_game
 from engine.batches import run_batch
 from engine.contract.positions import Packed
 from engine.contract.verbs import play
-from engine.kernels.solver import SINGLE_THREADED
-from engine.search.running import Limits, Solver
+from engine.search.proving import ProofSettings, ProofTask
+from engine.search.running import Limits
 
 GAME = load_game("connect4")
 
@@ -49,9 +49,9 @@ def positions(count: int, plies: int) -> Packed:
 def kernel(given: Packed, cold: bool) -> Any:
     """One call of compiled code, on one thread; the values."""
     table = Table(256)
-    solver = Solver(given, table, Limits(), weak=False, line=0, cold=cold, sharing=SINGLE_THREADED)
-    solver()
-    return solver.rows["lower"]
+    task = ProofTask(given, table, Limits(), ProofSettings(cold=cold))
+    task.work()
+    return task.rows["lower"]
 
 
 def main() -> None:

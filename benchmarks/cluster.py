@@ -27,8 +27,8 @@ from engine.cluster.tasks import IN_FLIGHT, Tasks
 from engine.cluster.top import Top
 from engine.cluster.worker import GameOnWorker, SentGame, answer
 from engine.contract.positions import Packed
-from engine.kernels.solver import SINGLE_THREADED
-from engine.search.running import Limits, Solver
+from engine.search.proving import ProofSettings, ProofTask
+from engine.search.running import Limits
 
 POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
 PLIES = (2, 4, 6, 8, 10)
@@ -50,18 +50,15 @@ class Workers:
         """Whether the value of a leaf for who moves there is at least this, and the nodes."""
         if worker not in self.tables:
             self.tables[worker] = Table(self.megabytes)
-        solver = Solver(
+        task = ProofTask(
             self.positions[leaf : leaf + 1],
             self.tables[worker],
             Limits(),
-            weak=False,
-            line=0,
-            cold=self.cold,
-            sharing=SINGLE_THREADED,
+            ProofSettings(cold=self.cold),
             known=(asked - 1, asked),
         )
-        solver()
-        row = solver.rows[0]
+        task.work()
+        row = task.rows[0]
         return bool(row["lower"] >= asked), int(row["nodes"])
 
 

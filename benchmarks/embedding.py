@@ -28,8 +28,8 @@ import numpy as np
 
 from engine import Bits, Engine, Table, load_game, solve
 from engine.kernels.table import begin, open_whole, probe, store
-from engine.search.running import Solver
-from engine.search.searcher import Searcher
+from engine.search.deepening import HelperTask
+from engine.search.proving import ProofTask
 
 CONNECT4 = load_game("connect4")
 OPENINGS = {"4": -1, "44": 1, "45": 2, "24": 0, "22": 0}
@@ -185,22 +185,22 @@ def hard_positions() -> Iterator[tuple[str, Any, int]]:
 
 def threads(rounds: int) -> None:
     print("time to solution of one thread and of two; nodes of two over those of one")
-    ran, helped = Solver.__call__, Searcher.help
+    ran, helped = ProofTask.work, HelperTask.work
     busy: list[float] = []
 
-    def timed(solver: Solver) -> None:
+    def timed(task: ProofTask) -> None:
         began = time.thread_time()
-        ran(solver)
+        ran(task)
         busy.append(time.thread_time() - began)
 
-    def helping(*args: Any, **options: Any) -> None:
+    def helping(task: HelperTask) -> None:
         began = time.thread_time()
-        helped(*args, **options)
+        helped(task)
         aside.append(time.thread_time() - began)
 
     aside: list[float] = []
-    Solver.__call__ = timed  # type: ignore[method-assign]
-    Searcher.help = helping  # type: ignore[method-assign]
+    ProofTask.work = timed  # type: ignore[method-assign]
+    HelperTask.work = helping  # type: ignore[method-assign]
     table = Table(256)
     ratios, ideals = [], []
     for name, position, value in hard_positions():
@@ -228,8 +228,8 @@ def threads(rounds: int) -> None:
             f"  {name:16} {one[0]:7.2f} s {two[0]:7.2f} s  {ratios[-1]:.2f} times as fast"
             f" ({ideals[-1]:.2f} by CPU time), nodes {two[2] / one[2]:.2f}"
         )
-    Solver.__call__ = ran  # type: ignore[method-assign]
-    Searcher.help = helped  # type: ignore[method-assign]
+    ProofTask.work = ran  # type: ignore[method-assign]
+    HelperTask.work = helped  # type: ignore[method-assign]
     both = (math.exp(statistics.mean(map(math.log, all_of))) for all_of in (ratios, ideals))
     print("  geometric mean {:.2f} ({:.2f} by CPU time)".format(*both))
 

@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from engine.search.proofs import ForcedWin as ForcedWin
     from engine.search.proofs import Proof as Proof
     from engine.search.results import Batch as Batch
-    from engine.search.results import Iterated as Iterated
     from engine.search.results import Iteration as Iteration
     from engine.search.results import Line as Line
     from engine.search.results import PlainResult as PlainResult
@@ -77,6 +76,7 @@ if TYPE_CHECKING:
     from engine.search.results import TableUse as TableUse
     from engine.search.searcher import Searcher as Searcher
     from engine.search.searcher import search as search
+    from engine.search.state_values import Iterated as Iterated
     from engine.search.statistics import Statistics as Statistics
     from engine.search.value_iteration import iterate as iterate
     from engine.storage.tables import Table as Table
@@ -159,7 +159,6 @@ _HOMES = {
     ),
     "engine.search.results": (
         "Batch",
-        "Iterated",
         "Iteration",
         "Line",
         "PlainResult",
@@ -168,6 +167,7 @@ _HOMES = {
         "TableUse",
     ),
     "engine.search.searcher": ("Searcher",),
+    "engine.search.state_values": ("Iterated",),
     "engine.search.statistics": ("Statistics",),
     "engine.search.value_iteration": ("iterate",),
     "engine.storage.tables": ("Table",),

@@ -26,8 +26,9 @@ from engine.cli.batch import batch
 from engine.compiler.jit import jit_enabled
 from engine.contract.positions import Packed, as_words
 from engine.contract.verbs import canonical, play
+from engine.search.proving import ProofSettings
 from engine.search.running import Limits
-from engine.search.spans import Spans, provers
+from engine.search.spans import Spans, proof_workers
 from engine.storage.files import lock
 
 SETS = Path(__file__).parent.parent / "benchmarks" / "data"
@@ -272,12 +273,12 @@ def test_what_is_done_of_a_span_is_kept_once():
         kept.append((first, rows["lower"].tolist()))
 
     table, limits = Table(1), Limits()
-    (prover,) = provers(TINIES, 1, table, limits, keep, weak=False, line=0, cold=True)
-    prover.work(0, 10, threading.Event())
+    (prover,) = proof_workers(TINIES, 1, table, limits, keep, ProofSettings(cold=True))
+    prover.do(0, 10)
     assert prover.done == 10
     prover._assign(TINIES[10:20], None)
     prover.first = 10
-    prover.solver()
+    prover.task.work()
     prover.memory["current"] = 4
     prover.keep_so_far()
     assert len(kept) == 1

@@ -16,13 +16,13 @@ from engine import (
     CutnodeError,
     GameError,
     PositionError,
-    contract,
     iterate,
     legal_moves,
     minimax,
     solve,
 )
 from engine.compiler.jit import jit_enabled
+from engine.contract import dispatch
 from games import kalah, tictactoe, ur
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
@@ -35,7 +35,7 @@ def plain(monkeypatch):
 
 
 def run_as_plain_python(patch):
-    patch.setattr(contract, "runs_plainly", lambda module: True)
+    patch.setattr(dispatch, "runs_plainly", lambda module: True)
 
 
 RACES = [

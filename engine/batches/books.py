@@ -6,15 +6,13 @@ their children.
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from engine.batches.running import BatchProgress, keys_of, run_batch
+from engine.batches.running import JobKeywords, run_batch
+from engine.batches.symmetry import keys_of
 from engine.contract.derived import most_value
 from engine.contract.dispatch import game_constant, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, require_integer
@@ -30,7 +28,7 @@ from engine.contract.verbs import (
     canonical_move,
 )
 from engine.kernels.expansion import unfold
-from engine.search.searcher import class_of
+from engine.search.options import class_of, require_keywords
 from engine.search.solving import require_solvable
 from engine.storage.books import Book
 
@@ -68,21 +66,16 @@ def build_book(
     *,
     start: Any = None,
     weak: bool = False,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    journal: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
-    table: int = 256,
-    stop: threading.Event | None = None,
-    progress: Callable[[BatchProgress], None] | None = None,
+    **options: Unpack[JobKeywords],
 ) -> tuple[Book, str]:
-    """A book of all positions after at most *plies* moves; and why it ended: done, or stopped.
+    """Build a book of the positions after at most *plies* moves; say also why it ended.
 
-    From the game's first position, or from *start*.  The positions after just so many moves are
-    solved by :func:`engine.batches.run_batch`: *journal*, *threads*, *table*, *stop* and
-    *progress* are as there, and *nodes* and *seconds* limit each of them; what is not proven has
-    bounds.  *weak* asks only who wins, which gives bounds, too.
+    It is done, or was stopped.  The first position is the game's, or *start*.  Those after just so
+    many moves are solved by :func:`engine.batches.run_batch`: *journal*, *threads*, *table*, *stop*
+    and *progress* are as there, and *nodes* and *seconds* limit each of them; what is not proven
+    has bounds.  *weak* asks only who wins, which gives bounds, too.
     """
+    require_keywords("build_book", options, sorted(JobKeywords.__optional_keys__))
     if require_integer(plies, "a number of plies") < 0:
         raise CutnodeError(f"a book has 0 plies or more, not {plies}")
     cls = class_of(game)
@@ -98,18 +91,7 @@ def build_book(
         levels.pop()  # all games were over before
         _infer(levels[-1], None)
     else:
-        result = run_batch(
-            levels[-1].positions,
-            cold=False,
-            journal=journal,
-            threads=threads,
-            table=table,
-            stop=stop,
-            progress=progress,
-            weak=weak,
-            nodes=nodes,
-            seconds=seconds,
-        )
+        result = run_batch(levels[-1].positions, cold=False, weak=weak, **options)
         reason = result.reason
         _take(levels[-1], result.rows, weak)
     for level, below in zip(levels[-2::-1], levels[:0:-1], strict=True):
@@ -149,14 +131,14 @@ def _unfold(level: _Level) -> Packed:
 
 
 def _after(level: _Level) -> _Level:
-    """The level after another."""
+    """Return the level after another."""
     children = _unfold(level)
     keys, firsts = np.unique(level.children, return_index=True)
     return _Level(children.chosen(firsts), keys)
 
 
 def _take(level: _Level, rows: Any, weak: bool) -> None:
-    """What a batch found of a level."""
+    """Take what a batch found of a level."""
     limit = most_value(level.positions.example)
     level.lower, level.upper = rows["lower"].astype(np.int64), rows["upper"].astype(np.int64)
     if weak:  # a win or a loss says no more than the sign
@@ -170,7 +152,7 @@ def _take(level: _Level, rows: Any, weak: bool) -> None:
 
 
 def _infer(level: _Level, below: _Level | None) -> None:
-    """Bounds and best moves of a level from those of the next; None where all games are over."""
+    """Infer bounds and best moves from those of the next level; None where all games are over."""
     level.lower, level.upper = level.values.copy(), level.values.copy()
     level.bests = np.full(len(level.values), NO_MOVE, np.int64)
     going = np.flatnonzero(level.counts)
@@ -191,7 +173,7 @@ def _infer(level: _Level, below: _Level | None) -> None:
 
 
 def _bound(levels: list[_Level]) -> Book:
-    """A book of all levels; a position of several is taken from the first."""
+    """Return a book of all levels; a position of several is taken from the first."""
     example = levels[0].positions.example
     keys, firsts = np.unique(np.concatenate([level.keys for level in levels]), return_index=True)
     lower = np.concatenate([level.lower for level in levels])[firsts]

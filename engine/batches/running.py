@@ -1,48 +1,47 @@
-"""A batch as threads work through it: spans from a queue, a journal, arrays."""
+"""Batches: threads that work through positions, with a journal, or other machines."""
 
 from __future__ import annotations
 
 import os
-import struct
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import metadata
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from engine.batches.journal import Journal
 from engine.batches.results import FOUND, ROWS, SOLVED, BatchResult
-from engine.batches.searching import BatchSearcher, BatchWorker, check_depth
+from engine.batches.rows import KeptRows
+from engine.batches.searching import BatchSearcher, BatchSearchTask, require_depth
+from engine.batches.symmetry import SymmetryClasses
 from engine.contract.derived import most_value
 from engine.contract.dispatch import is_plain
 from engine.contract.errors import CutnodeError
 from engine.contract.messages import position_text
 from engine.contract.positions import Packed, class_of_all, coerce
-from engine.contract.stop import CALLED, PLIES
-from engine.contract.verbs import NO_MOVE, canonical_move, original_move
-from engine.kernels.expansion import canonical_keys
+from engine.contract.stop import PLIES
+from engine.contract.verbs import NO_MOVE
+from engine.search.options import LimitKeywords, thread_count
+from engine.search.proving import ProofSettings
 from engine.search.running import Limits
-from engine.search.solving import lines_too_long, require_solvable, thread_count
-from engine.search.spans import Part, Prover, Spans, provers, work_through
+from engine.search.solving import lines_too_long, require_solvable
+from engine.search.spans import ProofWorker, Spans, SpanWorker, proof_workers, work_through
 from engine.storage.arrays import identity
 from engine.storage.tables import Table
 
 __all__ = [
     "BatchProgress",
-    "Elsewhere",
-    "keys_of",
+    "Job",
+    "JobKeywords",
+    "Remote",
     "run_batch",
 ]
 
 KEEP_SECONDS = 1.0
 """What is done of spans that are not, goes into the journal so often."""
-
-SPAN = struct.Struct("<QQ")
-"""Before the rows of a record of the journal: the number of the first position, and how many."""
 
 OPTIONS = {
     "solve": {"weak", "nodes", "seconds", "moves"},
@@ -72,32 +71,55 @@ class BatchProgress:
         return (self.total - self.done) / self.rate if self.rate else None
 
 
-class Elsewhere(Protocol):
-    """Who does the work of a batch on other machines."""
+class JobKeywords(LimitKeywords, total=False):
+    """Keywords of :func:`run_batch`, without the kind of work."""
 
-    def __call__(
-        self,
-        positions: Packed,
-        todo: list[tuple[int, int]],
-        options: dict[str, Any],
-        put: Callable[[int, Any], None],
-        look: Callable[[], None],
-        stop: threading.Event | None,
-    ) -> str:
-        """Do the spans *todo*; return why the work was ended early, or "".
-
-        Each by :func:`run_batch` with these *options*, and its rows are *put* at the number of
-        the first position.  *look* is to be called now and then.
-        """
+    journal: str | os.PathLike[str] | None
+    threads: int | None
+    table: int
+    progress: Callable[[BatchProgress], None] | None
 
 
-class Finder(Part):
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The work of a batch for other machines."""
+
+    positions: Packed
+    todo: list[tuple[int, int]]
+    """The spans of positions that are not done."""
+    options: dict[str, Any]
+    """Those with which :func:`run_batch` does a part of it."""
+    put: Callable[[int, Any], None]
+    """Takes the number of a position, and the rows of it and those that follow."""
+    look: Callable[[], None]
+    """To be called now and then."""
+    stops: Sequence[threading.Event]
+
+
+Remote = Callable[[Job], str]
+"""Other machines: they do a job, and return why it was ended early, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The settings of a batch."""
+
+    positions: Packed
+    threads: int
+    table: int
+    cold: bool
+    limits: Limits
+    kept: KeptRows
+    options: dict[str, Any]
+
+
+class SearchWorker(SpanWorker):
     """One thread of a batch of searches of limited depth."""
 
     def __init__(
         self,
         positions: Packed,
-        worker: BatchWorker,
+        task: BatchSearchTask,
         depth: int | None,
         limits: Limits,
         keep: Callable[[int, Any], None],
@@ -107,72 +129,25 @@ class Finder(Part):
         super().__init__(keep)
         self.positions = positions
         self.example = coerce(positions.example)
-        self.worker = worker
-        self.memory = worker.control
+        self.task: BatchSearchTask = task
         self.depth = depth
         self.limits = limits
         self.cold = cold
-        worker.give(positions.words[:0], 0, depth, limits, cold=cold)
+        self._assign(0, 0)
 
-    def work(self, first: int, last: int, ended: threading.Event) -> None:
-        """Search a span of positions."""
+    def _assign(self, first: int, last: int) -> None:
         words = self.positions[first:last].words
+        self.first = first
+        self.task.give(words, last - first, self.example, self.depth, self.limits, cold=self.cold)
+
+    def do(self, first: int, last: int) -> None:
+        """Search a span of positions."""
         with self.lock:
-            self.worker.give(words, last - first, self.depth, self.limits, cold=self.cold)
-            self.first = first
-        if ended.is_set():
-            self.worker.end()
-        self.worker(self.example)
-        self.finish(last - first)
+            self._assign(first, last)
+        self.carry_out(last - first)
 
     def rows(self, part: slice) -> Any:
-        return self.worker.rows[part]
-
-    def look(self) -> None:
-        with self.lock:
-            self.worker.check_time()
-
-    def end(self) -> None:
-        self.worker.end()
-
-    def patience(self) -> float:
-        return self.worker.clock.patience()
-
-
-class _Kept:
-    """The rows of a batch, in memory and in the journal."""
-
-    def __init__(self, count: int, dtype: np.dtype[Any]):
-        self.rows = np.zeros(count, dtype)
-        self.rows["reason"] = CALLED
-        self.rows["move"] = NO_MOVE
-        self.done = 0
-        self.journal: Journal | None = None
-        self._lock = threading.Lock()
-
-    def open(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
-        """Take what the journal of this batch holds, and go on with it."""
-        self.journal = Journal(path, about, self._restore)
-        self.done = int(np.count_nonzero(self.rows["reason"] != CALLED))
-
-    def _restore(self, record: bytes) -> None:
-        first, count = SPAN.unpack_from(record)
-        self.rows[first : first + count] = np.frombuffer(record, self.rows.dtype, offset=SPAN.size)
-
-    def todo(self) -> list[tuple[int, int]]:
-        """The spans that are not done."""
-        missing = np.diff(self.rows["reason"] == CALLED, prepend=False, append=False)
-        edges = np.flatnonzero(missing).tolist()
-        return list(zip(edges[::2], edges[1::2], strict=True))
-
-    def put(self, first: int, rows: Any) -> None:
-        """Rows of positions from a number on: of some that are done, and then of others."""
-        count = int(np.count_nonzero(rows["reason"] != CALLED))
-        self.rows[first : first + len(rows)] = rows
-        with self._lock:
-            self.done += count
-        if self.journal is not None and count:
-            self.journal.append(SPAN.pack(first, count) + rows[:count].tobytes())
+        return self.task.rows[part]
 
 
 def run_batch(
@@ -186,7 +161,7 @@ def run_batch(
     unique: bool = False,
     stop: threading.Event | None = None,
     progress: Callable[[BatchProgress], None] | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: Remote | None = None,
     **options: Any,
 ) -> BatchResult:
     """Solve or search positions of one class on all cores, with limits for each.
@@ -213,13 +188,14 @@ def run_batch(
     if threads is None:
         threads = 1 if is_plain(cls) else os.cpu_count() or 1
     threads = min(thread_count(threads, cls), len(given))
-    alike = _Alike(given) if unique else None
-    packed = given if alike is None else given.chosen(alike.firsts)
-    kept = _Kept(len(packed), ROWS[task])
+    classes = SymmetryClasses(given) if unique else None
+    packed = given if classes is None else given.chosen(classes.firsts)
+    kept = KeptRows(len(packed), ROWS[task])
     limits = Limits(options.get("nodes"), options.get("seconds"), stop)
     there = {"task": task, "table": table, "cold": cold, **options}
-    make = _provers if task == "solve" else _finders
-    workers, settings = make(packed, threads, table, limits, cold, kept, options)
+    make = _proof_workers if task == "solve" else _search_workers
+    plan = _Plan(packed, threads, table, cold, limits, kept, options)
+    workers, settings = make(plan)
     if journal is not None:
         kept.open(journal, _about(packed, task, settings | {"cold": cold}))
     restored = kept.done
@@ -249,20 +225,21 @@ def run_batch(
 
     try:
         if elsewhere is None:
-            reason = work_through(Spans(kept.todo(), threads), workers, stop, look)
+            reason = work_through(Spans(kept.todo(), threads), workers, limits.stops, look)
         else:
-            reason = elsewhere(packed, kept.todo(), there, put, look, stop)
+            job = Job(packed, kept.todo(), there, put, look, limits.stops)
+            reason = elsewhere(job)
     finally:
         if kept.journal is not None:
             kept.journal.close()
     tell()
-    rows = kept.rows if alike is None else alike.spread(kept.rows)
+    rows = kept.rows if classes is None else classes.spread(kept.rows)
     seconds = time.perf_counter() - started
     return BatchResult(given, task, rows, bool(options.get("weak")), seconds, reason or "done")
 
 
 def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Packed:
-    """The positions of a batch; :class:`CutnodeError` if they, the task or options are none."""
+    """Return the positions of a batch; :class:`CutnodeError` if they, task or options are wrong."""
     if task not in ROWS:
         raise CutnodeError(f"a batch is to {' or '.join(ROWS)}, not to {task!r}")
     unknown = sorted(options.keys() - OPTIONS[task])
@@ -286,7 +263,7 @@ def _version() -> str:
 
 
 def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """What the journal of a batch says of it."""
+    """Return the header of the journal of a batch."""
     words = positions.words
     if isinstance(words, list):
         data = "\0".join(map(position_text, words)).encode()
@@ -303,16 +280,9 @@ def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, 
     }
 
 
-def _provers(
-    positions: Packed,
-    threads: int,
-    megabytes: int,
-    limits: Limits,
-    cold: bool,
-    kept: _Kept,
-    options: dict[str, Any],
-) -> tuple[list[Prover], dict[str, Any]]:
-    """What solves positions, and what their rows depend on."""
+def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
+    """Return the workers that solve positions, and the settings on which their rows depend."""
+    positions, options, limits, kept = plan.positions, plan.options, plan.limits, plan.kept
     require_solvable(type(positions.example))
     weak, line = bool(options.get("weak")), int(bool(options.get("moves", True)))
 
@@ -329,26 +299,20 @@ def _provers(
 
     limit = most_value(positions.example)
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
-    workers = provers(
-        positions, threads, Table(megabytes), limits, keep, weak=weak, line=line, cold=cold
-    )
+    settings = ProofSettings(weak, line, plan.cold)
+    workers = proof_workers(positions, plan.threads, Table(plan.table), limits, keep, settings)
     return workers, {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
 
 
-def _finders(
-    positions: Packed,
-    threads: int,
-    megabytes: int,
-    limits: Limits,
-    cold: bool,
-    kept: _Kept,
-    options: dict[str, Any],
-) -> tuple[list[Finder], dict[str, Any]]:
-    """What searches positions, and what their rows depend on."""
+def _search_workers(plan: _Plan) -> tuple[list[SearchWorker], dict[str, Any]]:
+    """Return the workers that search positions, and the settings on which their rows depend."""
+    positions, options, limits, kept = plan.positions, plan.options, plan.limits, plan.kept
     depth = options.pop("depth", None)
     chosen = {name: options[name] for name in options.keys() - {"nodes", "seconds"}}
-    check_depth(depth, limits)
-    searcher = BatchSearcher(type(positions.example), table=megabytes, threads=threads, **chosen)
+    require_depth(depth, limits)
+    searcher = BatchSearcher(
+        type(positions.example), table=plan.table, threads=plan.threads, **chosen
+    )
 
     def keep(first: int, rows: Any) -> None:
         compact = np.zeros(len(rows), FOUND)
@@ -356,7 +320,7 @@ def _finders(
             compact[name] = rows[name]
         kept.put(first, compact)
 
-    model = searcher.workers[0].searcher
+    model = searcher.tasks[0].searcher
     settings = {
         "depth": depth,
         "nodes": limits.nodes,
@@ -365,45 +329,8 @@ def _finders(
         "techniques": sorted(model.techniques),
         "depth in turns": model.turns,
     }
-    finders = [
-        Finder(positions, worker, depth, limits, keep, cold=cold) for worker in searcher.workers
+    workers = [
+        SearchWorker(positions, task, depth, limits, keep, cold=plan.cold)
+        for task in searcher.tasks
     ]
-    return finders, settings
-
-
-class _Alike:
-    """Classes of positions with the same canonical key."""
-
-    def __init__(self, positions: Packed):
-        self.positions = positions
-        keys, self.symmetries = keys_of(positions)
-        _, firsts, classes = np.unique(keys, return_index=True, return_inverse=True)
-        order = np.argsort(firsts)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        self.firsts = firsts[order]
-        """The number of the first position of each class."""
-        self.classes = rank[classes]
-        """The class of each position."""
-
-    def spread(self, rows: Any) -> Any:
-        """The rows of all positions, from those of each class."""
-        spread = rows[self.classes]
-        first = self.firsts[self.classes]
-        turned = (self.symmetries != self.symmetries[first]) & (spread["move"] != NO_MOVE)
-        for number in np.flatnonzero(turned).tolist():
-            model = int(first[number])
-            move = int(spread["move"][number])
-            move = canonical_move(self.positions[model], move, int(self.symmetries[model]))
-            symmetry = int(self.symmetries[number])
-            spread["move"][number] = original_move(self.positions[number], move, symmetry)
-        return spread
-
-
-def keys_of(positions: Packed) -> tuple[Any, Any]:
-    """The canonical key of each position, and how it is turned in its class."""
-    keys = np.zeros(len(positions), np.uint64)
-    symmetries = np.zeros(len(positions), np.int64)
-    run = canonical_keys.specialise(type(positions.example))
-    run(coerce(positions.example), positions.words, keys, symmetries)
-    return keys, symmetries
+    return workers, settings

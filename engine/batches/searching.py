@@ -2,17 +2,16 @@
 
 Between the depths and windows of a search, a :class:`Searcher` is in Python, which takes as long
 as some hundred nodes.  That is too much where many positions are searched a little: to label them,
-or to play many games at once, a ply of each at a time.  :func:`search_batch` searches parked
+or to play many games at once, a ply of each at a time.  :func:`search_batch` searches packed
 positions one after the other, with the same depths and windows, and so the same nodes.
 :class:`BatchSearcher` is what Python calls, with some threads; :func:`search_many` is for one call.
 """
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -22,89 +21,94 @@ from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.messages import contract_violation
 from engine.contract.native import records
 from engine.contract.positions import as_words, class_of_all, coerce, words_each
-from engine.contract.stop import CALLED, MOVES, RUNNING, TIME, VALUE
+from engine.contract.stop import CALLED, MOVES, RUNNING, VALUE
 from engine.contract.verbs import NO_MOVE
+from engine.kernels.aspiration import iteration_depths
 from engine.kernels.batch_search import CONTROL, FOUND, search_batch
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import Evaluation
 from engine.kernels.optionality import Optionality
-from engine.kernels.parameters import MOST_DEPTH
-from engine.search.running import UNLIMITED, Limits, require_limit
-from engine.search.searcher import Searcher, class_of
-from engine.search.solving import thread_count
-from engine.search.threads import SHARED_WORKERS
+from engine.search.options import (
+    LimitKeywords,
+    SearcherKeywords,
+    check_depth,
+    class_of,
+    require_limit,
+    thread_count,
+)
+from engine.search.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
+from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 
-__all__ = ["BatchSearcher", "BatchWorker", "check_depth", "search_many"]
+__all__ = ["BatchSearchTask", "BatchSearcher", "require_depth", "search_many"]
 
 
-class BatchWorker:
-    """One thread of a batch: a searcher, and its part of the positions."""
+class BatchSearchTask(KernelLoop):
+    """One thread's searches of some positions, with a searcher of its own."""
 
     def __init__(self, searcher: Searcher, run: Callable[..., None]):
+        super().__init__(searcher.memory, Memory(searcher.cls, CONTROL), Clock(None))
         self.searcher = searcher
         self.run = run
-        self.control = Memory(searcher.cls, CONTROL)
 
     def give(
-        self, words: Any, count: int, depth: int | None, limits: Limits, *, cold: bool
+        self,
+        words: Any,
+        count: int,
+        example: Any,
+        depth: int | None,
+        limits: Limits,
+        *,
+        cold: bool,
     ) -> None:
-        """The next positions, parked in *words*, and how far to search them."""
+        """Set the next positions, packed in *words*, and how far to search them."""
         searcher, control = self.searcher, self.control
-        deepest, step = MOST_DEPTH, 1
-        if depth is not None:
-            deepest, step = depth, int(searcher.memory["parity"])
-        first = max(deepest, 1)
-        if "deepening" in searcher.techniques:
-            first = 1 if depth is None else depth % step or step
+        deepening = "deepening" in searcher.techniques
+        depths = iteration_depths(depth, deepening, int(searcher.memory["parity"]))
         control["cold"] = int(cold)
-        control["depth"], control["first"], control["step"] = deepest, first, step
+        control["depth"], control["first"] = depths.stop - 1, depths.start
+        control["step"] = depths.step
         control["aspiration"] = int("aspiration" in searcher.techniques)
         control["current"], control["stop_at"] = 0, -1
         searcher.memory["stop"], searcher.memory["before"] = RUNNING, 0
         searcher.memory["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
-        self.words = words
+        self.words, self.example = words, example
         self.rows = records(count, FOUND)
         self.rows["reason"] = CALLED
         self.rows["move"] = NO_MOVE
         self.clock = Clock(limits.seconds)
+        self._out_of_time.clear()
 
-    def __call__(self, example: Any) -> None:
-        """Search them; runs without Python's lock."""
-        searcher = self.searcher
+    def work(self) -> None:
+        searcher, example = self.searcher, self.example
         self.clock = Clock(self.clock.seconds)
-        memory, table = searcher.memory.argument, searcher.table.words
         self.run(
             example,
             searcher.evaluation,
             self.words,
             self.rows,
             self.control.argument,
-            memory,
-            table,
+            searcher.memory.argument,
+            searcher.table.words,
         )
         code = int(searcher.memory["stop"])
         if code in (VALUE, MOVES):
             violation = searcher.memory.position("violation", example)
             raise contract_violation(violation, code, searcher.evaluation)
 
-    def check_time(self) -> None:
-        """End the search of the current position if its time is over."""
-        current = int(self.control["current"])
-        if self.clock.is_over(current) and self.searcher.memory["stop"] == RUNNING:
-            self.control["stop_at"] = current
-            self.searcher.memory["stop"] = TIME
 
-    def end(self) -> None:
-        """End the search for good."""
-        self.searcher.memory["stop"] = CALLED
-
-
-def check_depth(depth: int | None, limits: Limits) -> None:
+def require_depth(depth: int | None, limits: Limits) -> None:
     """:class:`CutnodeError` if a depth is none, or nothing limits a search."""
-    if depth is not None and not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-        raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+    check_depth(depth)
     require_limit(depth, limits.nodes, limits.seconds, limits.stop)
+
+
+class BatchKeywords(LimitKeywords, total=False):
+    """Keywords of a search of many positions."""
+
+    depth: int | None
+    cold: bool
+    progress: Callable[[int], None] | None
 
 
 class BatchSearcher:
@@ -114,7 +118,14 @@ class BatchSearcher:
     a part of the *table*, so many MiB.  Not for games of chance.  One thread at a time may use it.
     """
 
-    def __init__(self, game: Any, *, table: int = 64, threads: int = 1, **options: Any):
+    def __init__(
+        self,
+        game: Any,
+        *,
+        table: int = 64,
+        threads: int = 1,
+        **options: Unpack[SearcherKeywords],
+    ):
         self.cls: Any = class_of(game)
         if defines(self.cls, "chance"):
             raise GameError(f"{game_name(self.cls)} has chance: batches are for games without")
@@ -128,28 +139,26 @@ class BatchSearcher:
         )
         searchers = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
         run = search_batch.specialise(self.cls, searchers[0].evaluation)
-        self.workers = [BatchWorker(searcher, run) for searcher in searchers]
+        self.tasks = [BatchSearchTask(searcher, run) for searcher in searchers]
         self._busy = threading.Lock()
 
     def clear(self) -> None:
         """Forget what searches stored and learned."""
-        for worker in self.workers:
-            worker.searcher.clear()
+        for task in self.tasks:
+            task.searcher.clear()
 
     def search(
         self,
         positions: Any,
         *,
         depth: int | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        stop: threading.Event | None = None,
         progress: Callable[[int], None] | None = None,
         cold: bool = False,
+        **limits: Unpack[LimitKeywords],
     ) -> Any:
-        """The best move and score of each position: an array of :data:`FOUND`.
+        """Return the best move and score of each position: an array of :data:`FOUND`.
 
-        *positions* are some of the game, or an array of those parked one after the other
+        *positions* are some of the game, or an array of those packed one after the other
         (``engine.contract.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search
         of each; *stop* is an event that ends all: what is not searched then has the ``reason``
         ``CALLED``, and no move.  Ctrl-C ends all as well, and is raised.  Positions build on what
@@ -157,25 +166,25 @@ class BatchSearcher:
         was never used.  With several threads each has every so many positions.  *progress* is
         called now and then with the number of positions that are done.
         """
-        limits = Limits(nodes, seconds, stop)
-        check_depth(depth, limits)
-        parked, example = self._parked(positions)
-        if not len(parked):
+        checked = Limits(**limits)
+        require_depth(depth, checked)
+        packed, example = self._packed(positions)
+        if not len(packed):
             return np.zeros(0, FOUND)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this searcher is searching already: use one for each thread")
         try:
-            return self._search(parked, example, depth, limits, progress, cold)
+            return self._search(packed, example, depth, checked, progress, cold)
         finally:
             self._busy.release()
 
-    def _parked(self, positions: Any) -> tuple[Any, Any]:
-        """Positions, each parked (but of plain Python), and something of their class."""
+    def _packed(self, positions: Any) -> tuple[Any, Any]:
+        """Return positions, each packed (but of plain Python), and something of their class."""
         if isinstance(positions, np.ndarray) and not is_plain(self.cls):
             each = words_each(self.cls)
             if positions.dtype != np.uint64 or positions.size % each:
                 raise CutnodeError(
-                    f"parked positions of {game_name(self.cls)} are an array of uint64, "
+                    f"packed positions of {game_name(self.cls)} are an array of uint64, "
                     f"{each} for each, not {positions.size} of {positions.dtype}"
                 )
             example = coerce(self.cls._make([0] * each))
@@ -195,58 +204,41 @@ class BatchSearcher:
 
     def _search(
         self,
-        parked: Any,
+        packed: Any,
         example: Any,
         depth: int | None,
         limits: Limits,
         progress: Callable[[int], None] | None,
         cold: bool,
     ) -> Any:
-        count = len(self.workers)
-        for start, worker in enumerate(self.workers):
-            part = parked[start::count]
+        count = len(self.tasks)
+        for start, task in enumerate(self.tasks):
+            part = packed[start::count]
             words = part if is_plain(self.cls) else np.ascontiguousarray(part).reshape(-1)
-            worker.give(words, len(part), depth, limits, cold=cold)
+            task.give(words, len(part), example, depth, limits, cold=cold)
 
-        def look() -> str:
-            for worker in self.workers:
-                worker.check_time()
+        def look() -> None:
             if progress is not None:
-                progress(sum(int(worker.control["current"]) for worker in self.workers))
-            return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
+                progress(sum(int(task.control["current"]) for task in self.tasks))
 
-        def end() -> None:
-            for worker in self.workers:
-                worker.end()
-
-        def patience() -> float:
-            return min(worker.clock.patience() for worker in self.workers)
-
-        stopped = limits.stop is not None and limits.stop.is_set()
-        tasks = [functools.partial(worker, example) for worker in self.workers]
-        reason = SHARED_WORKERS.run(tasks, look, end, patience, "stopped" if stopped else "")
-        if reason == "interrupted":
+        reason = "stopped" if is_stopped(limits.stops) else ""
+        if run(self.tasks, limits.stops, look=look, reason=reason) == "interrupted":
             raise KeyboardInterrupt
-        found = np.zeros(len(parked), FOUND)
-        for start, worker in enumerate(self.workers):
-            found[start::count] = worker.rows.view(FOUND, np.ndarray)
+        found = np.zeros(len(packed), FOUND)
+        for start, task in enumerate(self.tasks):
+            found[start::count] = task.rows.view(FOUND, np.ndarray)
         return found
 
 
 def search_many(
     positions: Sequence[Any],
     *,
-    depth: int | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
     table: int = 64,
     threads: int = 1,
     evaluation: str | Evaluation | Optionality | None = None,
     techniques: Iterable[str] | None = None,
     exact: bool = False,
-    cold: bool = False,
-    stop: threading.Event | None = None,
-    progress: Callable[[int], None] | None = None,
+    **options: Unpack[BatchKeywords],
 ) -> Any:
     """Search positions of one class, one after the other, with limits for each.
 
@@ -263,12 +255,4 @@ def search_many(
         techniques=techniques,
         exact=exact,
     )
-    return searcher.search(
-        positions,
-        depth=depth,
-        nodes=nodes,
-        seconds=seconds,
-        stop=stop,
-        progress=progress,
-        cold=cold,
-    )
+    return searcher.search(positions, **options)

@@ -16,7 +16,7 @@ from engine.cli.inputs import read_positions
 from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.kernels.optionality import PRESETS
-from engine.search.searcher import DRIVERS
+from engine.search.options import DRIVERS
 from engine.search.threads import MOST_THREADS
 
 __all__ = [

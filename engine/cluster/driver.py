@@ -24,7 +24,7 @@ from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.clock import Clock
 from engine.search.api import solve
 from engine.search.results import Result, TableUse
-from engine.search.running import Limits
+from engine.search.running import Limits, is_stopped
 from engine.search.scouting import scouting
 from engine.search.solving import require_solvable
 from engine.storage.arrays import identity
@@ -186,7 +186,7 @@ class Driver:
         self.table = table
         try:
             while not self.split.done:
-                if limits.stop is not None and limits.stop.is_set():
+                if is_stopped(limits.stops):
                     return "stopped"
                 if limits.seconds is not None and self.clock.elapsed() >= limits.seconds:
                     return "time limit"

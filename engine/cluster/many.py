@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from engine.batches.results import ROWS, BatchResult
-from engine.batches.running import run_batch
+from engine.batches.running import Job, run_batch
 from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
 from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import GameError
-from engine.contract.positions import Packed
+from engine.search.running import is_stopped
 
 __all__ = ["search_many", "solve_many"]
 
@@ -48,22 +47,14 @@ class Cluster:
     def __init__(self, client: Any):
         self.client = require_client(client)
 
-    def __call__(
-        self,
-        positions: Packed,
-        todo: list[tuple[int, int]],
-        options: dict[str, Any],
-        put: Callable[[int, Any], None],
-        look: Callable[[], None],
-        stop: threading.Event | None,
-    ) -> str:
-        """See :class:`engine.batches.Elsewhere`."""
+    def __call__(self, job: Job) -> str:
+        """Do the job; return why it was ended early, or ""."""
         from engine.cluster.worker import GameOnWorker, SentGame, batch
 
-        cls = type(positions.example)
+        cls = type(job.positions.example)
         if is_plain(cls):
             raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
-        spans = todo[::-1]
+        spans = job.todo[::-1]
         left = sum(last - first for first, last in spans)
         done, busy = 0, 0.0
         if not left:
@@ -71,7 +62,7 @@ class Cluster:
         with Tasks(self.client, batch, GameOnWorker(SentGame.of(cls))) as tasks:
             try:
                 while spans or len(tasks):
-                    if stop is not None and stop.is_set():
+                    if is_stopped(job.stops):
                         return "stopped"
                     threads = max(tasks.threads, 1)
                     parts: list[Any] = []
@@ -83,15 +74,15 @@ class Cluster:
                         if end < last:
                             spans.append((end, last))
                         left -= end - first
-                        words = positions[first:end].words.tobytes()
-                        parts.append((first, (tasks.plugin, words, options)))
+                        words = job.positions[first:end].words.tobytes()
+                        parts.append((first, (tasks.plugin, words, job.options)))
                     tasks.send(parts)
                     for first, (rows, seconds) in tasks.wait(LOOK):
-                        found = np.frombuffer(rows, ROWS[options["task"]])
-                        put(first, found)
+                        found = np.frombuffer(rows, ROWS[job.options["task"]])
+                        job.put(first, found)
                         done += len(found)
                         busy += seconds
-                    look()
+                    job.look()
             except KeyboardInterrupt:
                 return "interrupted"
         return ""

@@ -70,7 +70,7 @@ def require_client(client: Any) -> Any:
 
 
 @dataclass
-class Task:
+class SentTask:
     """What was sent, and where its answer will be."""
 
     label: Any
@@ -94,7 +94,7 @@ class Tasks:
         self._killed = require_distributed().KilledWorker
         self._name = f"cutnode-{uuid.uuid4().hex[:12]}"
         self._numbers = itertools.count()
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[str, SentTask] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._threads = 0
         self._looked = 0.0
@@ -132,9 +132,9 @@ class Tasks:
 
     def send(self, parts: Sequence[tuple[Any, tuple[Any, ...]]], priority: int = 0) -> None:
         """Send tasks, each a label and arguments; those of higher *priority* run first."""
-        self._send([Task(label, args, priority) for label, args in parts])
+        self._send([SentTask(label, args, priority) for label, args in parts])
 
-    def _send(self, tasks: Sequence[Task]) -> None:
+    def _send(self, tasks: Sequence[SentTask]) -> None:
         if not tasks:
             return
         keys = [f"{self._name}-{next(self._numbers)}" for _ in tasks]
@@ -180,7 +180,7 @@ class Tasks:
             answers = self.client.gather([task.future for task in finished])
         return [(task.label, given) for task, given in zip(finished, answers, strict=True)]
 
-    def _blame(self, task: Task) -> None:
+    def _blame(self, task: SentTask) -> None:
         """See whether a task that did not answer may be tried again; raise its error if not."""
         failure = task.future.exception() if task.future.status == "error" else None
         if failure is not None and not isinstance(failure, self._killed):

@@ -24,7 +24,6 @@ from distributed import WorkerPlugin, get_worker
 
 from engine.batches.running import run_batch
 from engine.compiler.cache import own_sources
-from engine.compiler.memory import Memory
 from engine.contract.dispatch import game_name, module_of
 from engine.contract.errors import GameError
 from engine.contract.loading import load_game
@@ -32,7 +31,8 @@ from engine.contract.messages import contract_violation
 from engine.contract.positions import Packed, words_each
 from engine.contract.stop import PLIES
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED
-from engine.search.running import Limits, Scouting, Solver, run, solver_memory
+from engine.search.proving import ProofSettings, ProofTask, solver_memory
+from engine.search.running import Limits, run
 from engine.search.scouting import scouting
 from engine.storage.arrays import rules_digest
 from engine.storage.tables import Table
@@ -135,7 +135,7 @@ class GameOnWorker(WorkerPlugin):
                 self._table = None  # before there is another
                 self._table = Table(megabytes)
                 if self.shared:
-                    proofs(positions[:1], self._table, Limits(), SHARED_TABLE).open_table()
+                    ProofTask(positions[:1], self._table, Limits(), ProofSettings()).open_table()
             return self._table
 
 
@@ -171,13 +171,21 @@ def answer(
             position = positions[number : number + 1]
             said = None if game.shared else scouting(position, table, limits)
             sharing = SHARED_TABLE if game.shared else SINGLE_THREADED
-            solver = proofs(position, table, limits, sharing, (least - 1, least), said, memory)
+            task = ProofTask(
+                position,
+                table,
+                limits,
+                ProofSettings(sharing=sharing),
+                known=(least - 1, least),
+                scouting=said,
+                memory=memory,
+            )
             started = time.perf_counter()  # now all is compiled
-            run([solver], limits, ended="" if said is None else said.ended)
+            run([task], limits.stops, reason="" if said is None else said.ended)
             seconds += time.perf_counter() - started
             if stop.is_set():
                 break  # nobody waits for it
-            row = solver.rows[0]
+            row = task.rows[0]
             if row["reason"] == PLIES:
                 raise contract_violation(position[0], PLIES)
             answers.append(int(row["lower"] >= least))
@@ -193,27 +201,3 @@ def batch(plugin: str, words: bytes, options: dict[str, Any]) -> tuple[bytes, fl
     with on_worker(plugin) as (game, stop):
         result = run_batch(game.positions(words), threads=1, stop=stop, **options)
     return result.rows.tobytes(), time.perf_counter() - started
-
-
-def proofs(
-    positions: Packed,
-    table: Table,
-    limits: Limits,
-    sharing: int,
-    known: tuple[int, int] | None = None,
-    said: Scouting | None = None,
-    memory: Memory | None = None,
-) -> Solver:
-    """What proves values of positions, for tasks."""
-    return Solver(
-        positions,
-        table,
-        limits,
-        weak=False,
-        line=0,
-        cold=False,
-        sharing=sharing,
-        known=known,
-        scouting=said,
-        memory=memory,
-    )

@@ -16,7 +16,7 @@ __all__ = ["Memory"]
 
 
 class Memory:
-    """What a kernel works in, zeroed: one field for each of a structured dtype.
+    """The zeroed memory that a kernel works in: one field for each of a structured dtype.
 
     ``words[name]`` is a field as a mutable sequence, of one element if it is a number.
     ``argument`` is what the kernel gets: a record, or for rules in plain Python
@@ -43,14 +43,14 @@ class Memory:
         self._blocks: dict[Sequence[str], Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        """A number."""
+        """Return a number."""
         return self.words[name][0]
 
     def __setitem__(self, name: str, value: float) -> None:
         self.words[name][0] = value
 
     def position(self, name: str, example: Any) -> Any:
-        """A field that is a parked position; *example* is any position of its class."""
+        """Return a field that is a packed position; *example* is any position of its class."""
         words = self.words[name]
         return words[0] if isinstance(words, list) else unpack(words, 0, example)
 
@@ -60,14 +60,14 @@ class Memory:
         words[:] = [value] * len(words) if isinstance(words, list) else value
 
     def numbers(self, names: tuple[str, ...]) -> dict[str, int]:
-        """Some fields that are whole numbers."""
+        """Return some fields that are integers."""
         block = self._block(names)
         if block is None:
             return {name: int(self.words[name][0]) for name in names}
         return dict(zip(names, block.tolist(), strict=True))
 
     def clear(self, names: tuple[str, ...]) -> None:
-        """Set some fields that are whole numbers to zero."""
+        """Set some fields that are integers to zero."""
         block = self._block(names)
         if block is None:
             for name in names:
@@ -76,7 +76,7 @@ class Memory:
             block[:] = 0
 
     def _block(self, names: tuple[str, ...]) -> Any:
-        """Fields that lie side by side as one array, which is read at once; None if they do not."""
+        """Return fields that lie side by side as one array, read at once; None if they do not."""
         if names not in self._blocks:
             self._blocks[names] = None
             fields = [self.words[name] for name in names]

@@ -10,13 +10,13 @@ import numpy as np
 from numba import types
 
 from engine.compiler.jit import compiled
-from engine.contract.dispatch import MAX_VALUE
 from engine.contract.positions import unpack, width
 from engine.contract.stop import NODES, RUNNING, TIME, VALUE
 from engine.contract.verbs import INFINITE, NO_MOVE, moves, outcome
+from engine.kernels.aspiration import aspiration_window, widened_window
 from engine.kernels.evaluation import estimate
 from engine.kernels.node import search_dtype
-from engine.kernels.parameters import ASPIRATION_DEPTH, ASPIRATION_WINDOW
+from engine.kernels.parameters import ASPIRATION_DEPTH
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import final_score, limited
 from engine.kernels.search import search_root
@@ -93,12 +93,9 @@ def search_depth(position, evaluation, known, depth, batch, search, table):
 
     After a stop that is meant for this position it is no score.
     """
-    window = ASPIRATION_WINDOW
-    low, high = -INFINITE, INFINITE
-    if known != INFINITE:
-        low, high = known - window, known + window
+    low, high = aspiration_window(known)
+    researches = 0
     while True:
-        low, high = max(low, -INFINITE), min(high, INFINITE)
         search.estimates = 0
         value = search_root(
             position,
@@ -120,11 +117,8 @@ def search_depth(position, evaluation, known, depth, batch, search, table):
         if abs(value) >= INFINITE:
             report_violation(position, VALUE, search)
             return value
-        window *= 4
-        if value <= low:
-            low = value - window if window < MAX_VALUE else -INFINITE
-        else:
-            high = value + window if window < MAX_VALUE else INFINITE
+        researches += 1
+        low, high = widened_window(low, high, value, researches)
 
 
 @compiled

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from engine.contract.legal import legal_moves
 from engine.contract.messages import contract_violation
 from engine.contract.native import records
 from engine.contract.positions import class_of_all, coerce
-from engine.contract.stop import CALLED, MOVES, PLIES, counts_turns
+from engine.contract.stop import MOVES, PLIES, counts_turns
 from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import Evaluation, evaluation_of
@@ -30,15 +30,15 @@ from engine.kernels.optionality import Optionality
 from engine.kernels.reference import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.kernels.scores import WIN, is_decisive
 from engine.kernels.solver import result_dtype
+from engine.search.options import ProofKeywords, ProofOptions, thread_count
+from engine.search.proving import ProofSettings
 from engine.search.results import Batch, PlainResult, Result
-from engine.search.running import Limits, watch
-from engine.search.solving import Solvers, proof_result, require_solvable, table_for, thread_count
-from engine.search.spans import Spans, provers, work_through
+from engine.search.running import KernelCall, Limits, run, watch
+from engine.search.solving import Solver, proof_result, require_solvable, table_for
+from engine.search.spans import Spans, proof_workers, work_through
 from engine.search.threads import SHARED_WORKERS, Workers
+from engine.storage.books import Book
 from engine.storage.tables import Table
-
-if TYPE_CHECKING:
-    from engine.storage.books import Book
 
 __all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
 
@@ -49,64 +49,59 @@ TO_THE_END = 1 << 30
 """A depth that no game reaches."""
 
 
-def solve(
-    position: Any,
-    *,
-    table: Table | None = None,
-    weak: bool = False,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    threads: int = 1,
-    book: Book | None = None,
-    stop: threading.Event | None = None,
-) -> Result:
+class SolveKeywords(ProofKeywords, total=False):
+    """Keywords of a proof, and of what it is found with."""
+
+    table: Table | None
+    threads: int
+    book: Book | None
+
+
+def solve(position: Any, **options: Unpack[SolveKeywords]) -> Result:
     """Prove the value of a position, a best move, and the line of best play.
 
     *weak* asks only who wins.  Without *table* the search starts from nothing, and with
-    one thread it visits the same nodes each time; with a :class:`Table` it builds on
-    what earlier searches with that table stored, and no other may use it meanwhile.  *nodes*
-    and *seconds* limit the search, and another thread can end it by setting the event *stop*.
-    A *book* is put into the table first.
+    one of the *threads* (by default there is one) it visits the same nodes each time; with a
+    :class:`Table` it builds on what earlier searches with that table stored, and no other may use
+    it meanwhile.  *nodes* and *seconds* limit the search, and another thread can end it by setting
+    the event *stop*.  A *book* is put into the table first.
     """
-    limits = Limits(nodes, seconds, stop)
-    with table_for(table) as table:
-        solvers = Solvers(type(position), table, threads, book=book)
-        return solvers.solve(position, weak=weak, limits=limits)
+    return _prove("solve", position, **options)
 
 
-def analyse(
-    position: Any,
-    *,
-    table: Table | None = None,
-    weak: bool = False,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    threads: int = 1,
-    book: Book | None = None,
-    stop: threading.Event | None = None,
-) -> Result:
-    """:func:`solve`, and prove the value of every legal move as well.
+def analyse(position: Any, **options: Unpack[SolveKeywords]) -> Result:
+    """Prove the values of a position and of every legal move, as :func:`solve` does.
 
     The limits are for all of it together.
     """
-    limits = Limits(nodes, seconds, stop)
+    return _prove("analyse", position, **options)
+
+
+def _prove(
+    kind: str,
+    position: Any,
+    *,
+    table: Table | None = None,
+    threads: int = 1,
+    book: Book | None = None,
+    **options: Unpack[ProofKeywords],
+) -> Result:
+    chosen = ProofOptions.of(kind, options)
     with table_for(table) as table:
-        solvers = Solvers(type(position), table, threads, book=book)
-        return solvers.analyse(position, weak=weak, limits=limits)
+        solver = Solver(type(position), table, threads, book=book)
+        prove = solver.solve if kind == "solve" else solver.analyse
+        return prove(position, weak=chosen.weak, limits=chosen.limits)
 
 
 def solve_many(
     positions: Sequence[Any],
     *,
     table: Table | None = None,
-    cold: bool = False,
-    weak: bool = False,
-    lines: bool = False,
-    nodes: int | None = None,
-    seconds: float | None = None,
     threads: int = 1,
-    stop: threading.Event | None = None,
+    cold: bool = False,
+    lines: bool = False,
     progress: Callable[[int], None] | None = None,
+    **options: Unpack[ProofKeywords],
 ) -> Batch:
     """Solve positions of one class, one after the other, with limits for each.
 
@@ -116,7 +111,7 @@ def solve_many(
     of its own instead, and they are together as large.
     *progress* is called now and then with the number of positions that are done.
     """
-    limits = Limits(nodes, seconds, stop)
+    chosen = ProofOptions.of("solve_many", options)
     positions = list(positions)
     if not positions:
         raise CutnodeError("there are no positions to solve")
@@ -131,16 +126,17 @@ def solve_many(
         rows[part], spent[part] = found
 
     line = 2 if lines else 0
-    options: dict[str, Any] = {"weak": weak, "line": line, "cold": cold}
     with table_for(table) as table:
-        workers = provers(positions, threads, table, limits, keep, **options)
+        settings = ProofSettings(chosen.weak, line, cold)
+        workers = proof_workers(positions, threads, table, chosen.limits, keep, settings)
 
         def look() -> None:
             if progress is not None:
                 progress(sum(worker.done for worker in workers))
 
-        ended = work_through(Spans([(0, len(positions))], threads), workers, stop, look)
-    return Batch(positions, rows, spent, functools.partial(proof_result, weak, ended), ended)
+        spans = Spans([(0, len(positions))], threads)
+        ended = work_through(spans, workers, chosen.limits.stops, look)
+    return Batch(positions, rows, spent, functools.partial(proof_result, chosen.weak, ended), ended)
 
 
 def perft(
@@ -153,7 +149,7 @@ def perft(
     stop: threading.Event | None = None,
     workers: Workers = SHARED_WORKERS,
 ) -> int:
-    """The number of lines of exactly *depth* moves from a position.
+    """Return the number of lines of exactly *depth* moves from a position.
 
     *finished* counts a line that ends the game earlier as one, too.  *bulk* counts the last
     moves without making them; else they are made, for a test of ``play`` and of its speed.
@@ -162,46 +158,37 @@ def perft(
     """
     cls = type(position)
     threads = thread_count(threads, cls)
-    Limits(stop=stop)
-    run = perft_node.specialise(cls)
+    limits = Limits(stop=stop)
+    count_lines = perft_node.specialise(cls)
     settings = {"finished": bool(finished), "bulk": bool(bulk)}
     memories = [_plain_memory(cls, **settings) for _ in range(threads)]
     parts = [(coerce(position), _depth(depth))]
     while threads > 1 and len(parts) < PARTS_EACH * threads and any(map(_is_wide, parts)):
         parts = [smaller for part in parts for smaller in _divided(part)]
     waiting = iter(parts)  # what one thread takes no other gets
-    counts: list[int] = []
 
-    def work(memory: Memory) -> None:
-        for part, left in waiting:
-            counts.append(int(run(part, left, 0, memory.argument)))
+    def count(memory: Memory) -> int:
+        return sum(int(count_lines(part, left, 0, memory.argument)) for part, left in waiting)
 
-    def look() -> str:
-        return "stopped" if stop is not None and stop.is_set() else ""
-
-    def end() -> None:
-        for memory in memories:
-            memory["stop"] = CALLED
-
-    tasks = [functools.partial(work, memory) for memory in memories]
-    reason = workers.run(tasks, look, end, Clock(None).patience)
+    calls = [KernelCall(functools.partial(count, memory), memory) for memory in memories]
+    reason = run(calls, limits.stops, workers=workers)
     for memory in memories:
         _require_sound(memory, position)
     if reason == "interrupted":
         raise KeyboardInterrupt
     if reason:
         raise CutnodeError("the count was stopped before its end")
-    return sum(counts)
+    return sum(call.answer for call in calls)
 
 
 def _is_wide(part: tuple[Any, int]) -> bool:
-    """Whether a position and the depth that is left are worth dividing."""
+    """Return whether a position and the depth that is left are worth dividing."""
     position, depth = part
     return depth > 2 and not outcome(position)[0]
 
 
 def _divided(part: tuple[Any, int]) -> list[tuple[Any, int]]:
-    """The positions a ply below one that is worth it, and the depths that are left to them."""
+    """Return the positions a ply below, if it is worth it, and the depths left to them."""
     if not _is_wide(part):
         return [part]
     position, depth = part
@@ -219,7 +206,7 @@ def minimax(
     soonest: bool = True,
     depth_in: str = "turns",
 ) -> PlainResult:
-    """The value by minimax without any pruning, to the end of the game or *depth* plies.
+    """Return the value by minimax without pruning, to the end of the game or *depth* plies.
 
     Where the depth ends a line, an estimate stands for the value: the game's ``evaluate``,
     or another *evaluation*; what is counted then are scores (see ``engine.kernels.scores``).
@@ -236,7 +223,7 @@ def alphabeta(
     soonest: bool = True,
     depth_in: str = "turns",
 ) -> PlainResult:
-    """The same value by textbook alpha-beta, in the game's order of moves, without a table."""
+    """Return that value by textbook alpha-beta, in the game's order of moves, without a table."""
     if defines(type(position), "chance"):
         raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
     window = (-INFINITE, INFINITE)
@@ -267,7 +254,7 @@ def _plain(
 
 
 def _plain_memory(cls: Any, **settings: int) -> Memory:
-    """The memory of a plain kernel, with some of its numbers."""
+    """Return the memory of a plain kernel, with some of its numbers."""
     memory = Memory(cls, plain_dtype(cls))
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
     for name, value in settings.items():

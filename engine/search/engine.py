@@ -8,39 +8,40 @@ Calls either wait for their result, in a thread that may be that of Ctrl-C, or r
 
 from __future__ import annotations
 
-import functools
-import inspect
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self, Unpack
 
 from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError
 from engine.kernels.clock import Clock
-from engine.kernels.evaluation import Evaluation
 from engine.kernels.node import search_dtype
-from engine.kernels.optionality import Optionality
 from engine.kernels.solver import search_dtype as solver_dtype
 from engine.search.api import perft
 from engine.search.handles import Handle, Progress, Stop
-from engine.search.helper_threads import Crew
+from engine.search.options import (
+    ProofKeywords,
+    ProofOptions,
+    SearcherKeywords,
+    SearchKeywords,
+    SearchOptions,
+    class_of,
+    thread_count,
+)
 from engine.search.results import Iteration, Result, SearchResult
-from engine.search.running import Limits, require_limit
-from engine.search.searcher import Searcher, class_of, require_history
-from engine.search.solving import Solvers, require_solvable, thread_count
+from engine.search.searcher import Searcher
+from engine.search.solving import Solver, require_solvable
 from engine.search.threads import Workers, interrupts
 from engine.storage.tables import Table
-
-if TYPE_CHECKING:
-    from engine.storage.books import Book
 
 __all__ = ["Engine"]
 
 MEBIBYTE = 1 << 20
 
-LOOK = 0.1
-"""Who closes an engine tells its search to end every so many seconds, until it has."""
+CLOSING_PATIENCE = 0.1
+"""An engine that is closed tells its search to end every so many seconds, until it has."""
 
 
 class Engine:
@@ -67,38 +68,20 @@ class Engine:
         *,
         table: Table | int = 64,
         threads: int = 1,
-        evaluation: str | Evaluation | Optionality | None = None,
-        techniques: Iterable[str] | None = None,
-        exact: bool = False,
-        driver: str = "alphabeta",
-        soonest: bool = True,
-        depth_in: str = "turns",
-        debug: bool = False,
-        book: Book | None = None,
+        **options: Unpack[SearcherKeywords],
     ):
         cls = class_of(game)
         self.threads = thread_count(threads, cls)
         self._workers = Workers()
-        leader = Searcher(
-            cls,
-            table=table,
-            evaluation=evaluation,
-            techniques=techniques,
-            exact=exact,
-            driver=driver,
-            soonest=soonest,
-            depth_in=depth_in,
-            debug=debug,
-            book=book,
-            workers=self._workers,
-            ready=False,
+        searcher = Searcher(
+            cls, table=table, threads=threads, workers=self._workers, ready=False, **options
         )
-        self._crew: Crew | None = Crew(leader, threads)
+        self._searcher: Searcher | None = searcher
         self.cls: Any = cls
-        self.techniques = leader.techniques
-        self.exact = leader.exact
-        self.megabytes = self.room(cls, table=leader.table, threads=threads)
-        self._solvers: Solvers | None = None
+        self.techniques = searcher.techniques
+        self.exact = searcher.exact
+        self.megabytes = self.room(cls, table=searcher.table, threads=threads)
+        self._solver: Solver | None = None
         self._busy = threading.Lock()
         self._lock = threading.Lock()
         self._spare = Stop()
@@ -109,7 +92,7 @@ class Engine:
 
     @staticmethod
     def room(game: Any, *, table: Table | int = 64, threads: int = 1) -> int:
-        """The memory in MiB that an engine may take: its table, and that of each thread."""
+        """Return the memory in MiB that an engine may take: its table, and that of each thread."""
         cls = class_of(game)
         each = 0
         if not is_plain(cls):
@@ -128,32 +111,17 @@ class Engine:
         try:
             for kind in kinds or ("search",):
                 if kind == "search":
-                    self._opened().leader.prepare()
+                    self._opened().prepare()
                 else:
                     _require_kind(kind)
-                    self._ready_solvers()
+                    self._ready_solver()
         finally:
             self._finish()
 
     # Calls that wait
 
-    def search(
-        self,
-        position: Any,
-        *,
-        depth: int | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        soft_seconds: float | None = None,
-        stop: threading.Event | None = None,
-        lines: int = 1,
-        seed: int | None = None,
-        moves: Iterable[int] | None = None,
-        history: Sequence[Any] = (),
-        progress: Callable[[Iteration], None] | None = None,
-        bounds: Callable[[Iteration], None] | None = None,
-    ) -> SearchResult:
-        """The best move and its score, as deep as limits allow.
+    def search(self, position: Any, **options: Unpack[SearchKeywords]) -> SearchResult:
+        """Return the best move and its score, as deep as limits allow.
 
         *depth* is in plies, to 63; *seconds* ends a search in its middle, *soft_seconds*
         only between depths; *stop* is an event that ends it.  The result is that of the
@@ -166,70 +134,39 @@ class Engine:
         each depth, and *bounds* where a score turns out to be beyond what was expected, with
         the bound that is known by then.  What a callback raises ends the search.
         """
-        require_limit(depth, nodes, seconds, soft_seconds, stop)
-        running = self._begin(stop)
+        chosen = SearchOptions.of("search", options)
+        chosen.require_limit()
+        running = self._begin(chosen.stop)
         try:
-            return self._opened().search(
-                position,
-                depth=depth,
-                nodes=nodes,
-                seconds=seconds,
-                soft_seconds=soft_seconds,
-                stop=running,
-                lines=lines,
-                seed=seed,
-                moves=moves,
-                history=history,
-                progress=progress,
-                bounds=bounds,
-            )
+            return self._opened().run(position, chosen, stop=running)
         finally:
             self._finish()
 
-    def solve(
-        self,
-        position: Any,
-        *,
-        weak: bool = False,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        stop: threading.Event | None = None,
-    ) -> Result:
+    def solve(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
         """Prove the value of a position, a best move, and the line of best play.
 
         As :func:`engine.solve` does, and with what earlier proofs have stored.
         """
-        running = self._begin(stop)
-        try:
-            limits = Limits(nodes, seconds, running)
-            return self._prover(position).solve(position, weak=weak, limits=limits)
-        finally:
-            self._finish()
+        return self._prove(position, "solve", ProofOptions.of("solve", options))
 
-    def analyse(
-        self,
-        position: Any,
-        *,
-        weak: bool = False,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        stop: threading.Event | None = None,
-    ) -> Result:
+    def analyse(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
         """:meth:`solve`, and prove the value of every legal move as well."""
-        running = self._begin(stop)
+        return self._prove(position, "analyse", ProofOptions.of("analyse", options))
+
+    def _prove(self, position: Any, kind: str, options: ProofOptions) -> Result:
+        running = self._begin(options.stop)
         try:
-            limits = Limits(nodes, seconds, running)
-            return self._prover(position).analyse(position, weak=weak, limits=limits)
+            return self._proof(position, kind, options, running)
         finally:
             self._finish()
 
     def evaluate(self, position: Any) -> float:
-        """The score of a position without looking ahead: the estimate for the mover."""
+        """Return the score of a position without looking ahead: the estimate for the mover."""
         self._require_mine(position)
-        return self._opened().leader.estimate(position)
+        return self._opened().estimate(position)
 
     def perft(self, position: Any, depth: int, *, finished: bool = False, bulk: bool = True) -> int:
-        """The number of lines of so many moves, counted by all threads: see :func:`perft`."""
+        """Count the lines of *depth* moves, with all threads: see :func:`perft`."""
         running = self._begin(None)
         try:
             self._require_mine(position)
@@ -255,25 +192,25 @@ class Engine:
         """
         return self._start(position, kind, Clock(None), options)
 
-    def ponder(self, position: Any, **options: Any) -> Handle:
+    def ponder(self, position: Any, **options: Unpack[SearchKeywords]) -> Handle:
         """Begin a search whose limits of time count only from ``hit()`` of its handle on.
 
         For the time in which the other player thinks: *position* is the one that is expected.  If
         another comes, ``stop()`` the handle.
         """
-        return self._start(position, "search", Clock(None, held=True), options)
+        return self._start(position, "search", Clock(None, held=True), dict(options))
 
-    async def search_async(self, position: Any, **options: Any) -> SearchResult:
+    async def search_async(self, position: Any, **options: Unpack[SearchKeywords]) -> SearchResult:
         """:meth:`search` without blocking the event loop; cancelling the task ends the search."""
         result: SearchResult = await self.start(position, "search", **options)
         return result
 
-    async def solve_async(self, position: Any, **options: Any) -> Result:
+    async def solve_async(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
         """:meth:`solve` without blocking the event loop; cancelling the task ends the proof."""
         result: Result = await self.start(position, "solve", **options)
         return result
 
-    async def analyse_async(self, position: Any, **options: Any) -> Result:
+    async def analyse_async(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
         """:meth:`analyse` without blocking the event loop; cancelling the task ends it."""
         result: Result = await self.start(position, "analyse", **options)
         return result
@@ -282,7 +219,7 @@ class Engine:
 
     @property
     def table(self) -> Table:
-        return self._opened().leader.table
+        return self._opened().table
 
     def new_game(self) -> None:
         """Forget what searches have stored and learned: the next is as the first."""
@@ -300,16 +237,16 @@ class Engine:
 
     def close(self) -> None:
         """End the search that is under way, and give memory and threads back."""
-        if self._crew is None:
+        if self._searcher is None:
             return
         if self._thread == threading.get_ident():
             raise CutnodeError("a callback cannot close the engine that calls it: stop() it")
         self.stop()
-        while not self._busy.acquire(timeout=LOOK):
+        while not self._busy.acquire(timeout=CLOSING_PATIENCE):
             if self._workers.left_behind:
                 break
             self.stop()
-        self._crew = self._solvers = None
+        self._searcher = self._solver = None
         self._busy.release()
         self._workers.close()
 
@@ -328,27 +265,32 @@ class Engine:
         raise TypeError("an engine cannot be copied or sent: make another")
 
     def __repr__(self) -> str:
-        state = "closed" if self._crew is None else f"{self.megabytes} MiB"
+        state = "closed" if self._searcher is None else f"{self.megabytes} MiB"
         return f"<Engine for {game_name(self.cls)}, {state}, {self.threads} threads>"
 
     # One search at a time
 
-    def _opened(self) -> Crew:
-        if self._crew is None:
+    def _opened(self) -> Searcher:
+        if self._searcher is None:
             raise CutnodeError("this engine is closed")
-        return self._crew
+        return self._searcher
 
-    def _prover(self, position: Any) -> Solvers:
-        self._require_mine(position)
-        return self._ready_solvers()
-
-    def _ready_solvers(self) -> Solvers:
-        if self._solvers is None:
-            leader = self._opened().leader
-            self._solvers = Solvers(
-                self.cls, leader.table, self.threads, self._workers, leader.book
+    def _ready_solver(self) -> Solver:
+        if self._solver is None:
+            searcher = self._opened()
+            self._solver = Solver(
+                self.cls, searcher.table, self.threads, self._workers, searcher.book
             )
-        return self._solvers
+        return self._solver
+
+    def _proof(
+        self, position: Any, kind: str, options: ProofOptions, stop: threading.Event
+    ) -> Result:
+        """Prove the value of a position, and of all moves to ``"analyse"`` it."""
+        self._require_mine(position)
+        solver = self._ready_solver()
+        prove = solver.solve if kind == "solve" else solver.analyse
+        return prove(position, weak=options.weak, limits=replace(options.limits, stop=stop))
 
     def _require_mine(self, position: Any) -> None:
         if type(position) is not self.cls:
@@ -360,12 +302,10 @@ class Engine:
 
         It is a handle's *own*, or one for all calls that have no handle.
         """
-        if stop is not None:
-            Limits(stop=stop)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this engine is searching already: stop() it, or use another")
         try:
-            if not self._opened().leader.table.in_use.acquire(blocking=False):
+            if not self._opened().table.in_use.acquire(blocking=False):
                 raise CutnodeError("another search uses this engine's table")
         except CutnodeError:
             self._busy.release()
@@ -382,7 +322,7 @@ class Engine:
     def _finish(self) -> None:
         with self._lock:
             self._stop, self._thread = None, 0
-        self._opened().leader.table.in_use.release()
+        self._opened().table.in_use.release()
         self._busy.release()
 
     def _end(self, stop: Stop) -> None:
@@ -390,15 +330,14 @@ class Engine:
         with self._lock:
             stop.set()
             if self._stop is stop:
-                if self._crew is not None:
-                    self._crew.leader.stop()
-                if self._solvers is not None:
-                    self._solvers.stop()
+                if self._searcher is not None:
+                    self._searcher.stop()
+                if self._solver is not None:
+                    self._solver.stop()
 
-    def _start(self, position: Any, kind: str, clock: Clock, options: dict[str, Any]) -> Handle:
-        _require_options(kind, options)
-        call = self._call(position, kind, clock, dict(options))
-        running = self._begin(options.get("stop"), Stop())
+    def _start(self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]) -> Handle:
+        stop, call = self._call(position, kind, clock, keywords)
+        running = self._begin(stop, Stop())
         self._opened().reset()
         handle = Handle(position, kind, clock, running, self._end, self._progress)
 
@@ -426,18 +365,16 @@ class Engine:
         return handle
 
     def _progress(self, handle: Handle, result: Any = None) -> Progress:
-        """How far a search is that is under way, or at its end."""
-        crew = self._opened()
-        fill, seconds = crew.leader.table.fill(), handle.clock.elapsed()
+        """Return how far a search is that is under way, or at its end."""
+        searcher = self._opened()
+        fill, seconds = searcher.table.fill(), handle.clock.elapsed()
         if handle.kind != "search":
             if result is not None:
                 value, bounds = result.value, (result.lower, result.upper)
                 return Progress(0, value, *bounds, result.pv, result.nodes, seconds, fill)
-            nodes, lower, upper = (
-                (0, None, None) if self._solvers is None else self._solvers.progress()
-            )
+            solver = self._solver
+            nodes, lower, upper = (0, None, None) if solver is None else solver.progress()
             return Progress(0, None, lower, upper, (), nodes, seconds, fill)
-        nodes = int(crew.leader.memory["nodes"]) + crew.nodes()
         depth, value = 0, None
         line: tuple[int, ...] = ()
         if result is not None:
@@ -446,69 +383,34 @@ class Engine:
             last = handle.iterations[-1]
             depth, value = last.depth, last.value
             line = last.lines[0].pv if last.lines else ()
-        return Progress(depth, value, None, None, line, nodes, seconds, fill)
+        return Progress(depth, value, None, None, line, searcher.nodes(), seconds, fill)
 
     def _call(
-        self, position: Any, kind: str, clock: Clock, options: dict[str, Any]
-    ) -> Callable[[Stop, Handle], Any]:
-        """What a call of some kind does, once its options are known to be good."""
-        crew = self._opened()
-        options.pop("stop", None)
-        if kind == "search":
-            told, bounds = (options.pop(name, None) for name in ("progress", "bounds"))
-            history = tuple(options.pop("history", ()))
-            require_history(history, self.cls)
-            if options.get("moves") is not None:
-                options["moves"] = tuple(options["moves"])
-            crew.leader.check(position, **options, stop=Stop())
+        self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
+    ) -> tuple[threading.Event | None, Callable[[Stop, Handle], Any]]:
+        """Check the options of a call of some kind; return its stop event, and the call."""
+        _require_kind(kind)
+        if kind != "search":
+            options = ProofOptions.of(kind, keywords)
+            require_solvable(self.cls)
+            self._require_mine(position)
+            return options.stop, lambda running, _: self._proof(position, kind, options, running)
+        chosen = SearchOptions.of(kind, keywords)
+        searcher = self._opened()
+        searcher.check(position, chosen)
 
-            def search(running: Stop, handle: Handle) -> SearchResult:
-                def follow(iteration: Iteration) -> None:
-                    handle.note(iteration)
-                    if told is not None:
-                        told(iteration)
+        def search(running: Stop, handle: Handle) -> SearchResult:
+            def follow(iteration: Iteration) -> None:
+                handle.note(iteration)
+                if chosen.progress is not None:
+                    chosen.progress(iteration)
 
-                return crew.search(
-                    position,
-                    stop=running,
-                    progress=follow,
-                    bounds=bounds,
-                    history=history,
-                    clock=clock,
-                    **options,
-                )
+            options = replace(chosen, progress=follow)
+            return searcher.run(position, options, stop=running, clock=clock)
 
-            return search
-        require_solvable(self.cls)
-        self._require_mine(position)
-        weak = options.pop("weak", False)
-        Limits(**options)
-
-        def prove(running: Stop, handle: Handle) -> Result:
-            limits = Limits(**options, stop=running)
-            method = getattr(self._prover(position), kind)
-            result: Result = method(position, weak=weak, limits=limits)
-            return result
-
-        return prove
+        return chosen.stop, search
 
 
 def _require_kind(kind: str) -> None:
     if kind not in ("search", "solve", "analyse"):
         raise CutnodeError(f"what an engine does is search, solve or analyse, not {kind!r}")
-
-
-@functools.cache
-def _options_of(kind: str) -> list[str]:
-    """The names of the options of a method."""
-    _, _, *options = inspect.signature(getattr(Engine, kind)).parameters
-    return options
-
-
-def _require_options(kind: str, options: Iterable[str]) -> None:
-    """See that a method has options of these names."""
-    _require_kind(kind)
-    known = _options_of(kind)
-    for name in options:
-        if name not in known:
-            raise TypeError(f"{kind}() takes {', '.join(known)}; there is no option {name!r}")

@@ -1,4 +1,4 @@
-"""The search for forced wins that people call: deepening, limits, the line, and the proof.
+"""The search for forced wins: deepening, limits, the line, and the proof.
 
 A :class:`Prover` runs the compiled search of ``engine.kernels.mate`` for one move, two, and so on.
 The line and the proof are found afterwards, with what is then in the table.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Unpack
 
 from engine.compiler.memory import Memory
 from engine.contract.dispatch import defines, game_name
@@ -21,9 +21,10 @@ from engine.contract.stop import MOVES, NODES, RUNNING
 from engine.contract.verbs import NO_MOVE, outcome, play
 from engine.kernels.clock import Clock
 from engine.kernels.mate import MOST_MOVES, mating_dtype, mating_root
+from engine.search.history import drawing_words
+from engine.search.options import LimitKeywords, chosen_moves, class_of
 from engine.search.proofs import Answer, ForcedWin, Proof
-from engine.search.running import UNLIMITED, Limits, run_watched
-from engine.search.searcher import chosen_moves, class_of, drawing_words
+from engine.search.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from engine.storage.tables import Table, holding
 
 __all__ = ["Prover", "prove_win"]
@@ -32,6 +33,15 @@ SHORT_NODES = 2_000
 """What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""
 
 ATTACKING, REPLYING = True, False
+
+
+class WinKeywords(LimitKeywords, total=False):
+    """Keywords of a search for a forced win."""
+
+    proof: bool
+    among: Iterable[int] | None
+    history: Sequence[Any]
+    progress: Callable[[int, int], None] | None
 
 
 class Prover:
@@ -61,37 +71,35 @@ class Prover:
         *,
         proof: bool = False,
         among: Iterable[int] | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        stop: threading.Event | None = None,
         history: Sequence[Any] = (),
         progress: Callable[[int, int], None] | None = None,
+        **limits: Unpack[LimitKeywords],
     ) -> ForcedWin:
-        """Whether the player to move wins within *moves* moves, 1 to 32: see :func:`prove_win`."""
+        """Search for a win within *moves* moves, 1 to 32: see :func:`prove_win`."""
         if type(position) is not self.cls:
             raise GameError(
                 f"this prover is for {game_name(self.cls)}, not {game_name(type(position))}"
             )
         if not 1 <= require_integer(moves, "a number of moves") <= MOST_MOVES:
             raise CutnodeError(f"a win is looked for within 1..{MOST_MOVES} moves, not {moves}")
-        limits = Limits(nodes, seconds, stop)
+        checked = Limits(**limits)
         chosen = None if among is None else chosen_moves(position, among)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this prover is busy: use a prover for each thread")
         try:
             words = drawing_words(history, position)
-            task = _Task(self, coerce(position), limits, chosen, words)
-            return task.run(moves, proof, progress)
+            question = _Question(self, coerce(position), checked, chosen, words)
+            return question.run(moves, proof, progress)
         finally:
             self._busy.release()
 
 
 class _Ended(Exception):  # noqa: N818
-    """A limit ended the search."""
+    """The end of the search by a limit, which the message names."""
 
 
-class _Task:
-    """One question to a prover."""
+class _Question:
+    """One question to a prover: its limits, and what it has found."""
 
     def __init__(
         self,
@@ -105,18 +113,17 @@ class _Task:
         self.position = position
         self.limits = limits
         self.chosen = chosen
-        self.barred = frozenset(words)
+        self.drawing = frozenset(words)
         self.clock = Clock(limits.seconds)
-        self.stops = [] if limits.stop is None else [limits.stop]
         self.first = True
         self.memory = memory = prover.memory
         prover.table.claim(prover.cls)
         memory.fill("killers", NO_MOVE)
         memory.clear(("nodes", "stop"))
-        barred = sorted(self.barred)
-        memory.words["path"][: len(barred)] = barred
-        memory["before"] = len(barred)
-        meaning = f"wins of {game_name(prover.cls)} {barred}".encode()
+        drawing = sorted(self.drawing)
+        memory.words["path"][: len(drawing)] = drawing
+        memory["before"] = len(drawing)
+        meaning = f"wins of {game_name(prover.cls)} {drawing}".encode()
         memory["purpose"] = int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
 
     def run(
@@ -145,7 +152,7 @@ class _Task:
                     pv = (*pv, move)
                 if wanted:
                     self.build(Answer(pv[0], moves), answers)
-                    proof = Proof(self.position, answers, self.barred)
+                    proof = Proof(self.position, answers, self.drawing)
         except _Ended as ended:
             reason = str(ended)
         except KeyboardInterrupt:
@@ -164,7 +171,7 @@ class _Task:
         )
 
     def winning_move(self, left: int) -> int:
-        """A move that wins within *left* moves, or ``NO_MOVE``."""
+        """Return a move that wins within *left* moves, or ``NO_MOVE``."""
         if self.chosen is None:
             won = self.ask(self.position, left, ATTACKING, 0)
             return int(self.memory["move"]) if won else NO_MOVE
@@ -176,52 +183,46 @@ class _Task:
         return NO_MOVE
 
     def ask(self, position: Any, left: int, attacking: bool, ply: int) -> bool:
-        """One call of the compiled search, for a position in which the game goes on."""
+        """Ask the compiled search whether a position in which the game goes on is won."""
         memory = self.memory
         limit = min(self.limits.nodes or UNLIMITED, UNLIMITED)
-        answers: list[bool] = []
 
-        def search() -> None:
+        def search() -> bool:
             first, self.first = self.first, False
-            answers[:] = [
-                bool(
-                    self.prover.run(
-                        *(position, left, attacking, ply, first),
-                        memory.argument,
-                        self.prover.table.words,
-                    )
-                )
-            ]
+            words = self.prover.table.words
+            arguments = position, left, attacking, ply, first, memory.argument, words
+            return bool(self.prover.run(*arguments))
 
-        if any(stop.is_set() for stop in self.stops):
+        if is_stopped(self.limits.stops):
             raise _Ended("stopped")
         if self.clock.is_over(0):
             raise _Ended("time limit")
+        call = KernelCall(search, memory, self.clock)
         reason = ""
         memory["stop"] = RUNNING
         memory["node_limit"] = min(limit, int(memory["nodes"]) + SHORT_NODES) - 1
-        search()
+        call.work()
         if memory["stop"] == NODES and int(memory["nodes"]) < limit:
             memory["stop"] = RUNNING
             memory["node_limit"] = limit - 1
-            reason = run_watched(search, memory, self.clock, self.stops)
+            reason = run([call], self.limits.stops)
         if memory["stop"] == MOVES:
             raise contract_violation(memory.position("violation", self.position), MOVES)
         if reason == "interrupted":
             raise KeyboardInterrupt
         if memory["stop"] != RUNNING:
             raise _Ended("node limit" if memory["stop"] == NODES else reason or "stopped")
-        return answers[0]
+        return bool(call.answer)
 
     def distance(self, position: Any, most: int) -> Answer:
-        """The quickest win from a position that is won within *most* moves."""
+        """Return the quickest win from a position that is won within *most* moves."""
         for left in range(1, most + 1):
             if self.ask(position, left, ATTACKING, 1):
                 return Answer(int(self.memory["move"]), left)
         raise CutnodeError(f"two positions have one key, one of them {position_text(position)}")
 
     def line(self, moves: int, first: Sequence[int]) -> Iterator[int]:
-        """The moves after the first of the quickest win against the longest defence."""
+        """Yield the moves after the first of the quickest win against the longest defence."""
         position, move = self.position, first[0]
         while moves > 1:
             position = play(position, move)
@@ -258,16 +259,10 @@ def prove_win(
     position: Any,
     moves: int,
     *,
-    proof: bool = False,
-    among: Iterable[int] | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    stop: threading.Event | None = None,
     table: Table | int = 64,
-    history: Sequence[Any] = (),
-    progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[WinKeywords],
 ) -> ForcedWin:
-    """Whether the player to move wins by force within *moves* of his own moves, and how quickly.
+    """Search for a forced win of the player to move within *moves* of his own moves.
 
     "Mate in three" is ``moves=3``.  The answer is exact either way, as far as ``key`` tells
     positions apart; *proof* asks for the proof of a win as well.  *among* are the only first
@@ -277,14 +272,4 @@ def prove_win(
     :class:`GameError` for games with chance or with extra turns.
     """
     with holding(table) as table:
-        return Prover(position, table=table).prove(
-            position,
-            moves,
-            proof=proof,
-            among=among,
-            nodes=nodes,
-            seconds=seconds,
-            stop=stop,
-            history=history,
-            progress=progress,
-        )
+        return Prover(position, table=table).prove(position, moves, **options)

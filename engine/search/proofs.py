@@ -1,4 +1,4 @@
-"""What is found of wins by force: in how few moves, by which line, and the proof of it.
+"""Forced wins as data: in how few moves, by which line, and the proof.
 
 A proof is data, an answer to every reply, and :meth:`Proof.verify` looks at it by the rules of
 the game alone.
@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.contract.derived import recurs
-from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.messages import move_text, position_text
-from engine.contract.notebook import InNotebooks
 from engine.contract.verbs import drawn, outcome, play, recurrence
-from engine.search.results import line_text
+from engine.search.results import PositionResult
 
 __all__ = ["Answer", "ForcedWin", "Proof"]
 
 
 @dataclass(frozen=True, slots=True)
-class ForcedWin(InNotebooks):
-    """Whether the player to move wins within so many of his own moves, whatever is replied.
+class ForcedWin(PositionResult):
+    """The answer whether the player to move wins within some of his moves, whatever is replied.
 
     Within *n* moves is within ``2 * n - 1`` plies.
     """
@@ -50,7 +48,7 @@ class ForcedWin(InNotebooks):
 
     @property
     def proven(self) -> bool:
-        """Whether the question is answered, either way."""
+        """Return whether the question is answered, either way."""
         return self.moves is not None or self.refuted >= self.within
 
     @property
@@ -58,12 +56,8 @@ class ForcedWin(InNotebooks):
         """The move that wins."""
         return self.pv[0] if self.pv else None
 
-    @property
-    def nodes_per_second(self) -> float:
-        return self.nodes / self.seconds if self.seconds > 0 else 0.0
-
     def meaning(self) -> str:
-        """The answer in words."""
+        """Return the answer in words."""
         if self.moves == 0:
             return "the player to move has won"
         if self.moves is not None:
@@ -74,16 +68,10 @@ class ForcedWin(InNotebooks):
             return f"no win within {counted(self.refuted)}, then unknown ({self.reason})"
         return f"unknown ({self.reason})"
 
-    def line_text(self) -> list[str]:
-        """The line in the game's own notation."""
-        return line_text(self.position, self.pv)
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with positions and moves in the game's own notation."""
+        """Return plain data, with positions and moves in the game's own notation."""
         line = self.line_text()
-        return {
-            "game": game_name(type(self.position)),
-            "position": position_text(self.position),
+        return self._about() | {
             "within": self.within,
             "moves": self.moves,
             "refuted": self.refuted,
@@ -100,14 +88,13 @@ class ForcedWin(InNotebooks):
         lines = [f"win    {self.meaning()}"]
         if self.pv:
             lines.append(f"line   {' '.join(self.line_text())}")
-        rate = f"{self.nodes_per_second:,.0f} per second"
-        lines.append(f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})")
+        lines.append(self._effort())
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the attacker plays in a position, and in how many moves he so wins."""
+    """A move of the attacker, and in how many moves it wins."""
 
     move: int
     moves: int
@@ -115,7 +102,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """That a position is won within so many moves: an answer to everything.
+    """A proof that a position is won within some moves: an answer to every reply.
 
     ``len`` is the number of positions with an answer.  A position that is reached in several
     ways is there once.
@@ -124,7 +111,7 @@ class Proof:
     position: Any
     answers: Mapping[Any, Answer]
     """For each position in which the attacker moves, if he plays so; the proven one first."""
-    barred: frozenset[int] = frozenset()
+    drawing: frozenset[int] = frozenset()
     """The words (``recurrence``) of positions of the game before, which are a draw now."""
 
     def __len__(self) -> int:
@@ -135,7 +122,7 @@ class Proof:
         return self.answers[self.position].moves
 
     def replies(self, position: Any) -> list[tuple[int, Any]]:
-        """The replies to the answer in a position, with where they lead; longest defence first."""
+        """Return the replies to an answer, and where they lead; the longest defence first."""
         after = play(position, self.answers[position].move)
         found = [(reply, play(after, reply)) for reply in legal_moves(after)]
         return sorted(found, key=lambda reply: -self._moves_from(reply[1]))
@@ -144,7 +131,7 @@ class Proof:
         return self.answers[position].moves if position in self.answers else 0
 
     def verify(self) -> None:
-        """Look at all of it by the rules alone; :class:`CutnodeError` says what is wrong, if it is.
+        """Check the proof by the rules alone; :class:`CutnodeError` says what is wrong.
 
         Every answer is a legal move, every reply to it has an answer or ends the game with a win
         of the attacker, no line is longer than is said, and no draw by a rule or by
@@ -179,7 +166,7 @@ class Proof:
             self._refuse_repetition(group)
 
     def _checked(self, position: Any) -> Answer:
-        """The answer in a position, which is a legal move, and wins at once if it says so."""
+        """Return the answer in a position: a legal move, which wins at once if it says so."""
         answer = self.answers.get(position)
         if answer is None:
             raise self._wrong(position, "there is no answer")
@@ -196,7 +183,7 @@ class Proof:
             return
         if drawn(position):
             raise self._wrong(position, "it is drawn by a rule")
-        if self.barred and recurrence(position) in self.barred:
+        if self.drawing and recurrence(position) in self.drawing:
             raise self._wrong(position, "it is drawn by repetition")
 
     def _refuse_repetition(self, group: list[Any]) -> None:
@@ -220,7 +207,7 @@ class Proof:
         return CutnodeError(f"the proof is wrong at {position_text(position)}: {what}")
 
     def lines(self) -> Iterator[str]:
-        """The tree for people, a line each: a reply and its answer, and indented what follows.
+        """Yield the tree as text, a line for a reply and its answer, and indented what follows.
 
         What is reached in several ways is shown once, has a number, and is referred to by that.
         """
@@ -248,7 +235,7 @@ class Proof:
             waiting += reversed(below)
 
     def _numbers(self) -> dict[Any, int]:
-        """Numbers for positions reached in several ways in which the win takes some moves yet."""
+        """Number the positions reached in several ways in which the win takes some moves yet."""
         met: dict[Any, int] = {}
         for position in self.answers:
             for _, child in self.replies(position):
@@ -258,7 +245,7 @@ class Proof:
         return {position: number for number, position in enumerate(several, 1)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: a list of positions, the proven one first, with their answers and replies.
+        """Return plain data: positions, the proven one first, with their answers and replies.
 
         The replies lead to positions of the list by their numbers, or to None: the game is won.
         """

@@ -1,39 +1,26 @@
-"""What a search found out: immutable, printable, picklable."""
+"""The results of searches and proofs: immutable, printable, picklable."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 
-from engine.contract.derived import same_after_chance
 from engine.contract.dispatch import game_name
-from engine.contract.errors import PositionError
 from engine.contract.messages import description, move_text, position_text
 from engine.contract.notebook import InNotebooks
-from engine.contract.positions import coerce
-from engine.contract.text import quoted
-from engine.contract.verbs import (
-    canonical,
-    chance,
-    chance_outcome,
-    moves_again,
-    play,
-)
+from engine.contract.verbs import play
 from engine.kernels.scores import win_distance
-from engine.kernels.value_iteration import (
-    slot_of,
-)
 from engine.search.statistics import Statistics
 
 __all__ = [
     "Batch",
-    "Iterated",
     "Iteration",
     "Line",
     "PlainResult",
+    "PositionResult",
     "Result",
     "SearchResult",
     "TableUse",
@@ -54,9 +41,36 @@ class TableUse:
     """Stores for which another position of the same search gave way."""
 
 
+class PositionResult(InNotebooks):
+    """The result of a search or a proof, of whatever kind."""
+
+    __slots__ = ()
+
+    pv: tuple[int, ...]
+    nodes: int
+    seconds: float
+
+    @property
+    def nodes_per_second(self) -> float:
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
+
+    def line_text(self) -> list[str]:
+        """Return the best line in the game's own notation."""
+        return line_text(self.position, self.pv)
+
+    def _about(self) -> dict[str, Any]:
+        """Return plain data of the position."""
+        return {"game": game_name(type(self.position)), "position": position_text(self.position)}
+
+    def _effort(self) -> str:
+        """Return the line of text that says how many nodes were visited, in which time."""
+        rate = f"{self.nodes_per_second:,.0f} per second"
+        return f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})"
+
+
 @dataclass(frozen=True, slots=True)
-class Result(InNotebooks):
-    """What is known of a position.
+class Result(PositionResult):
+    """The result of a proof: what is known of the value of a position.
 
     *value* is the value for the mover, or None if it was not proven; the truth is always
     within *lower* and *upper*.  Solved weakly, the three are signs: 1 the mover wins, 0
@@ -91,31 +105,21 @@ class Result(InNotebooks):
         """The plies of the best line."""
         return len(self.pv)
 
-    @property
-    def nodes_per_second(self) -> float:
-        return self.nodes / self.seconds if self.seconds > 0 else 0.0
-
     def meaning(self) -> str:
-        """The value in words."""
+        """Return the value in words."""
         if self.value is None:
             return f"between {self.lower} and {self.upper} ({self.reason})"
         words = None if self.weak else description(self.position, self.value)
         sign = (self.value > 0) - (self.value < 0)
         return words or ("draw", "the player to move wins", "the player to move loses")[sign]
 
-    def line_text(self) -> list[str]:
-        """The best line in the game's own notation."""
-        return line_text(self.position, self.pv)
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with positions and moves in the game's own notation."""
+        """Return plain data, with positions and moves in the game's own notation."""
         best = None if self.best_move is None else move_text(self.position, self.best_move)
         scores = None
         if self.scores is not None:
             scores = {move_text(self.position, move): v for move, v in self.scores.items()}
-        return {
-            "game": game_name(type(self.position)),
-            "position": position_text(self.position),
+        return self._about() | {
             "value": self.value,
             "proven": self.proven,
             "lower": self.lower,
@@ -141,13 +145,12 @@ class Result(InNotebooks):
             lines.append(f"best   {data['best_move']}")
         if data["pv"]:
             lines.append(f"line   {' '.join(data['pv'])}")
-        rate = f"{self.nodes_per_second:,.0f} per second"
-        lines.append(f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})")
+        lines.append(self._effort())
         return "\n".join(lines)
 
 
 def line_text(position: Any, line: Sequence[int]) -> list[str]:
-    """The moves of a line of play in the game's own notation."""
+    """Return the moves of a line of play in the game's own notation."""
     texts = []
     for move in line:
         texts.append(move_text(position, move))
@@ -156,7 +159,7 @@ def line_text(position: Any, line: Sequence[int]) -> list[str]:
 
 
 def score_text(score: float) -> str:
-    """A score as people read it."""
+    """Return a score as text."""
     return f"{score:.6g}" if isinstance(score, float) else str(score)
 
 
@@ -189,8 +192,8 @@ class Iteration:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult(InNotebooks):
-    """What a search of limited depth found.
+class SearchResult(PositionResult):
+    """The result of a search of limited depth.
 
     *value* is a score for the mover: see ``engine.kernels.scores``.  Scores are whole numbers, and
     floats in games of chance.  It is *proven* if it does not
@@ -221,16 +224,16 @@ class SearchResult(InNotebooks):
         return self.lines[0].move if self.lines else None
 
     @property
-    def pv(self) -> tuple[int, ...]:
+    def pv(self) -> tuple[int, ...]:  # type: ignore[override]
         """The best line of play, up to the first event of chance."""
         return self.lines[0].pv if self.lines else ()
 
     @property
-    def nodes(self) -> int:
+    def nodes(self) -> int:  # type: ignore[override]
         return self.statistics.nodes
 
     def meaning(self) -> str:
-        """The score in words."""
+        """Return the score in words."""
         distance = win_distance(self.value) if self.decisive else None
         if isinstance(self.value, float) and distance != 0:
             distance = None  # a mean of several distances, or of wins and losses
@@ -243,10 +246,8 @@ class SearchResult(InNotebooks):
         return f"{winner} wins in {distance} {'plies' if distance > 1 else 'ply'}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with positions and moves in the game's own notation."""
-        return {
-            "game": game_name(type(self.position)),
-            "position": position_text(self.position),
+        """Return plain data, with positions and moves in the game's own notation."""
+        return self._about() | {
             "value": self.value,
             "proven": self.proven,
             "exact": self.exact,
@@ -283,9 +284,8 @@ class SearchResult(InNotebooks):
             label = "best   " if line is self.lines[0] else "then   "
             score = "" if len(self.lines) == 1 else f"{score_text(line.value):>6}  "
             lines.append(f"{label}{score}{' '.join(texts)}")
-        rate = f"{self.statistics.nodes_per_second:,.0f} per second"
         lines.append(f"depth  {self.depth}  ({self.reason})")
-        lines.append(f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})")
+        lines.append(self._effort())
         return "\n".join(lines)
 
 
@@ -334,149 +334,9 @@ class Batch(Sequence[Result]):
 
 @dataclass(frozen=True, slots=True)
 class PlainResult:
-    """What a plain search found: a value, and the positions that it visited."""
+    """The result of a plain search: a value, and the positions that it visited."""
 
     value: float
     nodes: int
     leaves: int
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Iterated(InNotebooks):
-    """What value iteration found of a position, and of all that can be reached from it.
-
-    *value* is the value for the mover, or None if its bounds are not within *tolerance* of each
-    other; the truth is always within *lower* and *upper*.
-    """
-
-    position: Any
-    value: float | None
-    lower: float
-    upper: float
-    tolerance: float
-    best_move: int | None
-    """None if chance decides, or the game is over."""
-    scores: dict[int, float | None]
-    """The value for the mover of each legal move, or of each outcome of chance by its number."""
-    decisions: int
-    """States (classes of equivalent positions) in which a player moves,"""
-    chances: int
-    """in which chance decides,"""
-    finished: int
-    """and in which the game is over."""
-    sweeps: int
-    """The most times that the bounds of any state were computed."""
-    updates: int
-    """How many times that was done, all states together."""
-    seconds: float
-    reason: str
-    """Why it ended: proven, bounds stay apart, time limit, stopped, or interrupted."""
-    states: States = field(repr=False, compare=False)
-    """The bounds of all states."""
-
-    @property
-    def proven(self) -> bool:
-        return self.value is not None
-
-    @property
-    def positions(self) -> int:
-        """All states."""
-        return self.decisions + self.chances + self.finished
-
-    def bounds_of(self, position: Any) -> tuple[float, float]:
-        """The bounds of another position; :class:`PositionError` if play does not reach it."""
-        return self.states.bounds_of(position)
-
-    def value_of(self, position: Any) -> float:
-        """The value of another position for its mover: the middle of its bounds."""
-        return sum(self.bounds_of(position)) / 2
-
-    def meaning(self) -> str:
-        """The value in words."""
-        if self.value is None:
-            return f"between {self.lower:.12g} and {self.upper:.12g} ({self.reason})"
-        return description(self.position, self.value) or f"within {self.tolerance:g}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with positions and moves in the game's own notation.
-
-        The scores of outcomes of chance are named by the positions that they lead to.
-        """
-        best = None if self.best_move is None else move_text(self.position, self.best_move)
-        return {
-            "game": game_name(type(self.position)),
-            "position": position_text(self.position),
-            "value": self.value,
-            "proven": self.proven,
-            "lower": self.lower,
-            "upper": self.upper,
-            "tolerance": self.tolerance,
-            "best_move": best,
-            "scores": self._named_scores(),
-            "positions": self.positions,
-            "decisions": self.decisions,
-            "chances": self.chances,
-            "finished": self.finished,
-            "sweeps": self.sweeps,
-            "updates": self.updates,
-            "seconds": self.seconds,
-            "reason": self.reason,
-        }
-
-    def _named_scores(self) -> dict[str, float | None]:
-        if self.best_move is not None:
-            return {move_text(self.position, move): v for move, v in self.scores.items()}
-        outcomes = ((chance_outcome(self.position, n)[1], v) for n, v in self.scores.items())
-        return {position_text(position): v for position, v in outcomes}
-
-    def __str__(self) -> str:
-        data = self.to_dict()
-        value = "unknown" if self.value is None else f"{self.value:.12g}"
-        lines = [f"value  {value}  ({self.meaning()})"]
-        scores = {name: "?" if v is None else f"{v:.12g}" for name, v in data["scores"].items()}
-        if self.best_move is None:
-            lines += [f"then   {value:15}  {name}" for name, value in scores.items()]
-        else:
-            lines.append(f"scores {', '.join(f'{name}: {v}' for name, v in scores.items())}")
-            lines.append(f"best   {data['best_move']}")
-        lines.append(
-            f"states {self.positions:,}: {self.decisions:,} of a player, {self.chances:,} of "
-            f"chance, {self.finished:,} finished"
-        )
-        updates = self.updates / max(self.positions, 1)
-        lines.append(
-            f"sweeps {self.sweeps:,} at most, {updates:.1f} of a state, in {self.seconds:.3g} s"
-        )
-        return "\n".join(lines)
-
-
-class States:
-    """The bounds of the values of all states that can be reached from *root*."""
-
-    def __init__(self, root: Any, keys: Any, slots: Any, bounds: Any):
-        self.root = root
-        self._keys, self._slots, self._bounds = keys, slots, bounds
-
-    def __len__(self) -> int:
-        return len(self._bounds)
-
-    def bounds_of(self, position: Any) -> tuple[float, float]:
-        """Those of a position for its mover; :class:`PositionError` if it is not among them."""
-        if type(position) is not type(self.root):
-            raise PositionError(
-                f"the states are of {game_name(type(self.root))}, not {game_name(type(position))}"
-            )
-        word = canonical(coerce(position))[0]
-        state = int(self._slots[slot_of(word, self._keys, self._slots)]) - 1
-        if state < 0:
-            text, origin = position_text(position), position_text(self.root)
-            raise PositionError(f"{quoted(text)} cannot be reached from {quoted(origin)}")
-        lower, upper = self._bounds[state].tolist()
-        return lower, upper
-
-    def bounds_behind(self, position: Any, child: Any) -> tuple[float, float]:
-        """Those of a move, or of an outcome of chance, for the mover of *position*."""
-        again = same_after_chance if chance(position) else moves_again
-        lower, upper = self.bounds_of(child)
-        return (lower, upper) if again(position, child) else (-upper, -lower)

@@ -1,8 +1,9 @@
-"""Running compiled searches in threads, and ending them in time.
+"""Work in threads that is looked after: limits of time, stop events, Ctrl-C.
 
-A kernel runs without Python's lock in a thread of its own while the calling thread
-watches the clock, a stop event, and Ctrl-C.  A search is told to end by a word in its
-memory that it reads at every node.
+A :class:`ThreadTask` works in a thread, without Python's lock where it is compiled, while the
+thread that asked for it looks at the clock, at events, and at Ctrl-C.  :func:`run` does that for
+everything that is computed here: searches, proofs, batches, counts.  A kernel is stopped by a word
+in its memory that it reads at every node.
 """
 
 from __future__ import annotations
@@ -10,42 +11,26 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, Protocol
 
 from engine.compiler.memory import Memory
-from engine.contract.derived import most_value
-from engine.contract.dispatch import game_constant
 from engine.contract.errors import CutnodeError, require_integer
-from engine.contract.messages import contract_violation
-from engine.contract.native import records
-from engine.contract.positions import as_words, coerce
-from engine.contract.stop import CALLED, MOVES, RUNNING, TIME, VALUE
-from engine.contract.verbs import INFINITE
-from engine.kernels.clock import Clock, seconds_per_tick
-from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
-from engine.kernels.solver import (
-    PREPARE_TABLE,
-    SINGLE_THREADED,
-    plies_for,
-    result_dtype,
-    search_dtype,
-    solve_batch,
-)
-from engine.search.threads import SHARED_WORKERS, Workers
-from engine.storage.tables import Table
+from engine.contract.stop import CALLED, TIME
+from engine.kernels.clock import Clock
+from engine.search.threads import SHARED_WORKERS, Workers, interrupts
 
 __all__ = [
+    "UNLIMITED",
+    "KernelCall",
+    "KernelLoop",
     "Limits",
-    "Scouting",
-    "Solver",
+    "RunningTasks",
+    "ThreadTask",
+    "is_stopped",
     "require_limit",
     "run",
-    "run_watched",
-    "solver_memory",
     "watch",
 ]
 
@@ -54,11 +39,16 @@ UNLIMITED = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far the search of a position may go; None for no limit."""
+    """The limits of the search of a position; None for no limit."""
 
     nodes: int | None = None
     seconds: float | None = None
     stop: threading.Event | None = None
+
+    @property
+    def stops(self) -> Sequence[threading.Event]:
+        """The events that end the search."""
+        return () if self.stop is None else (self.stop,)
 
     def __post_init__(self) -> None:
         if self.nodes is not None and require_integer(self.nodes, "a node limit") < 1:
@@ -78,200 +68,173 @@ def require_limit(*limits: object) -> None:
         raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
 
 
-@dataclass(frozen=True, slots=True)
-class Scouting:
-    """What searches of limited depth say of positions, for those who prove their values."""
+class ThreadTask(Protocol):
+    """Work for one thread, which another thread looks after."""
 
-    guesses: list[int]
-    """The score of each position, or ``INFINITE`` if it was not searched."""
-    purpose: int
-    """Part of the keys under which the searches left their moves in the table."""
-    nodes: list[int]
-    seconds: list[float]
-    left: Limits
-    """The limits that are left to the proof of each."""
-    ended: str
-    """Why the searches, and so the proofs, were ended early; "" if they were not."""
+    def work(self) -> None:
+        """Do the work, in a thread of its own."""
 
+    def look(self) -> str:
+        """Look after the limits of time; return why all tasks should end, or ""."""
 
-def solver_memory(cls: Any) -> Memory:
-    """What a thread works in that solves positions of a class."""
-    memory = Memory(cls, search_dtype(cls))
-    memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
-    memory["line_limit"] = UNLIMITED
-    for name, usual in (("TABLE_PLIES", TABLE_PLIES), ("ENHANCED_PLIES", ENHANCED_PLIES)):
-        memory[name.lower()] = game_constant(cls, name, plies_for(cls, usual))
-    return memory
+    def stop(self) -> None:
+        """End the work soon, for good; from any thread, as often as it is asked."""
+
+    def patience(self) -> float:
+        """Return after how many seconds to look again."""
 
 
-class Solver:
-    """One thread's part of the work: some positions, a table, and the search's memory."""
+class RunningTasks:
+    """Tasks that have begun, each in a thread; :meth:`wait` has to follow.
 
-    rate = 0.0
+    If one of them raises, all are stopped, and :meth:`wait` raises that when they have ended.
+    """
 
-    def __init__(
+    def __init__(self, tasks: Sequence[ThreadTask], workers: Workers = SHARED_WORKERS):
+        self.tasks = tasks
+        self.failures: list[BaseException] = []
+        # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
+        self._finished: list[threading.Event] = []
+        try:
+            for task in tasks:
+                done = threading.Event()
+                workers.start(functools.partial(self._work, task), done)
+                self._finished.append(done)
+        except RuntimeError as error:  # there are no more threads to be had
+            self.failures.append(error)
+
+    def _work(self, task: ThreadTask) -> None:
+        try:
+            task.work()
+        except BaseException as error:
+            self.failures.append(error)
+            self.stop()
+
+    def stop(self) -> None:
+        """Tell all tasks to end."""
+        for task in self.tasks:
+            task.stop()
+
+    def wait(
         self,
-        positions: Sequence[Any],
-        table: Table,
-        limits: Limits,
-        *,
-        weak: bool,
-        line: int,
-        cold: bool,
-        sharing: int,
-        known: tuple[int, int] | None = None,
-        scouting: Scouting | None = None,
-        memory: Memory | None = None,
-    ):
-        self.example = coerce(positions[0])
-        self.words = as_words(positions)
-        self.table = table
-        table.claim(type(self.example))
-        self.options = (weak, line, cold)
-        self.sharing = sharing
-        cls: Any = type(self.example)
-        self.run = solve_batch.specialise(cls)
-        self.rows = records(len(positions), result_dtype(cls))
-        limit = most_value(self.example)
-        self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
-        self.rows["guess"] = INFINITE if scouting is None else scouting.guesses
-        self.rows["reason"] = CALLED
-        self.memory = solver_memory(cls) if memory is None else memory
-        self.search = self.memory.words
-        self.search["stop"][0] = RUNNING
-        self.most_nodes = min(limits.nodes or UNLIMITED, UNLIMITED)
-        self.search["node_limit"][0] = self.most_nodes - 1
-        self.search["scouted"][0] = 0 if scouting is None else scouting.purpose
-        self.search["stop_at"][0] = -1
-        self.clock = Clock(limits.seconds, held=True)
-        self.seconds = np.zeros(len(positions))
-        self.out_of_time: set[int] = set()
+        stops: Iterable[threading.Event] = (),
+        look: Callable[[], None] | None = None,
+        reason: str = "",
+    ) -> str:
+        """Look after the tasks until all have ended; return why they ended early, or "".
 
-    def __call__(self) -> None:
-        """Solve the positions; runs without Python's lock.
-
-        :class:`ContractError` if one of those that are met breaks the contract.
+        They do because a task says so, one of the events *stops* is set, or Ctrl-C is pressed; or
+        at once if there is a *reason* already.  *look* is called now and then.
         """
-        self.clock.release()
-        self._solve(self.sharing)
+        with interrupts() as pressed:
+            if reason or self.failures:
+                self.stop()
+            for done in self._finished:
+                over = False
+                while not over:
+                    try:
+                        over = done.wait(min(task.patience() for task in self.tasks))
+                        if not (reason or self.failures):
+                            reason = self._look(stops, look)
+                    except KeyboardInterrupt:  # of a handler that is not Python's own
+                        reason, over = "interrupted", done.is_set()
+                    except BaseException as error:
+                        self.failures.append(error)
+                    if pressed:
+                        reason = "interrupted"
+                    if (reason or self.failures) and not over:
+                        self.stop()
+        if self.failures:
+            raise self.failures[0]
+        return "interrupted" if pressed else reason
 
-    def attempt(self, nodes: int) -> bool:
-        """Whether so many nodes, in this thread, are enough to solve the only position.
-
-        Or all that there may be.  What is proven stays.
-        """
-        self.search["node_limit"][0] = min(nodes, self.most_nodes) - 1
-        self.search["line_limit"][0] = nodes
-        self._solve(SINGLE_THREADED)
-        done = self.search["stop"][0] == RUNNING or nodes >= self.most_nodes
-        self.search["node_limit"][0] = self.most_nodes - 1
-        self.search["line_limit"][0] = UNLIMITED
-        self.search["stop"][0], self.search["stop_at"][0] = RUNNING, -1
-        return bool(done)
-
-    def _solve(self, sharing: int) -> None:
-        self._call(self.rows, sharing)
-        if self.search["stop"][0] in (VALUE, MOVES):
-            violation = self.memory.position("violation", self.example)
-            raise contract_violation(violation, int(self.search["stop"][0]))
-        self.seconds = self.rows["ticks"] * self.seconds_per_tick()
-
-    def seconds_per_tick(self) -> float:
-        """The rate of the counter, measured once in a process."""
-        if not Solver.rate:
-            Solver.rate = seconds_per_tick(self._read_counter)
-        return Solver.rate
-
-    def _read_counter(self) -> int:
-        self._call(self.rows[:0], SINGLE_THREADED)
-        return int(self.search["ticks"][0])
-
-    def open_table(self) -> None:
-        """Make the table ready for several threads; before any of them starts."""
-        self._call(self.rows[:0], PREPARE_TABLE)
-
-    def _call(self, rows: np.ndarray, sharing: int) -> None:
-        memory, table = self.memory.argument, self.table.words
-        self.run(self.example, self.words, rows, *self.options, sharing, memory, table)
-
-    def check_time(self) -> None:
-        """End the search of the current position if its time is over."""
-        current = int(self.search["current"][0])
-        if self.clock.is_over(current) and current not in self.out_of_time:
-            self.out_of_time.add(current)
-            self.search["stop_at"][0] = current
-            self.search["stop"][0] = TIME
-
-    def end(self) -> None:
-        """End the search for good."""
-        self.search["stop_at"][0] = -1
-        self.search["stop"][0] = CALLED
+    def _look(self, stops: Iterable[threading.Event], look: Callable[[], None] | None) -> str:
+        reasons = [task.look() for task in self.tasks]
+        if look is not None:
+            look()
+        return "stopped" if is_stopped(stops) else next(filter(None, reasons), "")
 
 
 def run(
-    solvers: Sequence[Solver],
-    limits: Limits,
+    tasks: Sequence[ThreadTask],
+    stops: Iterable[threading.Event] = (),
     *,
-    first_wins: bool = False,
-    ended: str = "",
+    look: Callable[[], None] | None = None,
+    reason: str = "",
     workers: Workers = SHARED_WORKERS,
 ) -> str:
-    """Run solvers, each in a thread, to their end; return why they were ended early, or "".
+    """Run tasks, each in a thread, to their end; see :meth:`RunningTasks.wait`."""
+    with interrupts() as pressed:
+        if reason:
+            for task in tasks:
+                task.stop()
+        reason = RunningTasks(tasks, workers).wait(stops, look, reason)
+    return "interrupted" if pressed else reason
 
-    *first_wins*: they all work on the same, and the first to prove it ends the others.
-    *ended*: why they are to end in a moment, if that is known already.
+
+def is_stopped(stops: Iterable[threading.Event]) -> bool:
+    """Return whether one of some events is set."""
+    return any(stop.is_set() for stop in stops)
+
+
+class KernelCall:
+    """A task that is one call of a kernel, or some with the same memory; *clock* limits it."""
+
+    def __init__(self, call: Callable[[], Any], memory: Memory, clock: Clock | None = None):
+        self.call = call
+        self.memory = memory
+        self.clock = Clock(None) if clock is None else clock
+        self.answer: Any = None
+
+    def work(self) -> None:
+        self.answer = self.call()
+
+    def look(self) -> str:
+        return "time limit" if self.clock.is_over(0) else ""
+
+    def stop(self) -> None:
+        self.memory["stop"] = CALLED
+
+    def patience(self) -> float:
+        return self.clock.patience()
+
+
+class KernelLoop:
+    """A task of which the kernel takes positions one by one, each with a limit of time.
+
+    *control* is the memory in which the kernel says which position is its ``current`` one, and
+    reads for which one a stop is meant.
     """
 
-    def work(solver: Solver) -> None:
-        solver()
-        if first_wins and solver.rows[0]["reason"] == RUNNING:
-            for other in solvers:
-                if other is not solver:
-                    other.end()
+    def __init__(self, memory: Memory, control: Memory, clock: Clock):
+        self.memory = memory
+        self.control = control
+        self.clock = clock
+        self._out_of_time: set[int] = set()
 
-    def look() -> str:
-        for solver in solvers:
-            solver.check_time()
-        return "stopped" if limits.stop is not None and limits.stop.is_set() else ""
+    def work(self) -> None:
+        raise NotImplementedError
 
-    def end() -> None:
-        for solver in solvers:
-            solver.end()
+    def look(self) -> str:
+        """End the search of the current position if its time is over."""
+        current = int(self.control["current"])
+        if self.clock.is_over(current) and current not in self._out_of_time:
+            self._out_of_time.add(current)
+            self.control["stop_at"] = current
+            self.memory["stop"] = TIME
+        return ""
 
-    def patience() -> float:
-        return min(solver.clock.patience() for solver in solvers)
+    def stop(self) -> None:
+        self.control["stop_at"] = -1
+        self.memory["stop"] = CALLED
 
-    tasks = [functools.partial(work, solver) for solver in solvers]
-    return workers.run(tasks, look, end, patience, ended)
+    def patience(self) -> float:
+        return self.clock.patience()
 
 
-def watch(task: Callable[[], Any], memory: Memory) -> Any:
-    """Run a kernel in a thread, and return its answer; Ctrl-C ends it and is raised here."""
-    answers: list[Any] = []
-
-    def end() -> None:
-        memory.words["stop"][0] = CALLED
-
-    if SHARED_WORKERS.run([lambda: answers.append(task())], lambda: "", end, Clock(None).patience):
+def watch(call: Callable[[], Any], memory: Memory) -> Any:
+    """Call a kernel in a thread and return its answer; Ctrl-C ends it and is raised here."""
+    task = KernelCall(call, memory)
+    if run([task]):
         raise KeyboardInterrupt
-    return answers[0]
-
-
-def run_watched(
-    task: Callable[[], Any],
-    memory: Memory,
-    clock: Clock,
-    stops: Sequence[threading.Event],
-    workers: Workers = SHARED_WORKERS,
-) -> str:
-    """Run a kernel in a thread; return why its ``stop`` was set, or ""."""
-
-    def look() -> str:
-        if any(stop.is_set() for stop in stops):
-            return "stopped"
-        return "time limit" if clock.is_over(0) else ""
-
-    def end() -> None:
-        memory.words["stop"][0] = CALLED
-
-    return workers.run([task], look, end, clock.patience)
+    return task.answer

@@ -8,19 +8,34 @@ thousandth of the cost of the proof, in games whose estimates foretell values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.contract.dispatch import defines
 from engine.contract.positions import coerce
 from engine.contract.verbs import INFINITE, outcome, scout
 from engine.kernels.parameters import MOST_DEPTH, SCOUTING_SHARE
-from engine.search.helper_threads import Crew
-from engine.search.running import Limits, Scouting
+from engine.search.running import Limits
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 
-__all__ = ["scouting"]
+__all__ = ["Scouting", "scouting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scouting:
+    """The results of searches of limited depth that go before the proofs of positions."""
+
+    guesses: list[int]
+    """The score of each position, or ``INFINITE`` if it was not searched."""
+    purpose: int
+    """Part of the keys under which the searches left their moves in the table."""
+    nodes: list[int]
+    seconds: list[float]
+    left: Limits
+    """The limits that are left to the proof of each."""
+    ended: str
+    """Why the searches, and so the proofs, were ended early; "" if they were not."""
 
 
 def scouting(
@@ -29,13 +44,13 @@ def scouting(
     limits: Limits,
     *,
     cold: bool = False,
-    crew: Crew | None = None,
+    searcher: Searcher | None = None,
 ) -> Scouting | None:
-    """Search positions of one class as deep as their game says; None if it says nothing.
+    """Search positions of one class as deep as their game says; return None if it does not.
 
     It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position, and the proof has
-    the rest.  *cold*: what is found of a position does not depend on the others.  *crew* are
-    searchers with that table and the techniques of the game; without them there is a new one.
+    the rest.  *cold*: what is found of a position does not depend on the others.  *searcher* is one
+    with that table and the techniques of the game, by default a new one.
     """
     cls = type(positions[0])
     if not defines(cls, "scout"):
@@ -44,8 +59,8 @@ def scouting(
     if not any(depths) or (limits.nodes is not None and limits.nodes < SCOUTING_SHARE):
         return None
     table.claim(cls)
-    if crew is None:
-        crew = Crew(Searcher(cls, table=table), 1)
+    if searcher is None:
+        searcher = Searcher(cls, table=table)
     guesses = [INFINITE] * len(positions)
     nodes, seconds = [0] * len(positions), [0.0] * len(positions)
     ended = ""
@@ -54,8 +69,8 @@ def scouting(
             if cold:
                 table.forget()
             if cold or number == 0:
-                crew.unlearn()
-            result = crew.search(
+                searcher.unlearn()
+            result = searcher.search(
                 coerce(position),
                 depth=min(depth, MOST_DEPTH),
                 nodes=limits.nodes and limits.nodes // SCOUTING_SHARE,
@@ -72,4 +87,4 @@ def scouting(
         nodes=limits.nodes and max(1, limits.nodes - max(nodes)),
         seconds=limits.seconds and max(1e-3, limits.seconds - max(seconds)),
     )
-    return Scouting(guesses, int(crew.leader.words["purpose"][0]), nodes, seconds, left, ended)
+    return Scouting(guesses, int(searcher.words["purpose"][0]), nodes, seconds, left, ended)

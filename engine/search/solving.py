@@ -1,4 +1,4 @@
-"""Proving the values of positions of one game: the threads, their memory, and what they found."""
+"""The exact solver of one game: threads that prove the value of a position, and the result."""
 
 from __future__ import annotations
 
@@ -6,37 +6,35 @@ import contextlib
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from engine.contract.derived import most_value
-from engine.contract.dispatch import defines, game_constant, game_name, is_plain
-from engine.contract.errors import ContractError, CutnodeError, GameError, require_integer
+from engine.contract.dispatch import defines, game_constant, game_name
+from engine.contract.errors import ContractError, CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.positions import coerce
 from engine.contract.stop import NODES, PLIES, TIME
 from engine.contract.verbs import moves_again, play
 from engine.kernels.clock import Clock
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED, solve_batch
-from engine.search.helper_threads import Crew
+from engine.search.options import require_book, thread_count
+from engine.search.proving import ProofSettings, ProofTask, solver_memory
 from engine.search.results import Result, TableUse
-from engine.search.running import Limits, Solver, run, solver_memory
-from engine.search.scouting import scouting
-from engine.search.searcher import Searcher, require_book
-from engine.search.threads import MOST_THREADS, SHARED_WORKERS, Workers
+from engine.search.running import Limits, run
+from engine.search.scouting import Scouting, scouting
+from engine.search.searcher import Searcher
+from engine.search.threads import SHARED_WORKERS, Workers
+from engine.storage.books import Book
 from engine.storage.tables import Table
 
-if TYPE_CHECKING:
-    from engine.storage.books import Book
-
 __all__ = [
-    "Solvers",
+    "Solver",
     "lines_too_long",
     "proof_result",
     "require_solvable",
     "table_for",
-    "thread_count",
 ]
 
 SHORT_NODES = 1_000
@@ -46,12 +44,11 @@ DEFAULT_MEGABYTES = 256
 """The size of the table of searches that are given none."""
 
 
-class Solvers:
-    """Threads that prove the value of one position at a time, with one table.
+class Solver:
+    """Proves the values of positions of one game, one after the other, with some threads.
 
-    All of a *book* is put into the table before each proof, in 50 nanoseconds for each position.
-
-    One position after the other: their memory and the compiled code stay ready.
+    Its memory and the compiled code stay ready.  All of a *book* is put into the table before each
+    proof, in 50 nanoseconds for each position.
     """
 
     def __init__(
@@ -70,27 +67,27 @@ class Solvers:
         self.workers = workers
         solve_batch.specialise(cls)  # compiles before a clock runs
         self.memories = [solver_memory(cls) for _ in range(self.threads)]
-        self.scouts: Crew | None = None
+        self.scout: Searcher | None = None
         if defines(cls, "scout"):
-            self.scouts = Crew(Searcher(cls, table=table, workers=workers), self.threads)
-        self.running: list[Solver] = []
+            self.scout = Searcher(cls, table=table, threads=threads, workers=workers)
+        self.running: list[ProofTask] = []
         """Those of the position that is being solved."""
 
     def stop(self) -> None:
         """End what runs now, from any thread."""
-        if self.scouts is not None:
-            self.scouts.leader.stop()
-        for solver in self.running:
-            solver.end()
+        if self.scout is not None:
+            self.scout.stop()
+        for task in self.running:
+            task.stop()
 
     def progress(self) -> tuple[int, int | None, int | None]:
-        """Of the position that is being solved: nodes, and the proven bounds of its value."""
-        solvers = self.running
-        if not solvers:
+        """Return the nodes of the proof that runs, and the bounds proven so far."""
+        tasks = self.running
+        if not tasks:
             return 0, None, None
-        nodes = sum(int(solver.search["nodes"][0]) for solver in solvers)
-        lower = max(int(solver.rows[0]["lower"]) for solver in solvers)
-        return nodes, lower, min(int(solver.rows[0]["upper"]) for solver in solvers)
+        nodes = sum(int(task.search["nodes"][0]) for task in tasks)
+        lower = max(int(task.rows[0]["lower"]) for task in tasks)
+        return nodes, lower, min(int(task.rows[0]["upper"]) for task in tasks)
 
     def solve(
         self,
@@ -104,21 +101,12 @@ class Solvers:
         """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
         if self.book is not None:
             self.book.fill(self.table)
-        scouted = scouting([position], self.table, limits, crew=self.scouts)
+        scouted = scouting([position], self.table, limits, searcher=self.scout)
         if scouted is not None:
             limits = scouted.left
         ended = "" if scouted is None else scouted.ended
-        settings: dict[str, Any] = {"weak": weak, "line": line, "cold": False, "scouting": scouted}
-        first = Solver(
-            [position],
-            self.table,
-            limits,
-            sharing=SINGLE_THREADED,
-            known=known,
-            memory=self.memories[0],
-            **settings,
-        )
-        solvers = [first]
+        first = self._task(position, limits, ProofSettings(weak, line), known, scouted, 0)
+        tasks = [first]
         try:
             done = not ended and first.attempt(SHORT_NODES)
         except KeyboardInterrupt:
@@ -130,47 +118,57 @@ class Solvers:
                 left = max(1, (limits.nodes - spent) // self.threads)
                 limits = replace(limits, nodes=left)
             threads = 1 if ended else self.threads
+            sharing = SINGLE_THREADED if threads == 1 else SHARED_TABLE
+            settings = ProofSettings(weak, line, sharing=sharing)
             self.running = [
-                Solver(
-                    [position],
-                    self.table,
-                    limits,
-                    sharing=SINGLE_THREADED if threads == 1 else SHARED_TABLE,
-                    known=known,
-                    memory=memory,
-                    **settings,
-                )
-                for memory in self.memories[:threads]
+                self._task(position, limits, settings, known, scouted, thread)
+                for thread in range(threads)
             ]
-            solvers = [*self.running, first]
+            tasks = [*self.running, first]
             try:
                 ended = self._run(limits, ended)
             finally:
                 self.running = []
-        rows = np.concatenate([solver.rows.view(np.ndarray) for solver in solvers])
+        rows = np.concatenate([task.rows.view(np.ndarray) for task in tasks])
         best = int(np.argmin(rows["upper"] - rows["lower"]))
         row = rows[best]
         row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
-        row["reason"] = rows["reason"][: max(len(solvers) - 1, 1)].max()
+        row["reason"] = rows["reason"][: max(len(tasks) - 1, 1)].max()
         for name in ("nodes", *TableUse.__slots__):
             row[name] = rows[name].sum()
-        seconds = float(solvers[best].seconds[0]) + (float(first.seconds[0]) if best else 0.0)
+        seconds = float(tasks[best].seconds[0]) + (float(first.seconds[0]) if best else 0.0)
         if scouted is not None:
             row["nodes"] += scouted.nodes[0]
             seconds += scouted.seconds[0]
         result = proof_result(weak, ended, position, row, seconds)
-        if ended == "interrupted":  # who solves in a loop has to hear of it, proven or not
+        if ended == "interrupted":  # a loop that solves has to hear of it, proven or not
             result = replace(result, reason=ended)
         return result
 
+    def _task(
+        self,
+        position: Any,
+        limits: Limits,
+        settings: ProofSettings,
+        known: tuple[int, int] | None,
+        scouted: Scouting | None,
+        thread: int,
+    ) -> ProofTask:
+        memory = self.memories[thread]
+        return ProofTask(
+            [position], self.table, limits, settings, known=known, scouting=scouted, memory=memory
+        )
+
     def _run(self, limits: Limits, ended: str) -> str:
-        """Run the solvers, to end at once if it has *ended*; return why they ended early."""
+        """Run the tasks, to end at once if it has *ended*; return why they ended early."""
         if len(self.running) > 1:
             try:
                 self.running[0].open_table()
             except KeyboardInterrupt:
                 ended = "interrupted"
-        return run(self.running, limits, first_wins=True, ended=ended, workers=self.workers)
+        for task in self.running:
+            task.rivals = [rival for rival in self.running if rival is not task]
+        return run(self.running, limits.stops, reason=ended, workers=self.workers)
 
     def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
@@ -203,7 +201,7 @@ class Solvers:
 
 
 def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> Result:
-    """A result from what the kernel wrote about a position."""
+    """Make a result of what the kernel wrote about a position."""
     lower, upper = int(row["lower"]), int(row["upper"])
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
@@ -227,23 +225,12 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
 
 
 def lines_too_long(cls: Any) -> ContractError:
-    """What to tell when lines of play are longer than a game said."""
+    """Return the error of lines of play that are longer than a game said."""
     plies = game_constant(cls, "MAX_PLIES", 512)
     return ContractError(
         f"{game_name(cls)} has lines of play longer than its MAX_PLIES = {plies}: "
         f"raise it, or, if play can go on forever, this game cannot be solved"
     )
-
-
-def thread_count(threads: int, cls: type) -> int:
-    """A number of threads that can work on positions of a class; :class:`CutnodeError` if none."""
-    if require_integer(threads, "a number of threads") < 1:
-        raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
-    if threads > MOST_THREADS:
-        raise CutnodeError(f"a search has at most {MOST_THREADS} threads, not {threads}")
-    if threads > 1 and is_plain(cls):
-        raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
-    return threads
 
 
 def require_solvable(cls: type) -> None:
@@ -264,7 +251,7 @@ def _shared_table() -> Table:
 
 @contextlib.contextmanager
 def table_for(table: Table | None) -> Iterator[Table]:
-    """A table that nobody else uses meanwhile: the one that is given, or one with nothing in it.
+    """Hold a table that nobody else uses meanwhile: the given one, or one with nothing in it.
 
     :class:`CutnodeError` if the one that is given is in use, or is none.
     """

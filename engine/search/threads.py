@@ -1,13 +1,8 @@
-"""Threads that wait for work, so that a search begins within microseconds.
-
-Compiled code runs without Python's lock in such a thread, while the thread that asked for it
-watches the clock, stop events, and Ctrl-C.
-"""
+"""Threads that wait for work, so that a search begins within microseconds; and Ctrl-C."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import signal
 import threading
@@ -18,22 +13,33 @@ from typing import Any
 __all__ = ["MOST_THREADS", "SHARED_WORKERS", "Workers", "interrupts"]
 
 MOST_THREADS = 1024
-"""More threads than that on one position, or in one batch, are a slip."""
+"""More threads than that on one position, or in one batch, are a mistake."""
+
+
+class _Pressed(list[Any]):
+    """A handler of Ctrl-C that only notes that it was pressed."""
+
+    def __call__(self, *event: Any) -> None:
+        self.append(event)
 
 
 @contextlib.contextmanager
-def interrupts() -> Iterator[list[Any]]:
+def interrupts() -> Iterator[Sequence[Any]]:
     """Collect what Ctrl-C would raise in a block, so that nothing is left half done.
 
-    Only in the main thread, where Python raises it, and if nobody else handles it.
+    Only in the main thread, where Python raises it, and if nobody else handles it.  A block inside
+    another shares its collection.
     """
-    pressed: list[Any] = []
     handler = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
+    if main and isinstance(handler, _Pressed):
+        yield handler
+        return
+    pressed = _Pressed()
     if not main or handler is not signal.default_int_handler:
         yield pressed
         return
-    signal.signal(signal.SIGINT, lambda *event: pressed.append(event))
+    signal.signal(signal.SIGINT, pressed)
     try:
         yield pressed
     finally:
@@ -43,8 +49,8 @@ def interrupts() -> Iterator[list[Any]]:
 class _Worker(threading.Thread):
     """A thread that waits, does a task, and waits again, until it is given None.
 
-    It waits without an end that could be missed: a lock that whoever gives work releases.  As a
-    daemon it does not keep Python from ending.
+    It waits for a lock that :meth:`give` releases, so no wake-up is lost.  As a daemon it does not
+    keep Python from ending.
     """
 
     def __init__(self) -> None:
@@ -84,7 +90,7 @@ class Workers:
 
     @property
     def left_behind(self) -> bool:
-        """Whether this process was forked from the one that has the threads."""
+        """Return whether this process was forked from the one that has the threads."""
         return self._process != os.getpid()
 
     def start(self, task: Callable[[], None], done: threading.Event | None = None) -> None:
@@ -111,62 +117,8 @@ class Workers:
 
         worker.give(run)
 
-    def run(
-        self,
-        tasks: Sequence[Callable[[], None]],
-        look: Callable[[], str],
-        end: Callable[[], None],
-        patience: Callable[[], float],
-        reason: str = "",
-    ) -> str:
-        """Run tasks to their end, looking after them after so many seconds of *patience*.
-
-        *look* may give a *reason* to end them early, and so does Ctrl-C; *end* does it.  If a
-        task or *look* raises, the (other) tasks are ended, and the exception is raised here when
-        they have.  Returns the reason, or "".
-        """
-        failures: list[BaseException] = []
-
-        def guarded(task: Callable[[], None]) -> None:
-            try:
-                task()
-            except BaseException as error:
-                failures.append(error)
-                end()
-
-        with interrupts() as pressed:
-            # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
-            finished: list[threading.Event] = []
-            try:
-                for task in tasks:
-                    done = threading.Event()
-                    self.start(functools.partial(guarded, task), done)
-                    finished.append(done)
-            except RuntimeError as error:  # there are no more threads to be had
-                failures.append(error)
-            if reason or failures:
-                end()
-            for done in finished:
-                over = False
-                while not over:
-                    try:
-                        over = done.wait(patience())
-                        if not (reason or failures):
-                            reason = look()
-                    except KeyboardInterrupt:  # of a handler that is not Python's own
-                        reason, over = "interrupted", done.is_set()
-                    except BaseException as error:
-                        failures.append(error)
-                    if pressed:
-                        reason = "interrupted"
-                    if (reason or failures) and not over:
-                        end()
-        if failures:
-            raise failures[0]
-        return "interrupted" if pressed else reason
-
     def close(self) -> None:
-        """End the threads, those that are at work when that is done, and wait for it."""
+        """End the threads, busy ones after their task, and wait until they have."""
         self._closed = True
         _end(self._idle)
         for worker in self._threads:

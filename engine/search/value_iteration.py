@@ -57,8 +57,8 @@ from engine.kernels.value_iteration import (
     explore,
     renumber,
 )
-from engine.search.results import Iterated, States
-from engine.search.running import Limits, run_watched
+from engine.search.running import KernelCall, Limits, run
+from engine.search.state_values import Iterated, States
 
 __all__ = ["iterate"]
 
@@ -102,9 +102,9 @@ def iterate(
         )
     graph = _Graph(coerce(position), positions)
     clock = Clock(limits.seconds)
-    stops = [] if stop is None else [stop]
+    call = KernelCall(lambda: graph.solve(float(tolerance)), graph.counts, clock)
     try:
-        ended = run_watched(lambda: graph.solve(float(tolerance)), graph.counts, clock, stops)
+        ended = run([call], limits.stops)
     except MemoryError:
         raise CutnodeError("the positions that can be reached from here need more memory") from None
     return graph.result(float(tolerance), ended, clock.elapsed())

@@ -1,0 +1,184 @@
+"""The compiled search of limited depth, as one thread uses it."""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+from engine.compiler.memory import Memory
+from engine.contract.dispatch import (
+    defines,
+    game_constant,
+    game_name,
+    longest_line,
+    value_limit,
+)
+from engine.contract.errors import CutnodeError, GameError
+from engine.contract.stop import CALLED, counts_turns
+from engine.contract.verbs import NO_MOVE, outcome
+from engine.kernels.chance import chance_root
+from engine.kernels.evaluation import evaluation_of
+from engine.kernels.node import PREPARE_TABLE, search_dtype
+from engine.kernels.parameters import (
+    BLUNT,
+    BLUNT_REDUCTION,
+    MARGINS,
+    MOST_DEPTH,
+    ORDER_DEPTH,
+    SHARP,
+    SHARP_REDUCTION,
+)
+from engine.kernels.scores import WIN, final_score, is_decisive, limited
+from engine.kernels.search import search_root
+from engine.kernels.techniques import choose
+from engine.search.history import drawing_words
+from engine.search.options import DRIVERS, SearcherOptions
+from engine.search.threads import SHARED_WORKERS, Workers
+from engine.storage.tables import Table
+
+__all__ = ["CompiledSearch"]
+
+
+class CompiledSearch:
+    """The compiled search of one thread: its kernel, its memory, and a table.
+
+    The kernel is compiled at once, unless it is not to be *ready* yet.
+    """
+
+    def __init__(
+        self,
+        cls: Any,
+        options: SearcherOptions,
+        table: Table | int,
+        workers: Workers = SHARED_WORKERS,
+        *,
+        ready: bool = True,
+    ):
+        self.cls = cls
+        self.driver = options.driver
+        self.debug = options.debug
+        self.has_chance = defines(cls, "chance")
+        if self.driver not in DRIVERS:
+            raise CutnodeError(f"a driver is one of {', '.join(DRIVERS)}, not {self.driver!r}")
+        if self.has_chance and self.driver != "alphabeta":
+            raise GameError(f"{game_name(cls)} has chance: {self.driver} cannot search it")
+        if self.debug and not self.has_chance:
+            raise GameError(f"{game_name(cls)} has no chance: debug has nothing to watch")
+        self.evaluation = evaluation_of(cls, options.evaluation)
+        self.techniques = choose(cls, options.techniques, exact=options.exact)
+        self.options = replace(options, techniques=self.techniques)
+        self.exact = not self.techniques - choose(cls, None, exact=True)
+        if self.has_chance:
+            self.exact = options.exact or "table" not in self.techniques
+        self.win = WIN if is_decisive(cls) else 0
+        self.step = int(options.soonest)
+        self.turns = counts_turns(options.depth_in)
+        self.workers = workers
+        if ready:
+            self.prepare()
+        self.table = table if isinstance(table, Table) else Table(table)
+        self.memory = Memory(cls, search_dtype(cls))
+        self.words = self.memory.words
+        self.stopped = threading.Event()
+        """Set by :meth:`stop`."""
+        self._set_up()
+        CompiledSearch.unlearn(self)
+
+    @functools.cached_property
+    def kernel(self) -> Callable[..., Any]:
+        root = chance_root if self.has_chance else search_root
+        return root.specialise(self.cls, self.evaluation)
+
+    def prepare(self) -> None:
+        """Have the compiled search ready; :class:`GameError` if the rules do not compile."""
+        _ = self.kernel
+
+    def _set_up(self) -> None:
+        """Write what stays the same for all searches into the memory."""
+        words = self.words
+        words["plies"][0] = longest_line(self.cls)
+        words["win"][0], words["step"][0], words["exact"][0] = self.win, self.step, self.exact
+        words["turns"][0] = self.turns
+        words["order_depth"][0] = game_constant(self.cls, "ORDER_DEPTH", ORDER_DEPTH)
+        words["purpose"][0] = self._purpose()
+        for name in self.techniques:
+            words[f"use_{name}"][0] = 1
+        unit = game_constant(self.cls, "UNIT", 0)
+        for name, margin in MARGINS.items():
+            words[f"{name}_margin"][0] = int(margin * unit)
+        sharp = defines(self.cls, "gain") and "quiescence" in self.techniques
+        for name, number in (SHARP if sharp else BLUNT).items():
+            words[name][0] = number
+        base, divisor = SHARP_REDUCTION if sharp else BLUNT_REDUCTION
+        words["reduction"][:] = reductions(base, divisor)
+        if self.has_chance:
+            words["debug"][0] = self.debug
+            words["value_limit"][0] = value_limit(self.cls)
+            words["most"][0] = self.win or value_limit(self.cls)
+
+    def _purpose(self) -> int:
+        """Return a part of the keys of the table: scores of different meaning must not mix."""
+        selective = () if self.exact else sorted(self.techniques)
+        symmetry = "symmetry" in self.techniques
+        meaning = (self.evaluation.meaning, self.step, self.turns, symmetry, selective)
+        name = f"{game_name(self.cls)} {meaning}"
+        return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+
+    def clone(self) -> CompiledSearch:
+        """Return another search with the same options and the same table."""
+        return CompiledSearch(self.cls, self.options, self.table, self.workers, ready=False)
+
+    def call(self, position: Any, low: float, high: float, depth: int, first: int) -> float:
+        """Search a position once within a window; the *first* call begins an age of the table."""
+        kind = float if self.has_chance else int
+        memory, table = self.memory.argument, self.table.words
+        return self.kernel(  # type: ignore[no-any-return]
+            position, self.evaluation, kind(low), kind(high), depth, first, memory, table
+        )
+
+    def open_table(self, example: Any) -> None:
+        """Make the table ready for several threads; *example* is any position of the class."""
+        self.call(example, 0, 1, 0, PREPARE_TABLE)
+
+    def estimate(self, position: Any) -> float:
+        """Return the score of a position without looking ahead; exact if the game is over."""
+        over, final = outcome(position)
+        if over:
+            value = final_score(final, 0, self.win, self.step)
+        else:
+            value = limited(self.evaluation(position), self.win)
+        return float(value) if self.has_chance else int(value)
+
+    def stop(self) -> None:
+        """End the search that runs now, from any thread; it returns its best so far at once."""
+        self.stopped.set()
+        self.memory["stop"] = CALLED
+
+    def remember(self, history: Sequence[Any], position: Any) -> None:
+        """Tell the kernel which positions of the game so far are a draw if they occur again."""
+        words = drawing_words(history, position) if history else []
+        if words:
+            self.words["path"][: len(words)] = words
+        self.words["before"][0] = len(words)
+
+    def unlearn(self) -> None:
+        """Forget what earlier searches learned of moves; the table keeps what it has."""
+        for name in ("history", "continued"):
+            self.memory.fill(name, 0)
+        for name in ("killers", "counters"):
+            self.memory.fill(name, NO_MOVE)
+
+
+@functools.cache
+def reductions(base: float, divisor: float) -> list[int]:
+    """Return the late move reductions in plies, at ``depth * 64 + number``."""
+    less = [0] * ((MOST_DEPTH + 1) * 64)
+    for depth in range(1, MOST_DEPTH + 1):
+        for number in range(1, 64):
+            less[depth * 64 + number] = int(base + math.log(depth) * math.log(number) / divisor)
+    return less

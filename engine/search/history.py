@@ -1,0 +1,40 @@
+"""The positions of the game before the one that is searched: what a repetition of them means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from engine.contract.dispatch import game_constant, game_name
+from engine.contract.errors import GameError
+from engine.contract.positions import coerce
+from engine.contract.text import quoted
+from engine.contract.verbs import recurrence, reversible
+from engine.kernels.parameters import MOST_BEFORE
+
+__all__ = ["drawing_words", "require_history"]
+
+
+def require_history(history: Iterable[Any], cls: Any) -> None:
+    """:class:`GameError` if *history* is something else than positions of a class."""
+    for earlier in history:
+        if type(earlier) is not cls:
+            raise GameError(
+                f"history is a list of earlier positions of {game_name(cls)}; "
+                f"this is none: {quoted(repr(earlier))}"
+            )
+
+
+def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
+    """Return the words (``recurrence``) of earlier positions that are a draw if they come back.
+
+    *history* leads to *position*.  Those that may come back once more are not among them.
+    """
+    require_history(history, type(position))
+    line = [coerce(earlier) for earlier in (*history, position)]
+    start = len(line) - 1
+    while start > max(0, len(line) - MOST_BEFORE) and reversible(line[start - 1], line[start]):
+        start -= 1
+    words = [recurrence(earlier) for earlier in line[start:-1]]
+    often = game_constant(type(position), "REPETITIONS", 2) - 1
+    return [word for at, word in enumerate(words) if words[: at + 1].count(word) >= often]

@@ -1,0 +1,227 @@
+"""The options of searches and proofs: keywords, typed once, and the checks of their values."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, TypedDict, cast
+
+from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.loading import Game
+from engine.kernels.evaluation import Evaluation
+from engine.kernels.optionality import Optionality
+from engine.kernels.parameters import MOST_DEPTH
+from engine.search.results import Iteration
+from engine.search.running import Limits
+from engine.search.threads import MOST_THREADS
+from engine.storage.books import Book
+
+__all__ = [
+    "DRIVERS",
+    "LimitKeywords",
+    "ProofKeywords",
+    "ProofOptions",
+    "SearchKeywords",
+    "SearchOptions",
+    "SearcherKeywords",
+    "SearcherOptions",
+    "check_depth",
+    "chosen_moves",
+    "class_of",
+    "require_book",
+    "require_keywords",
+    "require_limit",
+    "thread_count",
+]
+
+DRIVERS = ("alphabeta", "mtdf")
+"""How a depth is searched: with a window around the last score, or with null windows only,
+from the last score on (MTD(f), A. Plaat et al., 1996)."""
+
+
+class SearcherKeywords(TypedDict, total=False):
+    """Keywords of a searcher; their defaults are those of :class:`SearcherOptions`."""
+
+    evaluation: str | Evaluation | Optionality | None
+    techniques: Iterable[str] | None
+    exact: bool
+    driver: str
+    soonest: bool
+    depth_in: str
+    debug: bool
+    book: Book | None
+
+
+class LimitKeywords(TypedDict, total=False):
+    """Keywords that limit a search or a proof."""
+
+    nodes: int | None
+    seconds: float | None
+    stop: threading.Event | None
+
+
+class ProofKeywords(LimitKeywords, total=False):
+    """Keywords of a proof."""
+
+    weak: bool
+
+
+class SearchKeywords(LimitKeywords, total=False):
+    """Keywords of a search; their defaults are those of :class:`SearchOptions`."""
+
+    depth: int | None
+    soft_seconds: float | None
+    lines: int
+    seed: int | None
+    moves: Iterable[int] | None
+    history: Iterable[Any]
+    progress: Callable[[Iteration], None] | None
+    bounds: Callable[[Iteration], None] | None
+
+
+class _Options:
+    """Options that are made from keywords."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, function: str, keywords: Mapping[str, Any]) -> Self:
+        """Make options; :class:`TypeError` if a keyword is none of them."""
+        require_keywords(function, keywords, _names(cast(Any, cls)))
+        return cls(**keywords)
+
+
+@functools.cache
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(cls) if each.init)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SearcherOptions(_Options):
+    """The options of a :class:`~engine.search.searcher.Searcher`, which explains them."""
+
+    evaluation: str | Evaluation | Optionality | None = None
+    techniques: Iterable[str] | None = None
+    exact: bool = False
+    driver: str = "alphabeta"
+    soonest: bool = True
+    depth_in: str = "turns"
+    debug: bool = False
+    book: Book | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProofOptions(_Options):
+    """The options of a proof: its limits, and whether it is only asked who wins."""
+
+    weak: bool = False
+    nodes: int | None = None
+    seconds: float | None = None
+    stop: threading.Event | None = None
+    limits: Limits = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SearchOptions(_Options):
+    """The options of one search; :meth:`engine.Engine.search` explains them.
+
+    :class:`CutnodeError` says what is wrong with a value.
+    """
+
+    depth: int | None = None
+    nodes: int | None = None
+    seconds: float | None = None
+    soft_seconds: float | None = None
+    stop: threading.Event | None = None
+    lines: int = 1
+    seed: int | None = None
+    moves: Iterable[int] | None = None
+    history: Sequence[Any] = ()
+    progress: Callable[[Iteration], None] | None = None
+    bounds: Callable[[Iteration], None] | None = None
+    limits: Limits = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
+        if self.soft_seconds is not None:
+            Limits(None, self.soft_seconds)
+        check_depth(self.depth)
+        if require_integer(self.lines, "a number of lines") < 1:
+            raise CutnodeError(f"a search gives at least 1 line, not {self.lines}")
+        if self.seed is not None:
+            require_integer(self.seed, "a seed")
+        if self.moves is not None:
+            object.__setattr__(self, "moves", tuple(self.moves))
+        object.__setattr__(self, "history", tuple(self.history))
+
+    def require_limit(self) -> None:
+        """:class:`CutnodeError` if nothing limits the search."""
+        require_limit(self.depth, self.nodes, self.seconds, self.soft_seconds, self.stop)
+
+
+def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """:class:`TypeError` if one of the *given* keywords is not a *known* one."""
+    for name in given:
+        if name not in known:
+            takes = ", ".join(known)
+            raise TypeError(f"{function}() takes {takes}; there is no option {name!r}")
+
+
+def require_limit(*limits: object) -> None:
+    """:class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
+    if limits.count(None) == len(limits):
+        raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+
+
+def check_depth(depth: int | None) -> None:
+    """:class:`CutnodeError` if a depth is out of range."""
+    if depth is not None and not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
+        raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+
+
+def thread_count(threads: int, cls: type) -> int:
+    """Return a number of threads that a game can use; :class:`CutnodeError` if it is none."""
+    if require_integer(threads, "a number of threads") < 1:
+        raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
+    if threads > MOST_THREADS:
+        raise CutnodeError(f"a search has at most {MOST_THREADS} threads, not {threads}")
+    if threads > 1 and is_plain(cls):
+        raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
+    return threads
+
+
+def class_of(game: Any) -> Any:
+    """Return the position class that a game, a position, or a position class means."""
+    if isinstance(game, str):
+        raise GameError(f"a game is what load_game({game!r}) returns, not its name")
+    meant = game.start() if isinstance(game, Game) else game
+    cls: Any = meant if isinstance(meant, type) else type(meant)
+    if not defines(cls, "moves"):
+        raise GameError(f"{game!r} is no position, nor a game that load_game returns")
+    return cls
+
+
+def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:
+    """Return the legal moves among *moves*; :class:`PositionError` if one is not legal."""
+    legal = legal_moves(position)
+    chosen = {require_integer(move, "a move") for move in moves}
+    if not chosen or chosen - set(legal):
+        wrong = ", ".join(map(str, sorted(chosen - set(legal)))) or "none"
+        raise PositionError(f"the moves to choose from are legal ones, not {wrong}")
+    return [move for move in legal if move in chosen]
+
+
+def require_book(book: Any, cls: Any) -> None:
+    """:class:`CutnodeError` if a book is no book, or not about positions of a class."""
+    if book is None:
+        return
+    if not callable(getattr(book, "require", None)):
+        raise CutnodeError(f"a book is what Book.load gives, not {book!r}")
+    book.require(cls)
