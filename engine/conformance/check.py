@@ -43,6 +43,7 @@ from engine.contract.dispatch import (
 from engine.contract.errors import PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
+from engine.contract.notation import FOR_PEOPLE
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
     INFINITE,
@@ -107,17 +108,9 @@ OF_LINES = ("reversible", "drawn")
 
 TOGETHER = (
     *(("chance", "chance_outcome"), ("chance_outcome", "chance")),
-    *(("canonical_move", "original_move"), ("original_move", "canonical_move")),
+    ("original_move", "canonical_move"),
 )
 """Verbs that mean nothing without another."""
-
-FOR_PEOPLE = {
-    "start": ("variant",),
-    "parse_position": ("text", "variant"),
-    "position_text": ("position",),
-    "parse_move": ("position", "text"),
-    "move_text": ("position", "move"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +148,7 @@ def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -
 def _declarations(game: Game) -> Iterator[Finding]:
     """What is missing, or takes other parameters than the contract says."""
     module = game.module
-    required = REQUIRED - {"key"} if runs_plainly(module) else REQUIRED
-    for name in (*sorted(required), *FOR_PEOPLE):
+    for name in sorted(REQUIRED):
         if not callable(getattr(module, name, None)):
             yield Finding(name, "", "is not defined")
     for name, other in TOGETHER:
@@ -354,7 +346,7 @@ class Study:
 
     def _text(self, position: Any) -> str:
         try:
-            return str(self.game.module.position_text(position))
+            return str(self.game.notation.position_text(position))
         except Exception:
             return repr(position)
 
@@ -660,7 +652,7 @@ def exchanges_win_no_more_than_gains(position: Any, study: Study) -> Iterator[st
 
 @about("position_text")
 def position_texts_are_read_back(position: Any, study: Study) -> Iterator[str]:
-    text = study.game.module.position_text(position)
+    text = study.game.notation.position_text(position)
     if len(text.splitlines()) != 1:
         yield f"{text!r} is not one line"
     again = study.game.parse(text)
@@ -672,7 +664,7 @@ def position_texts_are_read_back(position: Any, study: Study) -> Iterator[str]:
 
 @about("parse_position")
 def other_texts_are_positions_or_errors(position: Any, study: Study) -> Iterator[str]:
-    text = study.game.module.position_text(position)
+    text = study.game.notation.position_text(position)
     at = study.random.randrange(len(text) + 1)
     typo = study.random.choice([*text, "?", "9", "x", "-", " ", ""])
     for wrong in (text[:at] + typo + text[at + 1 :], study.random.choice(NONSENSE)):
@@ -680,13 +672,13 @@ def other_texts_are_positions_or_errors(position: Any, study: Study) -> Iterator
             read = study.game.parse(wrong)
         except PositionError:
             continue
-        if study.game.parse(study.game.module.position_text(read)) != read:
+        if study.game.parse(study.game.notation.position_text(read)) != read:
             yield f"reads {wrong!r} as {read!r}, whose own text is read otherwise"
 
 
 @about("move_text", Study.choices)
 def move_texts_are_read_back(position: Any, study: Study) -> Iterator[str]:
-    module = study.game.module
+    module = study.game.notation
     for move in legal_moves(position):
         text = module.move_text(position, move)
         study.move_texts.add(text)
@@ -701,7 +693,7 @@ def other_texts_are_legal_moves_or_errors(position: Any, study: Study) -> Iterat
     allowed = [] if chance(position) else legal_moves(position)
     for text in (*texts, *NONSENSE):
         with contextlib.suppress(PositionError):
-            move = study.game.module.parse_move(position, text)
+            move = study.game.notation.parse_move(position, text)
             if move not in allowed:
                 yield f"reads {text!r} as {move}, which is not legal"
 

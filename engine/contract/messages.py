@@ -17,13 +17,13 @@ from typing import Any
 
 from engine.contract.dispatch import (
     game_constant,
-    game_function,
     game_name,
     longest_line,
     module_of,
     value_limit,
 )
 from engine.contract.errors import ContractError, CutnodeError
+from engine.contract.notation import notation_of
 from engine.contract.stop import MOVES, PLIES, PROBABILITIES
 from engine.contract.text import quoted
 from engine.contract.verbs import (
@@ -86,7 +86,9 @@ def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
     try:
         if name == "__str__":
             return str(position)
-        return str(game_function(type(position), name)(position, *args))
+        if name == "describe":
+            return str(module_of(type(position)).describe(position, *args))
+        return str(getattr(notation_of(type(position)), name)(position, *args))
     except CutnodeError:
         raise
     except Exception as error:
@@ -158,7 +160,7 @@ def _game_of(file: str) -> ModuleType | None:
     """The game that a file defines, if it does."""
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) == file:
-            return module if hasattr(module, "parse_position") else None
+            return module if getattr(module, "moves", moves) not in (moves, None) else None
     return None
 
 
@@ -171,7 +173,7 @@ def _held(frame: FrameType, game: ModuleType) -> Iterator[Any]:
 
 def _quoted(position: Any) -> str:
     try:
-        return quoted(module_of(type(position)).position_text(position))
+        return quoted(notation_of(type(position)).position_text(position))
     except Exception:
         return _plainly(position)
 

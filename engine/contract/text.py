@@ -1,16 +1,13 @@
-"""Reading and drawing boards, and reading lines of play, for games to share."""
+"""Boards as text, and how messages quote what a person wrote."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
 
-from engine.contract.dispatch import game_function
 from engine.contract.errors import PositionError
-from engine.contract.verbs import play
 
-__all__ = ["draw_board", "is_board", "nearest", "parse_board", "play_texts", "quoted"]
+__all__ = ["draw_board", "is_board", "nearest", "parse_board", "quoted"]
 
 LONGEST_QUOTE = 60
 
@@ -63,17 +60,3 @@ def draw_board(rows: list[str], footer: str = "") -> str:
     """The rows with their cells apart, and a *footer* (column names) below."""
     lines = [" ".join(row) for row in rows]
     return "\n".join([*lines, footer] if footer else lines)
-
-
-def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "move") -> Any:
-    """The position after *moves*, each in the game's notation, of which *text* consists.
-
-    :class:`PositionError` says which *what* of the text is wrong, and why.
-    """
-    parse_move = game_function(type(position), "parse_move")
-    for number, move in enumerate(moves, 1):
-        try:
-            position = play(position, parse_move(position, move))
-        except PositionError as error:
-            raise PositionError(f"{what} {number} of {quoted(text.strip())}: {error}") from None
-    return position

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engine.contract.dispatch import game_function
+from engine.contract.messages import move_text
 from engine.kernels.evaluation import Evaluation
 from engine.kernels.optionality import Optionality
 from engine.lab.measuring import (
@@ -120,9 +120,7 @@ def _row(depth: int, found: Measured, before: list[dict[str, Any]]) -> dict[str,
     if len(found.results) == 1:
         result = found.results[0]
         if result.best_move is not None:  # chance does not decide
-            row["move"] = game_function(type(result.position), "move_text")(
-                result.position, result.best_move
-            )
+            row["move"] = move_text(result.position, result.best_move)
         row["score"] = result.value
         row["meaning"] = result.meaning()
     return row

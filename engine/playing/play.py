@@ -135,7 +135,7 @@ class Session:
         position, who = self.record.position, self._who(self.record.side)
         with view.thinking():
             choice = self._player(self._mover()).choose(position)
-        told = f"{who} plays {self.game.module.move_text(position, choice.move)}"
+        told = f"{who} plays {self.game.notation.move_text(position, choice.move)}"
         if self.thoughts and choice.value is not None:
             value, line = _signed(choice.value), self._line(choice.pv)
             told += f"  (value {value} at depth {choice.depth}: {line})"
@@ -148,7 +148,7 @@ class Session:
         if not line:
             return True
         try:
-            self.record.play(self.game.module.parse_move(self.record.position, line))
+            self.record.play(self.game.notation.parse_move(self.record.position, line))
             return True
         except PositionError as error:
             problem = str(error)
@@ -211,7 +211,7 @@ class Session:
             return f"to go on: cutnode play {shlex.join([*words, '--resume', self.saved[0]])}"
         if self.record.ending():
             return "goodbye"
-        text = self.game.module.position_text(self.record.position)
+        text = self.game.notation.position_text(self.record.position)
         words = [self.name, *(["--"] if text.startswith("-") else []), text]
         return f"to go on from here: cutnode play {shlex.join(words)}"
 
@@ -255,13 +255,13 @@ class Session:
         position = self.record.position
         if self.record.ending():
             return "none: the game is over"
-        texts = (self.game.module.move_text(position, move) for move in legal_moves(position))
+        texts = (self.game.notation.move_text(position, move) for move in legal_moves(position))
         return textwrap.fill(" ".join(texts), 78, break_long_words=False, break_on_hyphens=False)
 
     def hint(self, argument: str) -> str:
         best = self._advice().best_move
         assert best is not None
-        return f"try {self.game.module.move_text(self.record.position, best)}"
+        return f"try {self.game.notation.move_text(self.record.position, best)}"
 
     def eval(self, argument: str) -> str:
         result = self._advice()

@@ -91,7 +91,7 @@ def title(game: Game) -> str:
 def variants(game: Game) -> str:
     """How a variant is written, in the game's own words: what it says of one it does not know."""
     try:
-        game.module.start(NO_VARIANT)
+        game.notation.start(NO_VARIANT)
     except PositionError as error:
         return str(error)
     return ""
