@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     NO_MOVE,
@@ -54,6 +54,7 @@ from engine import (
     without_lowest,
 )
 from engine.contract.bits import bytes_reversed, mix
+from engine.contract.variants import board_size, variants
 
 DECISIVE = True
 UNIT = 100
@@ -364,9 +365,9 @@ def original_move(position, move, symmetry):
 # Boards of all sizes
 
 
-@functools.cache
-def board(width: int, height: int) -> type[Stones]:
-    """The position class of a board; :class:`PositionError` if there is none of that size."""
+@variants(Stones, usual="8x8", read=functools.partial(board_size, example="6x6"))
+def board(width: int, height: int) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if there is none of that size."""
     if not (2 <= width <= 8 and 4 <= height <= 8):
         raise PositionError(
             f"there is no board of {width}x{height}: a board has 2 to 8 columns "
@@ -375,7 +376,7 @@ def board(width: int, height: int) -> type[Stones]:
     row = (1 << width) - 1
     column = sum(1 << 8 * number for number in range(height))
     numbers = range(height)
-    constants = {
+    return {
         "WIDTH": width,
         "HEIGHT": height,
         "NARROW": width <= 4 and height < 8,
@@ -390,22 +391,13 @@ def board(width: int, height: int) -> type[Stones]:
         "ROW_NUMBERS": tuple(
             Bits(sum(row << 8 * n for n in numbers if n >> power & 1)) for power in range(3)
         ),
-        "VARIANT": "" if (width, height) == (8, 8) else f"{width}x{height}",
+        "VARIANT": f"{width}x{height}",
         "MAX_MOVES": 6 * width,
         "MAX_PLIES": 2 * width * (2 * height - 5) + 1,
     }
-    name = f"Position{width}x{height}"
-    return type(name, (Stones,), {"__slots__": (), "__module__": __name__, **constants})
 
 
 Position = board(8, 8)
-
-
-def __getattr__(name: str) -> type[Stones]:
-    """The position class of any size, by name: ``Position6x6``."""
-    if match := re.fullmatch(r"Position(\d{1,9})x(\d{1,9})", name):
-        return board(int(match[1]), int(match[2]))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Text
@@ -416,10 +408,7 @@ MOVE = "[a-hA-H][1-8][xX]?[a-hA-H][1-8]"
 
 def start(variant: str = "") -> Stones:
     """Two full rows each on a board of a size such as ``6x6``; the usual one is 8x8."""
-    match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", variant or "8x8")
-    if not match:
-        raise PositionError(f"{quoted(variant)} is not a board size; write WIDTHxHEIGHT, as in 6x6")
-    cls = board(int(match[1]), int(match[2]))
+    cls = board.of(variant)
     home = cls.FIRST_ROW | cls.SECOND_ROW
     return cls(Bits(home), Bits(home << 8 * (cls.HEIGHT - 2)), False)
 

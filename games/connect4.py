@@ -29,9 +29,8 @@ cells are bits 21, 22 and 28, and the sum has bits 0, 7, 14, 23, 29, 35 and 42.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     NO_MOVE,
@@ -49,6 +48,7 @@ from engine import (
     rebuild,
     without_lowest,
 )
+from engine.contract.variants import board_size, variants
 
 DECISIVE = True
 
@@ -385,9 +385,9 @@ def count_lines(position, stones):
 # Boards of all sizes
 
 
-@functools.cache
-def board(width: int, height: int) -> type[Stones]:
-    """The position class of a board; :class:`PositionError` if it does not fit 64 bits."""
+@variants(Stones, usual="7x6", read=board_size)
+def board(width: int, height: int) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if it does not fit 64 bits."""
     if width < 1 or height < 1 or width * (height + 1) > 64:
         raise PositionError(
             f"a board of {width}x{height} does not fit: "
@@ -411,7 +411,7 @@ def board(width: int, height: int) -> type[Stones]:
         "COLUMN": Bits(column),
         "STRIPE": Bits((1 << stride) - 1),
         "EVEN": Bits(bottom * even),
-        "VARIANT": "" if (width, height) == (7, 6) else f"{width}x{height}",
+        "VARIANT": f"{width}x{height}",
         "MAX_MOVES": width,
         "MAX_PLIES": width * height,
     }
@@ -425,18 +425,10 @@ def board(width: int, height: int) -> type[Stones]:
         Bits(sum(1 << cell for cell, count in enumerate(lines) if count >> power & 1))
         for power in range(5)
     )
-    name = f"Position{width}x{height}"
-    return type(name, (Stones,), {"__slots__": (), "__module__": __name__, **constants})
+    return constants
 
 
 Position = board(7, 6)
-
-
-def __getattr__(name: str) -> type[Stones]:
-    """The position class of any size, by name: ``Position8x7``."""
-    if match := re.fullmatch(r"Position(\d+)x(\d+)", name):
-        return board(int(match[1]), int(match[2]))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Text
@@ -444,10 +436,7 @@ def __getattr__(name: str) -> type[Stones]:
 
 def start(variant: str = "") -> Stones:
     """The empty board of a size such as ``8x7``; the usual one is 7x6."""
-    match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", variant or "7x6")
-    if not match:
-        raise PositionError(f"{quoted(variant)} is not a board size; write WIDTHxHEIGHT, as in 8x7")
-    return _position(board(int(match[1]), int(match[2])), 0, 0)
+    return _position(board.of(variant), 0, 0)
 
 
 def parse_position(text: str, variant: str = "") -> Stones:

@@ -55,10 +55,9 @@ Bits shift by the roll.  A move is the square it starts from, 0 for pieces that 
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     Bits,
@@ -70,6 +69,7 @@ from engine import (
     rebuild,
     without_lowest,
 )
+from engine.contract.variants import variants
 
 VALUE_LIMIT = 100
 MAX_MOVES = 8
@@ -233,50 +233,9 @@ def _bits(squares: Iterable[int]) -> Bits:
     return Bits(sum(1 << square for square in squares))
 
 
-@functools.cache
-def ruleset(name: str, pieces: int, *options: str) -> type[Pieces]:
-    """The position class of rules, a number of pieces, and options in alphabetical order."""
-    finkel = name == "finkel"
-    length = 14 if finkel else 16
-    least, odds = THREE_DICE if name == "masters" else FOUR_DICE
-    dashed = "" if pieces == USUAL[name] else f"-{pieces}"
-    variant = ",".join((name + dashed, *options))
-    constants = {
-        "RULES": name,
-        "PIECES": pieces,
-        "LENGTH": length,
-        "CROSSED": not finkel,
-        "CAPTURES": name == "blitz" or "captures" in options,
-        "ROUTE": _bits(range(1, length + 1)),
-        "GOALS": _bits(range(1, length + 2)),
-        "SHARED": _bits(range(5, 13) if finkel else range(5, 17)),
-        "ROSETTES": _bits((4, 8, 14) if finkel else (4, 8, 12, 16)),
-        "SAFE": _bits((8,) if finkel and "unsafe" not in options else ()),
-        "LEAST": least,
-        "ROLLS": len(odds),
-        "ODDS": odds,
-        "VARIANT": "" if variant == "finkel" else variant,
-    }
-    name = "_".join(("Pieces", name, str(pieces), *options))
-    return type(name, (Pieces,), {"__slots__": (), "__module__": __name__, **constants})
-
-
-Position = ruleset("finkel", 7)
-
-
-def __getattr__(name: str) -> type[Pieces]:
-    """The position class of any variant, by name: ``Pieces_finkel_2_captures``."""
-    if match := re.fullmatch(r"Pieces_([a-z]+)_([0-9])((_[a-z]+)*)", name):
-        return type(start(f"{match[1]}-{match[2]}{match[3].replace('_', ',')}"))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-# Text
-
-
-def start(variant: str = "") -> Pieces:
-    """All pieces wait, in a variant such as ``masters`` or ``finkel-2,captures``."""
-    rules, *options = (variant or "finkel").split(",")
+def _settings(variant: str) -> tuple[Any, ...]:
+    """The rules, the number of pieces, and options in alphabetical order."""
+    rules, *options = variant.split(",")
     name, dash, number = rules.partition("-")
     if name not in USUAL or (dash and not re.fullmatch("[0-9]{1,9}", number)):
         raise PositionError(
@@ -293,8 +252,45 @@ def start(variant: str = "") -> Pieces:
                 f"{quoted(option)} is not an option of {name}, or is there twice; "
                 f"there are {allowed}"
             )
-    waiting = Bits(pieces * WAITING)
-    return ruleset(name, pieces, *sorted(options))(waiting, waiting, NOT_ROLLED, False)
+    return name, pieces, *sorted(options)
+
+
+@variants(Pieces, usual="finkel", read=_settings)
+def ruleset(name: str, pieces: int, *options: str) -> dict[str, Any]:
+    """The constants of rules, with a number of pieces and options."""
+    finkel = name == "finkel"
+    length = 14 if finkel else 16
+    least, odds = THREE_DICE if name == "masters" else FOUR_DICE
+    dashed = "" if pieces == USUAL[name] else f"-{pieces}"
+    return {
+        "RULES": name,
+        "PIECES": pieces,
+        "LENGTH": length,
+        "CROSSED": not finkel,
+        "CAPTURES": name == "blitz" or "captures" in options,
+        "ROUTE": _bits(range(1, length + 1)),
+        "GOALS": _bits(range(1, length + 2)),
+        "SHARED": _bits(range(5, 13) if finkel else range(5, 17)),
+        "ROSETTES": _bits((4, 8, 14) if finkel else (4, 8, 12, 16)),
+        "SAFE": _bits((8,) if finkel and "unsafe" not in options else ()),
+        "LEAST": least,
+        "ROLLS": len(odds),
+        "ODDS": odds,
+        "VARIANT": ",".join((name + dashed, *options)),
+    }
+
+
+Position = ruleset("finkel", 7)
+
+
+# Text
+
+
+def start(variant: str = "") -> Pieces:
+    """All pieces wait, in a variant such as ``masters`` or ``finkel-2,captures``."""
+    cls = ruleset.of(variant)
+    waiting = Bits(cls.PIECES * WAITING)
+    return cls(waiting, waiting, NOT_ROLLED, False)
 
 
 def mover(position: Pieces) -> str:
