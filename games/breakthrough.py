@@ -50,7 +50,6 @@ from engine import (
     play_texts,
     popcount,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.bits import bytes_reversed, mix
@@ -133,7 +132,9 @@ def play(position, move):
     end = end_of(move)
     mine = position.mine ^ (Bits(1) << Bits(move >> 2)) ^ end
     theirs = position.theirs & ~end
-    return rebuild(position, flip(position, theirs), flip(position, mine), not position.second)
+    return position._replace(
+        mine=flip(position, theirs), theirs=flip(position, mine), second=not position.second
+    )
 
 
 @compiled
@@ -306,7 +307,7 @@ def skip(position):
 def passed(position):
     """The same board with the other to move."""
     mine, theirs = flip(position, position.theirs), flip(position, position.mine)
-    return rebuild(position, mine, theirs, not position.second)
+    return position._replace(mine=mine, theirs=theirs, second=not position.second)
 
 
 @compiled

@@ -45,7 +45,6 @@ from engine import (
     play_texts,
     popcount,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.variants import board_size, variants
@@ -101,8 +100,11 @@ def moves(position, buffer, at):
 def play(position, move):
     column = position.COLUMN << Bits(move * position.STRIDE)
     mine = position.mine | (playable(position) & column)
-    return rebuild(
-        position, position.theirs, mine, position.their_wins, winning_cells(position, mine)
+    return position._replace(
+        mine=position.theirs,
+        theirs=mine,
+        my_wins=position.their_wins,
+        their_wins=winning_cells(position, mine),
     )
 
 

@@ -47,7 +47,6 @@ from engine import (
     lowest_index,
     play_texts,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.bits import mix, product
@@ -144,8 +143,8 @@ def play(position, move):
     if mine & position.ROW == Bits(0) or theirs & position.ROW == Bits(0):
         mine, theirs = gathered(position, mine), gathered(position, theirs)
     if last == size:
-        return rebuild(position, mine, theirs, position.second)
-    return rebuild(position, theirs, mine, not position.second)
+        return position._replace(mine=mine, theirs=theirs)
+    return position._replace(mine=theirs, theirs=mine, second=not position.second)
 
 
 @compiled
@@ -287,7 +286,9 @@ def noisy(position, buffer, at):
 @compiled
 def features(position):
     """Filled houses, moves that give another, stores, seeds in houses, seeds to gain."""
-    other = rebuild(position, position.theirs, position.mine, not position.second)
+    other = position._replace(
+        mine=position.theirs, theirs=position.mine, second=not position.second
+    )
     store = position.HOUSES
     return (
         *(count_moves(position), count_moves(other)),
@@ -468,7 +469,7 @@ def _parse_board(text: str, empty: Seeds) -> Seeds:
                 f"are in the store"
             )
     mine, theirs = (north, south) if said[2] == "north" else (south, north)
-    return rebuild(empty, _packed(mine), _packed(theirs), said[2] == "north")
+    return type(empty)(_packed(mine), _packed(theirs), said[2] == "north")
 
 
 def _packed(seeds: list[int]) -> Bits:

@@ -45,7 +45,6 @@ from engine import (
     lowest_index,
     play_texts,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.bits import mix
@@ -121,8 +120,9 @@ def play(position, move):
     gained = total(taken)
     if gained:
         mine += gained << Bits(8 * HOUSES)
-        return rebuild(position, theirs ^ taken, mine, not position.second, 0)
-    return rebuild(position, theirs, mine, not position.second, position.quiet + 1)
+        theirs ^= taken
+    quiet = 0 if gained else position.quiet + 1
+    return position._replace(mine=theirs, theirs=mine, second=not position.second, quiet=quiet)
 
 
 @compiled
@@ -326,7 +326,7 @@ def _parse_board(text: str, empty: Seeds) -> Seeds:
             f"{quiet} moves without a capture: the game was over after {empty.LIMIT}"
         )
     mine, theirs = (north, south) if said == "north" else (south, north)
-    return rebuild(empty, _packed(mine), _packed(theirs), said == "north", int(quiet or 0))
+    return type(empty)(_packed(mine), _packed(theirs), said == "north", int(quiet or 0))
 
 
 def _packed(seeds: list[int]) -> Bits:

@@ -67,7 +67,6 @@ from engine import (
     play_texts,
     popcount,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.bits import mix
@@ -238,24 +237,21 @@ def play(position, move):
 @compiled
 def changed(position, mine, theirs, fire, water, hits, more_hits, their_base):
     """The position with other units."""
-    return rebuild(
-        position,
-        *(mine, theirs, fire, water, hits, more_hits, position.ore, position.more_ore),
-        *(position.my_base, their_base, position.my_gold, position.their_gold),
-        *(position.my_queue, position.their_queue, position.actions, position.turns),
+    return position._replace(
+        mine=mine,
+        theirs=theirs,
+        fire=fire,
+        water=water,
+        hits=hits,
+        more_hits=more_hits,
+        their_base=their_base,
     )
 
 
 @compiled
 def paid(position, ore, more_ore, gold, queue):
     """The position with other ore, and other gold and queue of the mover."""
-    return rebuild(
-        position,
-        *(position.mine, position.theirs, position.fire, position.water),
-        *(position.hits, position.more_hits, ore, more_ore),
-        *(position.my_base, position.their_base, gold, position.their_gold),
-        *(queue, position.their_queue, position.actions, position.turns),
-    )
+    return position._replace(ore=ore, more_ore=more_ore, my_gold=gold, my_queue=queue)
 
 
 @compiled
@@ -329,24 +325,23 @@ def acted(position):
     """The position with an action less, and without any the next turn."""
     if position.actions == 1:
         return next_turn(position)
-    return rebuild(
-        position,
-        *(position.mine, position.theirs, position.fire, position.water),
-        *(position.hits, position.more_hits, position.ore, position.more_ore),
-        *(position.my_base, position.their_base, position.my_gold, position.their_gold),
-        *(position.my_queue, position.their_queue, position.actions - 1, position.turns),
-    )
+    return position._replace(actions=position.actions - 1)
 
 
 @compiled
 def exchanged(position, turns):
     """The position seen by the other player, with all actions."""
-    return rebuild(
-        position,
-        *(position.theirs, position.mine, position.fire, position.water),
-        *(position.hits, position.more_hits, position.ore, position.more_ore),
-        *(position.their_base, position.my_base, position.their_gold, position.my_gold),
-        *(position.their_queue, position.my_queue, ACTIONS, turns),
+    return position._replace(
+        mine=position.theirs,
+        theirs=position.mine,
+        my_base=position.their_base,
+        their_base=position.my_base,
+        my_gold=position.their_gold,
+        their_gold=position.my_gold,
+        my_queue=position.their_queue,
+        their_queue=position.my_queue,
+        actions=ACTIONS,
+        turns=turns,
     )
 
 

@@ -48,7 +48,7 @@ import re
 import textwrap
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, quoted, rebuild
+from engine import Bits, PositionError, compiled, quoted
 from engine.contract.bits import WORD, high_product, mix, product
 from engine.contract.dispatch import MAX_VALUE
 from engine.contract.variants import variants
@@ -116,7 +116,7 @@ def moves(position, buffer, at):
 @compiled
 def play(position, move):
     first = product(position.node - Bits(1), Bits(position.WIDTH)) + Bits(2)
-    child = rebuild(position, position.seed, first + Bits(move), position.left - 1, 0)
+    child = position._replace(node=first + Bits(move), left=position.left - 1)
     word = key(child)
     if position.MODEL == RANDOM:
         value = random_value(word)
@@ -126,7 +126,7 @@ def play(position, move):
         value = -position.value
         if move != best_move(position):
             value += 1 + draw(word, OF_VALUE, STEP)
-    return rebuild(child, child.seed, child.node, child.left, value)
+    return child._replace(value=value)
 
 
 @compiled

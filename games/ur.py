@@ -66,7 +66,6 @@ from engine import (
     lowest_index,
     popcount,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.variants import variants
@@ -132,7 +131,7 @@ def moves(position, buffer, at):
 def play(position, move):
     mine, theirs = position.mine, position.theirs
     if move == PASS:
-        return rebuild(position, theirs, mine, NOT_ROLLED, not position.second)
+        return handed_over(position, mine, theirs)
     to = move + position.roll
     target = Bits(1) << Bits(to)
     mine -= WAITING if move == 0 else Bits(1) << Bits(move)
@@ -141,8 +140,15 @@ def play(position, move):
     if captured:
         theirs = (theirs ^ captured) + WAITING
     if target & position.ROSETTES or (position.CAPTURES and captured):
-        return rebuild(position, mine, theirs, NOT_ROLLED, position.second)
-    return rebuild(position, theirs, mine, NOT_ROLLED, not position.second)
+        return position._replace(mine=mine, theirs=theirs, roll=NOT_ROLLED)
+    return handed_over(position, mine, theirs)
+
+
+@compiled
+def handed_over(position, mine, theirs):
+    """The position with these words before the other player's roll."""
+    second = not position.second
+    return position._replace(mine=theirs, theirs=mine, roll=NOT_ROLLED, second=second)
 
 
 @compiled
@@ -174,8 +180,7 @@ def chance(position):
 @compiled
 def chance_outcome(position, index):
     roll = position.LEAST + index
-    child = rebuild(position, position.mine, position.theirs, roll, position.second)
-    return position.ODDS[index], child
+    return position.ODDS[index], position._replace(roll=roll)
 
 
 @compiled
@@ -371,7 +376,7 @@ def _parse_board(text: str, empty: Pieces) -> Pieces:
                 raise PositionError(f"{player} never comes to row {row}, column {column}")
     second = said[2] == "dark"
     mine, theirs = words[::-1] if second else words
-    position = rebuild(empty, mine, theirs, NOT_ROLLED, second)
+    position = type(empty)(mine, theirs, NOT_ROLLED, second)
     if mine == 0:
         raise PositionError(f"{mover(position)} has won, so it is the other's turn")
     if said[3]:

@@ -40,7 +40,6 @@ from engine import (
     mix,
     popcount,
     quoted,
-    rebuild,
 )
 from engine.contract.bits import bytes_reversed
 from engine.contract.variants import variants
@@ -101,7 +100,7 @@ def play(position, move):
         turned = flipped(mine, theirs, move)
         mine |= turned | (Bits(1) << Bits(move))
         theirs ^= turned
-    return rebuild(position, theirs, mine, not position.white)
+    return position._replace(mine=theirs, theirs=mine, white=not position.white)
 
 
 @compiled
@@ -114,7 +113,7 @@ def outcome(position):
 @compiled
 def passed(position):
     """The same discs with the other to move."""
-    return rebuild(position, position.theirs, position.mine, not position.white)
+    return position._replace(mine=position.theirs, theirs=position.mine, white=not position.white)
 
 
 @compiled

@@ -19,7 +19,7 @@ import re
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, popcount, rebuild
+from engine import Bits, PositionError, compiled, popcount
 from engine.contract.variants import variants
 
 MAX_ACTIONS = 1
@@ -59,8 +59,8 @@ def play(position, move):
     lines = position.lines | (Bits(1) << Bits(move))
     won = boxes(position, lines) - boxes(position, position.lines)
     if won > 0:
-        return rebuild(position, lines, position.lead + won, position.first)
-    return rebuild(position, lines, -position.lead, not position.first)
+        return position._replace(lines=lines, lead=position.lead + won)
+    return position._replace(lines=lines, lead=-position.lead, first=not position.first)
 
 
 @compiled
@@ -151,7 +151,7 @@ def parse_position(text: str, variant: str = "") -> Drawn:
     complete, lead = boxes(empty, lines), int(match[2])
     if abs(lead) > complete or (complete - lead) % 2 or match[2] == "-0":
         raise PositionError(f"{complete} boxes are complete: the lead is not {match[2]}")
-    return rebuild(empty, lines, lead if match[3] == "1" else -lead, match[3] == "1")
+    return type(empty)(lines, lead if match[3] == "1" else -lead, match[3] == "1")
 
 
 def parse_move(position: Drawn, text: str) -> int:
