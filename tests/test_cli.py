@@ -513,7 +513,7 @@ BAD_INPUT = {
     ("solve", "no_such_game.py"): "there is no file 'no_such_game.py'",
     ("show", "connect4:9x9"): "a board of 9x9 does not fit",
     ("show", "connect4:large"): "'large' is not a board size; write WIDTHxHEIGHT",
-    ("show", "tictactoe:4x4"): "tic-tac-toe has no variant '4x4'",
+    ("show", "tictactoe:4x4"): "tictactoe has no variant '4x4'",
     (*SOLVE, "--table-mb", "999999999"): "a table of 999999999 MiB does not fit",
     (*SOLVE, "--seconds", "nan"): "a time limit is a number of seconds, more than 0, not nan",
     (*SOLVE, "44", "--file", "-"): "a position and --file exclude each other",

@@ -159,7 +159,7 @@ def _declarations(game: Game) -> Iterator[Finding]:
         parameters = list(inspect.signature(verb).parameters)
         if callable(rule) and len(inspect.signature(rule).parameters) != len(parameters):
             yield Finding(name, "", f"the contract is {name}({', '.join(parameters)})")
-    for name, given in {**FOR_PEOPLE, "describe": ("position", "value")}.items():
+    for name, given in FOR_PEOPLE.items():
         rule = getattr(module, name, None)
         if callable(rule):
             try:
@@ -182,7 +182,7 @@ def _beginnings(game: Game) -> Iterator[Finding]:
 
 def _raising_verb(error: Exception, game: Game) -> str:
     """The function of the contract in which an exception was raised; empty if in none."""
-    verbs = {getattr(game.module, name, None): name for name in (*VERBS, *FOR_PEOPLE, "describe")}
+    verbs = {getattr(game.module, name, None): name for name in (*VERBS, *FOR_PEOPLE)}
     codes = {getattr(rule, "__code__", None): name for rule, name in verbs.items()}
     frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     return next((codes[code] for code in reversed(frames) if code in codes), "")

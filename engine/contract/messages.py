@@ -8,6 +8,7 @@ lose a result.  So the command prints results with what stands in for such a tex
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from engine.contract.dispatch import (
     value_limit,
 )
 from engine.contract.errors import ContractError, CutnodeError
-from engine.contract.notation import notation_of
+from engine.contract.notation import board_text, notation_of
 from engine.contract.stop import MOVES, PLIES, PROBABILITIES
 from engine.contract.text import quoted
 from engine.contract.verbs import (
@@ -70,9 +71,10 @@ def move_text(position: Any, move: int) -> str:
     return _said(position, "move_text", (move,), f"move {move}")
 
 
-def board(position: Any) -> str:
-    """A position as its game draws it."""
-    return _said(position, "__str__", (), _plainly(position))
+def board(position: Any, *, colours: bool = False) -> str:
+    """A position as its game draws it, in the *colours* of a terminal if wanted."""
+    colours = colours and "NO_COLOR" not in os.environ
+    return _said(position, "__str__", (colours,), _plainly(position))
 
 
 def description(position: Any, value: float) -> str | None:
@@ -85,7 +87,7 @@ def description(position: Any, value: float) -> str | None:
 def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
     try:
         if name == "__str__":
-            return str(position)
+            return board_text(position, colours=args[0])
         if name == "describe":
             return str(module_of(type(position)).describe(position, *args))
         return str(getattr(notation_of(type(position)), name)(position, *args))

@@ -10,20 +10,31 @@ All of the engine asks a :class:`Notation`, never the game's module.
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from engine.contract.dispatch import declared, game_constant, module_of
+from engine.contract.cells import Cells
+from engine.contract.dispatch import declared, defines, game_constant, module_of
 from engine.contract.errors import GameError, PositionError
 from engine.contract.positions import coerce, field_kinds
 from engine.contract.text import quoted
 from engine.contract.variants import variants_of
-from engine.contract.verbs import MOVES_ROOM, chance, moves, outcome, play
+from engine.contract.verbs import MOVES_ROOM, cell, chance, moves, outcome, play
 
-__all__ = ["FOR_PEOPLE", "Notation", "board_text", "fields_text", "notation_of", "play_texts"]
+__all__ = [
+    "FOR_PEOPLE",
+    "Notation",
+    "board_of",
+    "board_text",
+    "contents_of",
+    "fields_text",
+    "notation_of",
+    "play_texts",
+]
 
 FOR_PEOPLE = {
     "start": ("variant",),
@@ -31,6 +42,9 @@ FOR_PEOPLE = {
     "position_text": ("position",),
     "parse_move": ("position", "text"),
     "move_text": ("position", "move"),
+    "mover": ("position",),
+    "from_cells": ("contents", "mover", "start"),
+    "describe": ("position", "value"),
 }
 """The functions of plain Python that a game may define, and what they are given."""
 
@@ -50,8 +64,10 @@ class Notation:
 
     def start(self, variant: str = "") -> Any:
         """Return the first position of a variant."""
-        if own := self._own("start"):
-            return own(variant)
+        own = self._own("start")
+        return _drawn(own(variant) if own else self._first(variant))
+
+    def _first(self, variant: str) -> Any:
         boards = variants_of(self.module)
         if variant and boards is None:
             name = self.module.__name__.rpartition(".")[2]
@@ -68,17 +84,35 @@ class Notation:
         """Return one line that :meth:`parse_position` reads back."""
         if own := self._own("position_text"):
             return str(own(position))
-        return fields_text(position)
+        cells = board_of(type(position))
+        if cells is None or self._own("from_cells") is None:
+            return fields_text(position)
+        return cells.text(contents_of(position), self._mover(position))
+
+    def _mover(self, position: Any) -> str:
+        mover = self._own("mover")
+        return str(mover(position)) if mover else ""
+
+    def draw(self, position: Any, *, colours: bool = False) -> str:
+        """Return the position as a person wants to see it: its board, or its fields."""
+        cells = board_of(type(position))
+        if cells is None:
+            return fields_text(position, "\n")
+        return cells.draw(contents_of(position), self._mover(position), colours=colours)
 
     def parse_position(self, text: str, variant: str = "") -> Any:
         """Read a position; :class:`PositionError` says what is wrong with the text."""
         if own := self._own("parse_position"):
-            return own(text, variant)
+            return _drawn(own(text, variant))
         start = self.start(variant)
+        cells, from_cells = board_of(type(start)), self._own("from_cells")
+        if cells and from_cells and cells.is_board(text):
+            contents, mover = cells.read(text, self.position_text(start))
+            return coerce(from_cells(contents, mover, start))
         if "=" in text:
             return self._parse_fields(text.strip(), start)
         pattern = str(declared(type(start), "MOVE_PATTERN") or MOVE_PATTERN)
-        return play_texts(start, re.findall(pattern, text), text)
+        return coerce(play_texts(start, re.findall(pattern, text.strip()), text))
 
     def move_text(self, position: Any, move: int) -> str:
         """Return a move as :meth:`parse_move` reads it."""
@@ -138,9 +172,34 @@ def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "m
     return position
 
 
-def board_text(position: Any) -> str:
-    """Return the position as a person sees it, where its class does not say how."""
-    return fields_text(position, "\n")
+def _drawn(position: Any) -> Any:
+    """Return the same position; ``str`` of its class gives the board now, if it gave nothing."""
+    cls: Any = type(position)
+    if cls.__str__ is object.__str__:
+        with contextlib.suppress(TypeError):  # a class of Python's own
+            cls.__str__ = board_text
+    return position
+
+
+def board_of(cls: type) -> Cells | None:
+    """Return the board that a game declares, if it does: ``CELLS`` and the rule ``cell``."""
+    board = declared(cls, "CELLS")
+    return board if isinstance(board, Cells) and defines(cls, "cell") else None
+
+
+def contents_of(position: Any) -> list[int]:
+    """Return what stands on each cell of the board."""
+    board = board_of(type(position))
+    count = len(board.places) if board else 0
+    return [int(cell(position, index)) for index in range(count)]
+
+
+def board_text(position: Any, *, colours: bool = False) -> str:
+    """Return the position as a person sees it, in the *colours* of a terminal if it can be."""
+    cls: Any = type(position)
+    if cls.__str__ in (board_text, object.__str__):
+        return notation_of(cls).draw(position, colours=colours)
+    return str(position)
 
 
 def fields_text(position: Any, separator: str = " ") -> str:

@@ -7,7 +7,6 @@ from html import escape
 from typing import Any, TypeVar
 
 from engine.contract.messages import board
-from engine.contract.notation import board_text
 
 __all__ = ["InNotebooks", "shows_board"]
 
@@ -44,11 +43,8 @@ def position_html(position: Any) -> str:
 
 
 def shows_board(position: P) -> P:
-    """Return the same position; its class draws the board now, unless it says otherwise."""
+    """Return the same position; notebooks show the board of its class, unless it says otherwise."""
     cls: Any = type(position)
-    if cls.__str__ is object.__str__:
-        with contextlib.suppress(TypeError):  # a class of Python's own
-            cls.__str__ = board_text
     if not hasattr(cls, "_repr_html_"):
         with contextlib.suppress(TypeError):  # a class of Python's own
             cls._repr_html_ = position_html

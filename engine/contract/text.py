@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from engine.contract.errors import PositionError
 
-__all__ = ["draw_board", "is_board", "nearest", "parse_board", "quoted"]
+__all__ = ["draw_board", "is_board", "nearest", "parse_board", "parse_rows", "quoted"]
 
 LONGEST_QUOTE = 60
 
@@ -23,14 +23,20 @@ def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
     Blanks are skipped, and so are rows of column numbers.  Letters may be large or small.
     :class:`PositionError` names the row and column of what does not belong.
     """
+    return parse_rows(text, [width] * height, symbols)
+
+
+def parse_rows(text: str, lengths: list[int], symbols: str) -> list[str]:
+    """Read rows of different *lengths*, as :func:`parse_board` does."""
     lines = ["".join(line.split()).lower() for line in text.replace("/", "\n").split("\n")]
     rows = [line for line in lines if line and not line.isdigit()]
-    if len(rows) != height:
+    if len(rows) != len(lengths):
+        size = f" of {lengths[0]}x{len(lengths)}" if len({*lengths}) == 1 else ""
         raise PositionError(
-            f"the board has {len(rows)} rows; a board of {width}x{height} has {height}, "
+            f"the board has {len(rows)} rows; a board{size} has {len(lengths)}, "
             f"separated by line ends or '/'"
         )
-    for number, row in enumerate(rows, 1):
+    for number, (row, length) in enumerate(zip(rows, lengths, strict=True), 1):
         for column, symbol in enumerate(row, 1):
             if symbol not in symbols:
                 allowed = " ".join(symbols)
@@ -38,9 +44,10 @@ def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
                     f"{symbol!r} in row {number} from the top, column {column}: "
                     f"a cell is one of {allowed}"
                 )
-        if len(row) != width:
+        if len(row) != length:
+            a_row = "a row" if len({*lengths}) == 1 else "it"
             raise PositionError(
-                f"row {number} from the top has {len(row)} cells; a row has {width}"
+                f"row {number} from the top has {len(row)} cells; {a_row} has {length}"
             )
     return rows
 

@@ -104,6 +104,7 @@ __all__ = [
     "candidates",
     "canonical",
     "canonical_move",
+    "cell",
     "chance",
     "chance_outcome",
     "check",
@@ -185,6 +186,15 @@ def key(position: Any) -> int:
     one or the other, see :mod:`engine.contract.default_keys`.
     """
     return key_of_fields(position)
+
+
+@verb
+def cell(position: Any, index: int) -> int:
+    """What stands on a cell of the board that the game declares as ``CELLS``; default 0.
+
+    The number of a content, see :mod:`engine.contract.cells`.  Drawings and texts ask, no search.
+    """
+    return 0
 
 
 # Optional: what the game knows about values -------------------------------------------

@@ -18,6 +18,7 @@ from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, game_names, load_game
+from engine.contract.messages import board
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
 from engine.kernels.scores import is_decisive
@@ -81,6 +82,8 @@ class Session:
         self.record = Record(start, seed=seed)
         self.players = list(players)
         self.thoughts = thoughts
+        self.colours = False
+        """Whether boards have the colours of a terminal."""
         self.saved: tuple[str, dict[str, Any]] | None = None
         """The file that has the game, and what it holds."""
         self._made: dict[str, Player] = {}
@@ -113,7 +116,8 @@ class Session:
             is_asked = bool(ending) or self._mover() == PERSON
             if (is_asked or PERSON not in self.players) and shown is not self.record.position:
                 shown = self.record.position
-                view.show(f"\n{shown}\n" + (f"\n{self.result_text()}" if ending else ""))
+                drawn = board(shown, colours=self.colours)
+                view.show(f"\n{drawn}\n" + (f"\n{self.result_text()}" if ending else ""))
             if not is_asked:
                 if self._engine_moves(view).reason == "interrupted" and PERSON not in self.players:
                     return False
