@@ -9,7 +9,7 @@ from toys import boxes, duel, isola, kayles, race
 
 from engine import Game, game_names, legal_moves, load_game
 from engine.compiler.jit import jit_enabled
-from engine.conformance.check import Finding, check
+from engine.conformance import Finding, check
 from engine.contract.dispatch import runs_plainly
 from engine.contract.notation import contents_of
 from games import connect4, tictactoe

@@ -5,7 +5,7 @@ from toys import bare
 
 from engine import GameError, PositionError, load_game, perft, solve
 from engine.compiler.jit import jit_enabled
-from engine.conformance.check import check
+from engine.conformance import check
 from engine.contract.default_keys import key_of_fields
 from engine.contract.messages import move_text, position_text
 from engine.contract.positions import coerce

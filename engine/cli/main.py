@@ -602,7 +602,7 @@ def check(game: str, games: int, seed: int, rules: bool) -> None:
     Checks that moves are legal and made once, keys, texts, bounds and all else that a game
     says against plain minimax, and the compiled rules against the same in plain Python.
     """
-    from engine.conformance import check as conformance
+    from engine import conformance
 
     loaded = engine.load_game(game)
     findings = conformance.check(loaded, games=games, seed=seed, compile=not rules)
