@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from engine.contract.loading import Game as Game
     from engine.contract.loading import game_names as game_names
     from engine.contract.loading import load_game as load_game
+    from engine.contract.notation import play_texts as play_texts
     from engine.contract.positions import rebuild as rebuild
     from engine.contract.text import draw_board as draw_board
     from engine.contract.text import is_board as is_board
     from engine.contract.text import parse_board as parse_board
-    from engine.contract.text import play_texts as play_texts
     from engine.contract.text import quoted as quoted
     from engine.contract.verbs import NO_MOVE as NO_MOVE
     from engine.kernels.evaluation import Evaluation as Evaluation
@@ -112,12 +112,12 @@ _HOMES = {
         "game_names",
         "load_game",
     ),
+    "engine.contract.notation": ("play_texts",),
     "engine.contract.positions": ("rebuild",),
     "engine.contract.text": (
         "draw_board",
         "is_board",
         "parse_board",
-        "play_texts",
         "quoted",
     ),
     "engine.contract.verbs": ("NO_MOVE",),

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     NO_MOVE,
@@ -42,23 +42,21 @@ from engine import (
     PositionError,
     compiled,
     count_moves,
-    draw_board,
-    is_board,
     lowest,
     lowest_index,
-    parse_board,
-    play_texts,
     popcount,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.bits import bytes_reversed, mix
+from engine.contract.cells import Grid
+from engine.contract.variants import board_size, variants
 
 DECISIVE = True
 UNIT = 100
 
 LEFT, STRAIGHT, RIGHT = range(3)
+COLUMNS = "abcdefgh"
 
 
 class Stones(NamedTuple):
@@ -69,9 +67,19 @@ class Stones(NamedTuple):
     second: bool
     """Whether the second player is to move; only texts depend on it."""
 
-    def __str__(self) -> str:
-        drawn = [f"{self.HEIGHT - n}{row}" for n, row in enumerate(rows(self))]
-        return draw_board([*drawn, " " + COLUMNS[: self.WIDTH]], f"{mover(self)} to move")
+
+@compiled
+def cell(position, index):
+    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    row, column = position.HEIGHT - 1 - index // position.WIDTH, index % position.WIDTH
+    if position.second:
+        row = position.HEIGHT - 1 - row
+    stone = Bits(1) << Bits(8 * row + column)
+    if position.mine & stone:
+        return 2 if position.second else 1
+    if position.theirs & stone:
+        return 1 if position.second else 2
+    return 0
 
 
 # Steps of stones that move up, and down
@@ -132,7 +140,9 @@ def play(position, move):
     end = end_of(move)
     mine = position.mine ^ (Bits(1) << Bits(move >> 2)) ^ end
     theirs = position.theirs & ~end
-    return rebuild(position, flip(position, theirs), flip(position, mine), not position.second)
+    return position._replace(
+        mine=flip(position, theirs), theirs=flip(position, mine), second=not position.second
+    )
 
 
 @compiled
@@ -305,7 +315,7 @@ def skip(position):
 def passed(position):
     """The same board with the other to move."""
     mine, theirs = flip(position, position.theirs), flip(position, position.mine)
-    return rebuild(position, mine, theirs, not position.second)
+    return position._replace(mine=mine, theirs=theirs, second=not position.second)
 
 
 @compiled
@@ -364,9 +374,9 @@ def original_move(position, move, symmetry):
 # Boards of all sizes
 
 
-@functools.cache
-def board(width: int, height: int) -> type[Stones]:
-    """The position class of a board; :class:`PositionError` if there is none of that size."""
+@variants(Stones, usual="8x8", read=functools.partial(board_size, example="6x6"))
+def board(width: int, height: int) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if there is none of that size."""
     if not (2 <= width <= 8 and 4 <= height <= 8):
         raise PositionError(
             f"there is no board of {width}x{height}: a board has 2 to 8 columns "
@@ -375,7 +385,7 @@ def board(width: int, height: int) -> type[Stones]:
     row = (1 << width) - 1
     column = sum(1 << 8 * number for number in range(height))
     numbers = range(height)
-    constants = {
+    return {
         "WIDTH": width,
         "HEIGHT": height,
         "NARROW": width <= 4 and height < 8,
@@ -390,67 +400,36 @@ def board(width: int, height: int) -> type[Stones]:
         "ROW_NUMBERS": tuple(
             Bits(sum(row << 8 * n for n in numbers if n >> power & 1)) for power in range(3)
         ),
-        "VARIANT": "" if (width, height) == (8, 8) else f"{width}x{height}",
+        "VARIANT": f"{width}x{height}",
+        "CELLS": Grid(
+            height,
+            width,
+            players=("x", "o"),
+            files=COLUMNS[:width],
+            ranks="87654321"[8 - height :],
+        ),
         "MAX_MOVES": 6 * width,
         "MAX_PLIES": 2 * width * (2 * height - 5) + 1,
     }
-    name = f"Position{width}x{height}"
-    return type(name, (Stones,), {"__slots__": (), "__module__": __name__, **constants})
 
 
 Position = board(8, 8)
 
 
-def __getattr__(name: str) -> type[Stones]:
-    """The position class of any size, by name: ``Position6x6``."""
-    if match := re.fullmatch(r"Position(\d{1,9})x(\d{1,9})", name):
-        return board(int(match[1]), int(match[2]))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 # Text
 
-COLUMNS = "abcdefgh"
-MOVE = "[a-hA-H][1-8][xX]?[a-hA-H][1-8]"
+MOVE_PATTERN = r"[a-hA-H][1-8][xX]?[a-hA-H][1-8]|[^\s,]+"
 
 
 def start(variant: str = "") -> Stones:
     """Two full rows each on a board of a size such as ``6x6``; the usual one is 8x8."""
-    match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", variant or "8x8")
-    if not match:
-        raise PositionError(f"{quoted(variant)} is not a board size; write WIDTHxHEIGHT, as in 6x6")
-    cls = board(int(match[1]), int(match[2]))
+    cls = board.of(variant)
     home = cls.FIRST_ROW | cls.SECOND_ROW
     return cls(Bits(home), Bits(home << 8 * (cls.HEIGHT - 2)), False)
 
 
-def parse_position(text: str, variant: str = "") -> Stones:
-    """Read the moves played, or a board (see the module's text)."""
-    empty = start(variant)
-    return _parse_stones(text, empty) if is_board(text, ".") else _parse_moves(text, empty)
-
-
-def position_text(position: Stones) -> str:
-    return f"{'/'.join(rows(position))} {mover(position)}"
-
-
 def mover(position: Stones) -> str:
     return "xo"[position.second]
-
-
-def rows(position: Stones) -> list[str]:
-    """The rows of the board from the top, in ``x``, ``o`` and ``.``."""
-    x, o = position.mine, position.theirs
-    if position.second:
-        x, o = flip(position, o), flip(position, x)
-
-    def symbol(cell: int) -> str:
-        return "x" if x >> cell & 1 else "o" if o >> cell & 1 else "."
-
-    return [
-        "".join(symbol(8 * row + column) for column in range(position.WIDTH))
-        for row in reversed(range(position.HEIGHT))
-    ]
 
 
 def parse_move(position: Stones, text: str) -> int:
@@ -503,37 +482,30 @@ def describe(position: Stones, value: int) -> str:
     return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
 
 
-def _parse_moves(text: str, position: Stones) -> Stones:
-    return play_texts(position, re.findall(rf"{MOVE}|[^\s,]+", text), text)
-
-
-def _parse_stones(text: str, empty: Stones) -> Stones:
-    said = re.fullmatch(r"(.*)[\s/]([xo])(\s+to\s+move)?\s*", text.lower(), re.DOTALL)
-    if not said:
-        raise PositionError("after the board, say who is to move: x or o, as in '.../xxx x'")
-    lines = ["".join(line.split()) for line in re.split(r"[/\n]", said[1])]
-    lines = [line for line in lines if line not in ("", COLUMNS[: empty.WIDTH])]
-    lines = [line.removeprefix(f"{empty.HEIGHT - n}") for n, line in enumerate(lines)]
-    if len(lines) == empty.HEIGHT and len(lines[-1]) == empty.WIDTH - 1:
-        raise PositionError("the last row is too short, or it is not said who is to move: x or o")
-    cells = "".join(
-        line.ljust(8, ".")
-        for line in reversed(parse_board("/".join(lines), empty.WIDTH, empty.HEIGHT, "xo."))
-    )
-    x, o = (Bits(sum(1 << n for n, cell in enumerate(cells) if cell == side)) for side in "xo")
-    for side, stones in (("x", x), ("o", o)):
-        if popcount(stones) > 2 * empty.WIDTH:
-            raise PositionError(
-                f"{popcount(stones)} {side}: a player has {2 * empty.WIDTH} stones at the beginning"
+def from_cells(contents: list[int], mover: str, start: Stones) -> Stones:
+    width, first_row = start.WIDTH, start.HEIGHT - 1
+    x, o = (
+        Bits(
+            sum(
+                1 << 8 * (first_row - n // width) + n % width
+                for n, content in enumerate(contents)
+                if content == player
             )
-    second = said[2] == "o"
-    mine, theirs = (flip(empty, o), flip(empty, x)) if second else (x, o)
-    position = type(empty)(Bits(mine), Bits(theirs), second)
-    to_move, waiting = "ox" if second else "xo"
-    if mine & empty.LAST_ROW:
-        raise PositionError(f"{to_move} is to move but has a stone on the last row already")
+        )
+        for player in (1, 2)
+    )
+    for side, stones in (("x", x), ("o", o)):
+        if popcount(stones) > 2 * width:
+            raise PositionError(
+                f"{popcount(stones)} {side}: a player has {2 * width} stones at the beginning"
+            )
+    second = mover == "o"
+    mine, theirs = (flip(start, o), flip(start, x)) if second else (x, o)
+    waiting = "x" if second else "o"
+    if mine & start.LAST_ROW:
+        raise PositionError(f"{mover} is to move but has a stone on the last row already")
     if not theirs:
-        raise PositionError(f"{to_move} is to move but {waiting} has no stones left")
-    if popcount(theirs & empty.FIRST_ROW) > 1:
+        raise PositionError(f"{mover} is to move but {waiting} has no stones left")
+    if popcount(theirs & start.FIRST_ROW) > 1:
         raise PositionError(f"{waiting} has two stones on the last row: the first of them won")
-    return position
+    return type(start)(Bits(mine), Bits(theirs), second)

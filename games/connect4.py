@@ -29,26 +29,22 @@ cells are bits 21, 22 and 28, and the sum has bits 0, 7, 14, 23, 29, 35 and 42.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     NO_MOVE,
     Bits,
     PositionError,
     compiled,
-    draw_board,
-    is_board,
     lowest,
     lowest_index,
-    parse_board,
-    play_texts,
     popcount,
     quoted,
-    rebuild,
     without_lowest,
 )
+from engine.contract.cells import Grid
+from engine.contract.variants import board_size, variants
 
 DECISIVE = True
 
@@ -59,14 +55,21 @@ class Stones(NamedTuple):
     ``their_wins & theirs`` is not empty once the player who moved last has won.
     """
 
-    mine: Bits
-    theirs: Bits
-    my_wins: Bits
-    their_wins: Bits
+    mine: Bits = Bits(0)
+    theirs: Bits = Bits(0)
+    my_wins: Bits = Bits(0)
+    their_wins: Bits = Bits(0)
 
-    def __str__(self) -> str:
-        footer = " ".join(str(column % 10) for column in range(1, self.WIDTH + 1))
-        return draw_board(rows(self), footer)
+
+@compiled
+def cell(position, index):
+    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    row, column = position.HEIGHT - 1 - index // position.WIDTH, index % position.WIDTH
+    stone = Bits(1) << Bits(column * position.STRIDE + row)
+    if not (position.mine | position.theirs) & stone:
+        return 0
+    stones = popcount(position.mine | position.theirs)
+    return 1 + (stones + (position.theirs & stone == stone)) % 2
 
 
 @compiled
@@ -101,8 +104,11 @@ def moves(position, buffer, at):
 def play(position, move):
     column = position.COLUMN << Bits(move * position.STRIDE)
     mine = position.mine | (playable(position) & column)
-    return rebuild(
-        position, position.theirs, mine, position.their_wins, winning_cells(position, mine)
+    return position._replace(
+        mine=position.theirs,
+        theirs=mine,
+        my_wins=position.their_wins,
+        their_wins=winning_cells(position, mine),
     )
 
 
@@ -110,8 +116,8 @@ def play(position, move):
 def outcome(position):
     stones = popcount(position.mine | position.theirs)
     if position.their_wins & position.theirs:
-        return True, -((position.CELLS - stones + 2) // 2)
-    return stones == position.CELLS, 0
+        return True, -((position.AREA - stones + 2) // 2)
+    return stones == position.AREA, 0
 
 
 @compiled
@@ -144,7 +150,7 @@ def has_line(position, stones):
 def bounds(position, alpha, beta):
     filled = position.mine | position.theirs
     stones = popcount(filled)
-    left = position.CELLS - stones
+    left = position.AREA - stones
     if position.their_wins & position.theirs:
         value = -((left + 2) // 2)
         return value, value
@@ -254,7 +260,7 @@ def odd_threat_bound(position, filled, free, upper):
 
 @compiled
 def plies_left(position):
-    return position.CELLS - popcount(position.mine | position.theirs)
+    return position.AREA - popcount(position.mine | position.theirs)
 
 
 @compiled
@@ -385,9 +391,9 @@ def count_lines(position, stones):
 # Boards of all sizes
 
 
-@functools.cache
-def board(width: int, height: int) -> type[Stones]:
-    """The position class of a board; :class:`PositionError` if it does not fit 64 bits."""
+@variants(Stones, usual="7x6", read=board_size)
+def board(width: int, height: int) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if it does not fit 64 bits."""
     if width < 1 or height < 1 or width * (height + 1) > 64:
         raise PositionError(
             f"a board of {width}x{height} does not fit: "
@@ -400,7 +406,7 @@ def board(width: int, height: int) -> type[Stones]:
     constants = {
         "WIDTH": width,
         "HEIGHT": height,
-        "CELLS": width * height,
+        "AREA": width * height,
         "STRIDE": stride,
         "RIGHT": Bits(stride),
         "RISING": Bits(stride + 1),
@@ -411,7 +417,9 @@ def board(width: int, height: int) -> type[Stones]:
         "COLUMN": Bits(column),
         "STRIPE": Bits((1 << stride) - 1),
         "EVEN": Bits(bottom * even),
-        "VARIANT": "" if (width, height) == (7, 6) else f"{width}x{height}",
+        "VARIANT": f"{width}x{height}",
+        "CELLS": Grid(height, width, files="".join(str(n % 10) for n in range(1, width + 1))),
+        "MOVE_PATTERN": "." if width < 10 else r"[^\s,]+",
         "MAX_MOVES": width,
         "MAX_PLIES": width * height,
     }
@@ -425,55 +433,13 @@ def board(width: int, height: int) -> type[Stones]:
         Bits(sum(1 << cell for cell, count in enumerate(lines) if count >> power & 1))
         for power in range(5)
     )
-    name = f"Position{width}x{height}"
-    return type(name, (Stones,), {"__slots__": (), "__module__": __name__, **constants})
+    return constants
 
 
 Position = board(7, 6)
 
 
-def __getattr__(name: str) -> type[Stones]:
-    """The position class of any size, by name: ``Position8x7``."""
-    if match := re.fullmatch(r"Position(\d+)x(\d+)", name):
-        return board(int(match[1]), int(match[2]))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 # Text
-
-
-def start(variant: str = "") -> Stones:
-    """The empty board of a size such as ``8x7``; the usual one is 7x6."""
-    match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", variant or "7x6")
-    if not match:
-        raise PositionError(f"{quoted(variant)} is not a board size; write WIDTHxHEIGHT, as in 8x7")
-    return _position(board(int(match[1]), int(match[2])), 0, 0)
-
-
-def parse_position(text: str, variant: str = "") -> Stones:
-    """Read the columns played, or a board (see the module's text)."""
-    empty = start(variant)
-    return _parse_stones(text, empty) if is_board(text, "xo.") else _parse_columns(text, empty)
-
-
-def position_text(position: Stones) -> str:
-    return "/".join(rows(position))
-
-
-def rows(position: Stones) -> list[str]:
-    """The rows of the board from the top, in ``x``, ``o`` and ``.``."""
-    first, second = position.mine, position.theirs
-    if popcount(first | second) % 2:
-        first, second = second, first
-
-    def symbol(row: int, column: int) -> str:
-        cell = 1 << column * position.STRIDE + row
-        return "x" if first & cell else "o" if second & cell else "."
-
-    return [
-        "".join(symbol(row, column) for column in range(position.WIDTH))
-        for row in reversed(range(position.HEIGHT))
-    ]
 
 
 def parse_move(position: Stones, text: str) -> int:
@@ -501,50 +467,39 @@ def describe(position: Stones, value: int) -> str:
     name = ("first player (x)", "second player (o)")[winner]
     if outcome(position)[0]:
         return f"{name} has won"
-    before = position.CELLS - 2 * abs(value)
+    before = position.AREA - 2 * abs(value)
     before += (before + winner) % 2
     own_moves = (before - stones) // 2 + 1
     return f"{name} wins in {own_moves} move{'s' * (own_moves != 1)}, with stone {before + 1}"
 
 
-def _position(cls: type[Stones], mine: int, theirs: int) -> Stones:
-    position = cls(Bits(mine), Bits(theirs), Bits(0), Bits(0))
-    wins = (winning_cells(position, stones) for stones in position[:2])
-    return cls(*map(Bits, (mine, theirs, *wins)))
-
-
-def _parse_columns(text: str, position: Stones) -> Stones:
-    separated = re.split(r"[\s,]+", text.strip()) if position.WIDTH > 9 else text.strip()
-    position = play_texts(position, filter(None, separated), text)
-    return _position(type(position), position.mine, position.theirs)
-
-
-def _parse_stones(text: str, empty: Stones) -> Stones:
-    lines = parse_board(text, empty.WIDTH, empty.HEIGHT, "xo.")
-    stones = {"x": 0, "o": 0}
-    for column in range(empty.WIDTH):
-        below = "x"
-        for row, line in enumerate(reversed(lines)):
-            symbol = line[column]
-            if symbol != ".":
-                if below == ".":
-                    raise PositionError(
-                        f"the stone in row {empty.HEIGHT - row} from the top, column "
-                        f"{column + 1} has an empty cell below it"
-                    )
-                stones[symbol] |= 1 << column * empty.STRIDE + row
-            below = symbol
-    first, second = popcount(stones["x"]), popcount(stones["o"])
+def from_cells(contents: list[int], mover: str, start: Stones) -> Stones:
+    mine = theirs = 0
+    for column in range(start.WIDTH):
+        stones = contents[column :: start.WIDTH][::-1]
+        height = next((row for row, stone in enumerate(stones) if not stone), start.HEIGHT)
+        if any(stones[height:]):
+            row = next(row for row in range(height, start.HEIGHT) if stones[row])
+            raise PositionError(
+                f"the stone in row {start.HEIGHT - row} from the top, column "
+                f"{column + 1} has an empty cell below it"
+            )
+        for row in range(height):
+            cell = 1 << column * start.STRIDE + row
+            mine, theirs = mine | cell * (stones[row] == 1), theirs | cell * (stones[row] == 2)
+    first, second = popcount(mine), popcount(theirs)
     if first - second not in (0, 1):
         raise PositionError(
             f"{first} x and {second} o: x moves first, so there are as many x as o or one more"
         )
-    to_move, waiting = ("x", "o") if first == second else ("o", "x")
-    position = _position(type(empty), stones[to_move], stones[waiting])
-    if position.my_wins & position.mine:
-        both = " and so has the other" if position.their_wins & position.theirs else ""
+    to_move = "x"
+    if first > second:
+        to_move, mine, theirs = "o", theirs, mine
+    my_wins, their_wins = (winning_cells(start, stones) for stones in (mine, theirs))
+    if my_wins & mine:
+        both = " and so has the other" if their_wins & theirs else ""
         raise PositionError(
             f"{to_move} is to move but has four in a line already{both}: "
             f"the game ended before the last stone"
         )
-    return position
+    return type(start)(*map(Bits, (mine, theirs, my_wins, their_wins)))

@@ -35,9 +35,8 @@ A move is the number of its house, 0 the leftmost.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     Bits,
@@ -48,10 +47,10 @@ from engine import (
     lowest_index,
     play_texts,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.bits import mix, product
+from engine.contract.variants import variants
 
 UNIT = 4
 
@@ -144,8 +143,8 @@ def play(position, move):
     if mine & position.ROW == Bits(0) or theirs & position.ROW == Bits(0):
         mine, theirs = gathered(position, mine), gathered(position, theirs)
     if last == size:
-        return rebuild(position, mine, theirs, position.second)
-    return rebuild(position, theirs, mine, not position.second)
+        return position._replace(mine=mine, theirs=theirs)
+    return position._replace(mine=theirs, theirs=mine, second=not position.second)
 
 
 @compiled
@@ -287,7 +286,9 @@ def noisy(position, buffer, at):
 @compiled
 def features(position):
     """Filled houses, moves that give another, stores, seeds in houses, seeds to gain."""
-    other = rebuild(position, position.theirs, position.mine, not position.second)
+    other = position._replace(
+        mine=position.theirs, theirs=position.mine, second=not position.second
+    )
     store = position.HOUSES
     return (
         *(count_moves(position), count_moves(other)),
@@ -324,41 +325,43 @@ def seeds_to_gain(position):
 # Boards of all sizes
 
 
-@functools.cache
-def board(houses: int, seeds: int, empty: bool, /) -> type[Seeds]:
-    """The position class of a board; :class:`PositionError` if there is none of that size."""
+def _settings(variant: str) -> tuple[int, int, bool]:
+    """The houses on a side, the seeds in each, and whether captures of nothing are made."""
+    match = re.fullmatch(r"([0-9]{1,9})x([0-9]{1,9})(,empty)?", variant)
+    if not match:
+        raise PositionError(
+            f"{quoted(variant)} is not a variant; write HOUSESxSEEDS, as in 4x3, "
+            f"and with captures of nothing 4x3,empty"
+        )
+    return int(match[1]), int(match[2]), bool(match[3])
+
+
+@variants(Seeds, usual="6x4", read=_settings)
+def board(houses: int, seeds: int, empty: bool) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if there is none of that size."""
     everything = 2 * houses * seeds
     if not (1 <= houses <= MOST_HOUSES and seeds >= 1 and everything <= MOST_SEEDS):
         raise PositionError(
             f"there is no board of {houses}x{seeds}: a board has 1 to {MOST_HOUSES} houses on a "
             f"side and 1 seed or more in each, at most {MOST_SEEDS} in all, as in 6x4 or 4x3"
         )
-    variant = f"{houses}x{seeds}{',empty' * empty}"
     far = houses * (houses - 1) + 1
-    constants = {
+    return {
         "HOUSES": houses,
         "SEEDS": everything,
+        "BEGINNING": Bits(seeds * ones(houses)),
         "CELLS": Bits(2 * houses + 1),
         "EMPTY": empty,
         "ROW": Bits((1 << 8 * houses) - 1),
         "EXACT": everything + 2 * houses + 1 < 64,
-        "VARIANT": "" if variant == "6x4" else variant,
+        "VARIANT": f"{houses}x{seeds}{',empty' * empty}",
         "MAX_MOVES": houses,
         "FAR": far,
         "MAX_PLIES": seeds * houses * (2 * far + houses - 1),
     }
-    name = f"Position{variant.replace(',', '')}"
-    return type(name, (Seeds,), {"__slots__": (), "__module__": __name__, **constants})
 
 
 Position = board(6, 4, False)
-
-
-def __getattr__(name: str) -> type[Seeds]:
-    """The position class of any board, by name: ``Position4x3``, ``Position6x4empty``."""
-    if match := re.fullmatch(r"Position(\d{1,9})x(\d{1,9})(empty)?", name):
-        return board(int(match[1]), int(match[2]), bool(match[3]))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Text
@@ -366,15 +369,8 @@ def __getattr__(name: str) -> type[Seeds]:
 
 def start(variant: str = "") -> Seeds:
     """The same seeds in each house of a board such as ``6x4`` or ``4x3,empty``."""
-    match = re.fullmatch(r"([0-9]{1,9})x([0-9]{1,9})(,empty)?", variant or "6x4")
-    if not match:
-        raise PositionError(
-            f"{quoted(variant)} is not a variant; write HOUSESxSEEDS, as in 4x3, "
-            f"and with captures of nothing 4x3,empty"
-        )
-    cls = board(int(match[1]), int(match[2]), bool(match[3]))
-    row = Bits(int(match[2]) * ones(cls.HOUSES))
-    return cls(row, row, False)
+    cls = board.of(variant)
+    return cls(cls.BEGINNING, cls.BEGINNING, False)
 
 
 def parse_position(text: str, variant: str = "") -> Seeds:
@@ -473,7 +469,7 @@ def _parse_board(text: str, empty: Seeds) -> Seeds:
                 f"are in the store"
             )
     mine, theirs = (north, south) if said[2] == "north" else (south, north)
-    return rebuild(empty, _packed(mine), _packed(theirs), said[2] == "north")
+    return type(empty)(_packed(mine), _packed(theirs), said[2] == "north")
 
 
 def _packed(seeds: list[int]) -> Bits:

@@ -33,9 +33,8 @@ A move is the number of its house, 0 the leftmost.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     Bits,
@@ -46,10 +45,10 @@ from engine import (
     lowest_index,
     play_texts,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.bits import mix
+from engine.contract.variants import variants
 from games.kalah import HIGH_BITS, LOW_BITS, mover, ones, rows, seeds_in, total
 
 HOUSES = 6
@@ -121,8 +120,9 @@ def play(position, move):
     gained = total(taken)
     if gained:
         mine += gained << Bits(8 * HOUSES)
-        return rebuild(position, theirs ^ taken, mine, not position.second, 0)
-    return rebuild(position, theirs, mine, not position.second, position.quiet + 1)
+        theirs ^= taken
+    quiet = 0 if gained else position.quiet + 1
+    return position._replace(mine=theirs, theirs=mine, second=not position.second, quiet=quiet)
 
 
 @compiled
@@ -224,32 +224,33 @@ def noisy(position, buffer, at):
 # Games of all limits
 
 
-@functools.cache
-def rules(limit: int, /) -> type[Seeds]:
-    """The position class of games that end after so many moves without a capture."""
+def _limit(variant: str) -> int:
+    """The moves without a capture that end the game."""
+    if not re.fullmatch("[0-9]{1,9}", variant):
+        raise PositionError(
+            f"{quoted(variant)} is not a variant; write the moves without a capture that end "
+            f"the game, as in 50"
+        )
+    return int(variant)
+
+
+@variants(Seeds, usual="50", read=_limit)
+def rules(limit: int) -> dict[str, Any]:
+    """The constants of games that end after so many moves without a capture."""
     if not 1 <= limit <= MOST_QUIET:
         raise PositionError(
             f"a game cannot end after {limit} moves without a capture: it can after 1 to "
             f"{MOST_QUIET}"
         )
-    constants = {
+    return {
         "HOUSES": HOUSES,
         "LIMIT": limit,
-        "VARIANT": "" if limit == 50 else str(limit),
+        "VARIANT": str(limit),
         "MAX_PLIES": limit * (SEEDS // 2 + 1),
     }
-    name = f"Position{limit}"
-    return type(name, (Seeds,), {"__slots__": (), "__module__": __name__, **constants})
 
 
 Position = rules(50)
-
-
-def __getattr__(name: str) -> type[Seeds]:
-    """The position class of any limit, by name: ``Position20``."""
-    if match := re.fullmatch(r"Position(\d{1,9})", name):
-        return rules(int(match[1]))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Text
@@ -257,13 +258,8 @@ def __getattr__(name: str) -> type[Seeds]:
 
 def start(variant: str = "") -> Seeds:
     """Four seeds in each house; a variant is a limit of moves without a capture, ``50``."""
-    if not re.fullmatch("[0-9]{0,9}", variant):
-        raise PositionError(
-            f"{quoted(variant)} is not a variant; write the moves without a capture that end "
-            f"the game, as in 50"
-        )
     row = Bits(4 * ones(HOUSES))
-    return rules(int(variant or 50))(row, row, False, 0)
+    return rules.of(variant)(row, row, False, 0)
 
 
 def parse_position(text: str, variant: str = "") -> Seeds:
@@ -330,7 +326,7 @@ def _parse_board(text: str, empty: Seeds) -> Seeds:
             f"{quiet} moves without a capture: the game was over after {empty.LIMIT}"
         )
     mine, theirs = (north, south) if said == "north" else (south, north)
-    return rebuild(empty, _packed(mine), _packed(theirs), said == "north", int(quiet or 0))
+    return type(empty)(_packed(mine), _packed(theirs), said == "north", int(quiet or 0))
 
 
 def _packed(seeds: list[int]) -> Bits:

@@ -53,9 +53,8 @@ a unit mines, an element to build, or the end of the turn.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     Bits,
@@ -68,10 +67,10 @@ from engine import (
     play_texts,
     popcount,
     quoted,
-    rebuild,
     without_lowest,
 )
 from engine.contract.bits import mix
+from engine.contract.variants import variants
 
 DECISIVE = True
 UNIT = 100
@@ -238,24 +237,21 @@ def play(position, move):
 @compiled
 def changed(position, mine, theirs, fire, water, hits, more_hits, their_base):
     """The position with other units."""
-    return rebuild(
-        position,
-        *(mine, theirs, fire, water, hits, more_hits, position.ore, position.more_ore),
-        *(position.my_base, their_base, position.my_gold, position.their_gold),
-        *(position.my_queue, position.their_queue, position.actions, position.turns),
+    return position._replace(
+        mine=mine,
+        theirs=theirs,
+        fire=fire,
+        water=water,
+        hits=hits,
+        more_hits=more_hits,
+        their_base=their_base,
     )
 
 
 @compiled
 def paid(position, ore, more_ore, gold, queue):
     """The position with other ore, and other gold and queue of the mover."""
-    return rebuild(
-        position,
-        *(position.mine, position.theirs, position.fire, position.water),
-        *(position.hits, position.more_hits, ore, more_ore),
-        *(position.my_base, position.their_base, gold, position.their_gold),
-        *(queue, position.their_queue, position.actions, position.turns),
-    )
+    return position._replace(ore=ore, more_ore=more_ore, my_gold=gold, my_queue=queue)
 
 
 @compiled
@@ -329,24 +325,23 @@ def acted(position):
     """The position with an action less, and without any the next turn."""
     if position.actions == 1:
         return next_turn(position)
-    return rebuild(
-        position,
-        *(position.mine, position.theirs, position.fire, position.water),
-        *(position.hits, position.more_hits, position.ore, position.more_ore),
-        *(position.my_base, position.their_base, position.my_gold, position.their_gold),
-        *(position.my_queue, position.their_queue, position.actions - 1, position.turns),
-    )
+    return position._replace(actions=position.actions - 1)
 
 
 @compiled
 def exchanged(position, turns):
     """The position seen by the other player, with all actions."""
-    return rebuild(
-        position,
-        *(position.theirs, position.mine, position.fire, position.water),
-        *(position.hits, position.more_hits, position.ore, position.more_ore),
-        *(position.their_base, position.my_base, position.their_gold, position.my_gold),
-        *(position.their_queue, position.my_queue, ACTIONS, turns),
+    return position._replace(
+        mine=position.theirs,
+        theirs=position.mine,
+        my_base=position.their_base,
+        their_base=position.my_base,
+        my_gold=position.their_gold,
+        their_gold=position.my_gold,
+        my_queue=position.their_queue,
+        their_queue=position.my_queue,
+        actions=ACTIONS,
+        turns=turns,
     )
 
 
@@ -589,9 +584,9 @@ COLUMNS = "abcdef"
 PLAYERS = ("first", "second")
 
 
-@functools.cache
-def board(size: str) -> type[Field]:
-    """The position class of a board; :class:`PositionError` if there is none of that name."""
+@variants(Field, usual="6x6", read=str)
+def board(size: str) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if there is none of that name."""
     if size not in MAPS:
         raise PositionError(f"{quoted(size)} is not a board; boards are {', '.join(MAPS)}")
     chart = MAPS[size]
@@ -601,7 +596,7 @@ def board(size: str) -> type[Field]:
     base, *units = (cell_bit(name, side) for name in f"{chart.base} {chart.units}".split())
     crystals = sum(cell_bit(name, side) for name in chart.crystals.split())
     cells = side * side
-    constants = {
+    return {
         "SIZE": side,
         "BOARD": Bits(row * column),
         "ROW_UP": Bits(side),
@@ -623,12 +618,11 @@ def board(size: str) -> type[Field]:
         "MINE": 4 * cells,
         "BUILD": 5 * cells,
         "END": 5 * cells + len(ELEMENTS),
-        "VARIANT": "" if size == "6x6" else size,
+        "VARIANT": size,
         # Each pair of neighbours is at most one move, as no unit steps on another of its own.
         "MAX_MOVES": 2 * (cells - side) + 2 * len(chart.crystals.split()) + 4,
         "MAX_PLIES": ACTIONS * chart.turns - 1,
     }
-    return type(f"Position{size}", (Field,), {"__slots__": (), "__module__": __name__, **constants})
 
 
 def cell_bit(name: str, side: int) -> int:
@@ -653,13 +647,6 @@ def mirrored(cells: int, side: int) -> int:
 Position = board("6x6")
 
 
-def __getattr__(name: str) -> type[Field]:
-    """The position class of any board, by name: ``Position5x5``."""
-    if name.startswith("Position") and name.removeprefix("Position") in MAPS:
-        return board(name.removeprefix("Position"))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 # Text
 
 MOVE = r"[a-z]\d[-x][a-z]\d|mine\s+[a-z]\d|build\s+[a-z]+|end"
@@ -668,7 +655,7 @@ ALLOWED = "b2-b3 (a move), b2xb3 (an attack), mine b2, build fire, end"
 
 def start(variant: str = "") -> Field:
     """The first position on a board such as ``5x5``; the usual one is 6x6."""
-    cls = board(variant or "6x6")
+    cls = board.of(variant)
     fire, water, grass = (Bits(unit | mirrored(unit, cls.SIZE)) for unit in cls.UNITS)
     units = Bits(fire | water | grass)
     first = Bits(sum(cls.UNITS))

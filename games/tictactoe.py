@@ -19,32 +19,32 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import (
-    Bits,
-    PositionError,
-    compiled,
-    draw_board,
-    is_board,
-    parse_board,
-    play_texts,
-    popcount,
-    quoted,
-)
+from engine import Bits, PositionError, compiled, popcount, quoted
+from engine.contract.cells import Grid
 
 LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "444", "421", "124"))
 FULL = Bits(0o777)
 MAX_MOVES = MAX_PLIES = 9
 DECISIVE = True
+CELLS = Grid(3, 3)
+MOVE_PATTERN = "."
 
 
 class Position(NamedTuple):
     """The marks of the player to move, and of the other."""
 
-    mine: Bits
-    theirs: Bits
+    mine: Bits = Bits(0)
+    theirs: Bits = Bits(0)
 
-    def __str__(self) -> str:
-        return draw_board(rows(self))
+
+@compiled
+def cell(position, index):
+    """0 an empty cell, 1 an x, 2 an o."""
+    mark = Bits(1) << Bits(index)
+    if not (position.mine | position.theirs) & mark:
+        return 0
+    marks = popcount(position.mine | position.theirs)
+    return 1 + (marks + (position.theirs & mark == mark)) % 2
 
 
 @compiled
@@ -97,29 +97,18 @@ def evaluate(position):
 # Text
 
 
-def start(variant: str = "") -> Position:
-    if variant:
-        raise PositionError(f"tic-tac-toe has no variant {quoted(variant)}")
-    return Position(Bits(0), Bits(0))
-
-
-def parse_position(text: str, variant: str = "") -> Position:
-    position = start(variant)
-    if is_board(text, "xo."):
-        return _parse_marks(text)
-    return play_texts(position, text.strip(), text)
-
-
-def position_text(position: Position) -> str:
-    return "/".join(rows(position))
-
-
-def rows(position: Position) -> list[str]:
-    first, second = position
-    if popcount(first | second) % 2:
-        first, second = second, first
-    cells = ["x" if first >> n & 1 else "o" if second >> n & 1 else "." for n in range(9)]
-    return ["".join(cells[row : row + 3]) for row in (0, 3, 6)]
+def from_cells(contents: list[int], mover: str, start: Position) -> Position:
+    first, second = (Bits(sum(1 << n for n, c in enumerate(contents) if c == m)) for m in (1, 2))
+    more = popcount(first) - popcount(second)
+    if more not in (0, 1):
+        raise PositionError(
+            f"{popcount(first)} x and {popcount(second)} o: x begins, so there are as many x as o "
+            f"or one more"
+        )
+    position = Position(second, first) if more else Position(first, second)
+    if has_line(position.mine):
+        raise PositionError(f"{'xo'[more]} is to move but has three in a line already")
+    return position
 
 
 def parse_move(position: Position, text: str) -> int:
@@ -134,17 +123,3 @@ def parse_move(position: Position, text: str) -> int:
 
 def move_text(position: Position, move: int) -> str:
     return str(move + 1)
-
-
-def _parse_marks(text: str) -> Position:
-    cells = "".join(parse_board(text, 3, 3, "xo."))
-    marks = {m: Bits(sum(1 << n for n, c in enumerate(cells) if c == m)) for m in "xo"}
-    first, second = cells.count("x"), cells.count("o")
-    if first - second not in (0, 1):
-        raise PositionError(
-            f"{first} x and {second} o: x begins, so there are as many x as o or one more"
-        )
-    to_move, waiting = ("x", "o") if first == second else ("o", "x")
-    if has_line(marks[to_move]):
-        raise PositionError(f"{to_move} is to move but has three in a line already")
-    return Position(marks[to_move], marks[waiting])

@@ -44,14 +44,14 @@ the number make the key, so positions of one tree never have the same one.
 
 from __future__ import annotations
 
-import functools
 import re
 import textwrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, quoted, rebuild
+from engine import Bits, PositionError, compiled, quoted
 from engine.contract.bits import WORD, high_product, mix, product
 from engine.contract.dispatch import MAX_VALUE
+from engine.contract.variants import variants
 
 RANDOM, INCREMENTAL, ORDERED = range(3)
 MODELS = ("random", "incremental", "ordered")
@@ -116,7 +116,7 @@ def moves(position, buffer, at):
 @compiled
 def play(position, move):
     first = product(position.node - Bits(1), Bits(position.WIDTH)) + Bits(2)
-    child = rebuild(position, position.seed, first + Bits(move), position.left - 1, 0)
+    child = position._replace(node=first + Bits(move), left=position.left - 1)
     word = key(child)
     if position.MODEL == RANDOM:
         value = random_value(word)
@@ -126,7 +126,7 @@ def play(position, move):
         value = -position.value
         if move != best_move(position):
             value += 1 + draw(word, OF_VALUE, STEP)
-    return rebuild(child, child.seed, child.node, child.left, value)
+    return child._replace(value=value)
 
 
 @compiled
@@ -166,9 +166,9 @@ def plies_left(position):
 # Trees of all shapes
 
 
-@functools.cache
-def tree(width: int, depth: int, model: int, percent: int, noise: int) -> type[Node]:
-    """The position class of all trees of a shape; :class:`PositionError` if it is too large."""
+@variants(Node, usual=USUAL, read=lambda variant: _settings(variant)[0])
+def tree(width: int, depth: int, model: int, percent: int, noise: int) -> dict[str, Any]:
+    """The constants of all trees of a shape; :class:`PositionError` if it is too large."""
     if not 1 <= width <= MAX_WIDTH or not 1 <= depth <= MAX_DEPTH:
         raise PositionError(
             f"a tree of {width}x{depth}: its width is 1 to {MAX_WIDTH}, its depth 1 to {MAX_DEPTH}"
@@ -181,31 +181,16 @@ def tree(width: int, depth: int, model: int, percent: int, noise: int) -> type[N
         )
     variant = f"{width}x{depth},{MODELS[model]}"
     variant += f"={percent}" * (percent < 100) + f",noise={noise}" * (noise > 0)
-    constants = {
+    return {
         "WIDTH": width,
         "DEPTH": depth,
         "MODEL": model,
         "PERCENT": percent,
         "NOISE": noise,
-        "VARIANT": "" if variant == USUAL else variant,
+        "VARIANT": variant,
         "MAX_MOVES": width,
         "MAX_PLIES": depth,
     }
-    name = "Position" + variant.replace(",", "__").replace("=", "_")
-    return type(name, (Node,), {"__slots__": (), "__module__": __name__, **constants})
-
-
-def __getattr__(name: str) -> type[Node]:
-    """The position class of any shape, by name: ``Position8x6__ordered_75``."""
-    if name.startswith("Position"):
-        variant = name.removeprefix("Position").replace("__", ",").replace("_", "=")
-        try:
-            cls = type(start(variant))
-        except PositionError:
-            cls = Node
-        if cls.__name__ == name:
-            return cls
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Text
@@ -213,7 +198,13 @@ def __getattr__(name: str) -> type[Node]:
 
 def start(variant: str = "") -> Node:
     """The root of a tree such as ``8x6,ordered=75,seed=3``; the usual one is 4x6."""
-    size, *words = (variant or USUAL).split(",")
+    settings, seed = _settings(variant or USUAL)
+    return _root(tree(*settings), seed)
+
+
+def _settings(variant: str) -> tuple[tuple[int, ...], int]:
+    """The settings of :func:`tree`, and the seed."""
+    size, *words = variant.split(",")
     match = re.fullmatch("([0-9]{1,9})x([0-9]{1,9})", size)
     if not match:
         raise PositionError(
@@ -244,8 +235,8 @@ def start(variant: str = "") -> Node:
             f"noise={noise} is for the models incremental and ordered; "
             f"in the random one evaluations say nothing anyway"
         )
-    cls = tree(int(match[1]), int(match[2]), model, settings.get("model", 100), noise)
-    return _root(cls, settings.get("seed", 0))
+    shape = int(match[1]), int(match[2]), model, settings.get("model", 100), noise
+    return shape, settings.get("seed", 0)
 
 
 def _setting(word: str, number: str, most: int) -> int:

@@ -55,10 +55,9 @@ Bits shift by the roll.  A move is the square it starts from, 0 for pieces that 
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     Bits,
@@ -67,9 +66,9 @@ from engine import (
     lowest_index,
     popcount,
     quoted,
-    rebuild,
     without_lowest,
 )
+from engine.contract.variants import variants
 
 VALUE_LIMIT = 100
 MAX_MOVES = 8
@@ -132,7 +131,7 @@ def moves(position, buffer, at):
 def play(position, move):
     mine, theirs = position.mine, position.theirs
     if move == PASS:
-        return rebuild(position, theirs, mine, NOT_ROLLED, not position.second)
+        return handed_over(position, mine, theirs)
     to = move + position.roll
     target = Bits(1) << Bits(to)
     mine -= WAITING if move == 0 else Bits(1) << Bits(move)
@@ -141,8 +140,15 @@ def play(position, move):
     if captured:
         theirs = (theirs ^ captured) + WAITING
     if target & position.ROSETTES or (position.CAPTURES and captured):
-        return rebuild(position, mine, theirs, NOT_ROLLED, position.second)
-    return rebuild(position, theirs, mine, NOT_ROLLED, not position.second)
+        return position._replace(mine=mine, theirs=theirs, roll=NOT_ROLLED)
+    return handed_over(position, mine, theirs)
+
+
+@compiled
+def handed_over(position, mine, theirs):
+    """The position with these words before the other player's roll."""
+    second = not position.second
+    return position._replace(mine=theirs, theirs=mine, roll=NOT_ROLLED, second=second)
 
 
 @compiled
@@ -174,8 +180,7 @@ def chance(position):
 @compiled
 def chance_outcome(position, index):
     roll = position.LEAST + index
-    child = rebuild(position, position.mine, position.theirs, roll, position.second)
-    return position.ODDS[index], child
+    return position.ODDS[index], position._replace(roll=roll)
 
 
 @compiled
@@ -233,50 +238,9 @@ def _bits(squares: Iterable[int]) -> Bits:
     return Bits(sum(1 << square for square in squares))
 
 
-@functools.cache
-def ruleset(name: str, pieces: int, *options: str) -> type[Pieces]:
-    """The position class of rules, a number of pieces, and options in alphabetical order."""
-    finkel = name == "finkel"
-    length = 14 if finkel else 16
-    least, odds = THREE_DICE if name == "masters" else FOUR_DICE
-    dashed = "" if pieces == USUAL[name] else f"-{pieces}"
-    variant = ",".join((name + dashed, *options))
-    constants = {
-        "RULES": name,
-        "PIECES": pieces,
-        "LENGTH": length,
-        "CROSSED": not finkel,
-        "CAPTURES": name == "blitz" or "captures" in options,
-        "ROUTE": _bits(range(1, length + 1)),
-        "GOALS": _bits(range(1, length + 2)),
-        "SHARED": _bits(range(5, 13) if finkel else range(5, 17)),
-        "ROSETTES": _bits((4, 8, 14) if finkel else (4, 8, 12, 16)),
-        "SAFE": _bits((8,) if finkel and "unsafe" not in options else ()),
-        "LEAST": least,
-        "ROLLS": len(odds),
-        "ODDS": odds,
-        "VARIANT": "" if variant == "finkel" else variant,
-    }
-    name = "_".join(("Pieces", name, str(pieces), *options))
-    return type(name, (Pieces,), {"__slots__": (), "__module__": __name__, **constants})
-
-
-Position = ruleset("finkel", 7)
-
-
-def __getattr__(name: str) -> type[Pieces]:
-    """The position class of any variant, by name: ``Pieces_finkel_2_captures``."""
-    if match := re.fullmatch(r"Pieces_([a-z]+)_([0-9])((_[a-z]+)*)", name):
-        return type(start(f"{match[1]}-{match[2]}{match[3].replace('_', ',')}"))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-# Text
-
-
-def start(variant: str = "") -> Pieces:
-    """All pieces wait, in a variant such as ``masters`` or ``finkel-2,captures``."""
-    rules, *options = (variant or "finkel").split(",")
+def _settings(variant: str) -> tuple[Any, ...]:
+    """The rules, the number of pieces, and options in alphabetical order."""
+    rules, *options = variant.split(",")
     name, dash, number = rules.partition("-")
     if name not in USUAL or (dash and not re.fullmatch("[0-9]{1,9}", number)):
         raise PositionError(
@@ -293,8 +257,45 @@ def start(variant: str = "") -> Pieces:
                 f"{quoted(option)} is not an option of {name}, or is there twice; "
                 f"there are {allowed}"
             )
-    waiting = Bits(pieces * WAITING)
-    return ruleset(name, pieces, *sorted(options))(waiting, waiting, NOT_ROLLED, False)
+    return name, pieces, *sorted(options)
+
+
+@variants(Pieces, usual="finkel", read=_settings)
+def ruleset(name: str, pieces: int, *options: str) -> dict[str, Any]:
+    """The constants of rules, with a number of pieces and options."""
+    finkel = name == "finkel"
+    length = 14 if finkel else 16
+    least, odds = THREE_DICE if name == "masters" else FOUR_DICE
+    dashed = "" if pieces == USUAL[name] else f"-{pieces}"
+    return {
+        "RULES": name,
+        "PIECES": pieces,
+        "LENGTH": length,
+        "CROSSED": not finkel,
+        "CAPTURES": name == "blitz" or "captures" in options,
+        "ROUTE": _bits(range(1, length + 1)),
+        "GOALS": _bits(range(1, length + 2)),
+        "SHARED": _bits(range(5, 13) if finkel else range(5, 17)),
+        "ROSETTES": _bits((4, 8, 14) if finkel else (4, 8, 12, 16)),
+        "SAFE": _bits((8,) if finkel and "unsafe" not in options else ()),
+        "LEAST": least,
+        "ROLLS": len(odds),
+        "ODDS": odds,
+        "VARIANT": ",".join((name + dashed, *options)),
+    }
+
+
+Position = ruleset("finkel", 7)
+
+
+# Text
+
+
+def start(variant: str = "") -> Pieces:
+    """All pieces wait, in a variant such as ``masters`` or ``finkel-2,captures``."""
+    cls = ruleset.of(variant)
+    waiting = Bits(cls.PIECES * WAITING)
+    return cls(waiting, waiting, NOT_ROLLED, False)
 
 
 def mover(position: Pieces) -> str:
@@ -375,7 +376,7 @@ def _parse_board(text: str, empty: Pieces) -> Pieces:
                 raise PositionError(f"{player} never comes to row {row}, column {column}")
     second = said[2] == "dark"
     mine, theirs = words[::-1] if second else words
-    position = rebuild(empty, mine, theirs, NOT_ROLLED, second)
+    position = type(empty)(mine, theirs, NOT_ROLLED, second)
     if mine == 0:
         raise PositionError(f"{mover(position)} has won, so it is the other's turn")
     if said[3]:

@@ -22,8 +22,8 @@ from engine.compiler.jit import jit_enabled
 from engine.contract.positions import as_words
 from engine.contract.stop import CALLED, NODES, RUNNING
 from engine.contract.verbs import play
-from games.connect4 import parse_position
 
+parse_position = load_game("connect4").parse
 SMALL = load_game("connect4:5x4")
 
 

@@ -7,7 +7,7 @@ from data import FOLDER, rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import PositionError, legal_moves, search, solve
+from engine import PositionError, legal_moves, load_game, search, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import (
     NO_MOVE,
@@ -32,13 +32,19 @@ from games.breakthrough import (
     evaluate_material,
     move_text,
     parse_move,
-    parse_position,
-    position_text,
-    start,
 )
-from games.breakthrough import rows as drawn
+
+NOTATION = load_game("breakthrough").notation
+parse_position, position_text = NOTATION.parse_position, NOTATION.position_text
+start = NOTATION.start
 
 BOARDS = rows(FOLDER / "breakthrough_boards.txt")
+
+
+def drawn(position):
+    return position_text(position)[:-2].split("/")
+
+
 SIZES = ("8x8", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5")
 
 

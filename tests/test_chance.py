@@ -18,7 +18,7 @@ from toys import gamble, pig, race
 from engine import GameError, Searcher, Table, legal_moves, load_game, minimax, solve
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
-from engine.conformance.check import check
+from engine.conformance import check
 from engine.contract.bits import WORD, Bits, mix
 from engine.contract.derived import is_free_move
 from engine.contract.dispatch import value_limit

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 import toys
-from toys import boxes, duel, isola, race
+from toys import boxes, duel, isola, kayles, race
 
 from engine import Game, game_names, legal_moves, load_game
 from engine.compiler.jit import jit_enabled
-from engine.conformance.check import Finding, check
+from engine.conformance import Finding, check
 from engine.contract.dispatch import runs_plainly
+from engine.contract.notation import contents_of
 from games import connect4, tictactoe
 
 TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
@@ -111,7 +112,7 @@ def found(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("name", ["moves", "play", "outcome", "key", "position_text", "start"])
+@pytest.mark.parametrize("name", ["moves", "play", "outcome"])
 def test_missing_functions(found, name):
     assert found(tictactoe, **{name: None}) == {name: "is not defined"}
 
@@ -133,13 +134,13 @@ def test_wrong_parameters(found):
 
 def test_no_start(found):
     assert found(tictactoe, "5x5") == {
-        "start": "raises PositionError: tic-tac-toe has no variant '5x5'"
+        "start": "raises PositionError: tictactoe has no variant '5x5'"
     }
     assert found(tictactoe, start=lambda variant: (0, 0)).keys() == {"start"}
 
 
 def test_start_of_another_game(found):
-    assert "not defined in" in found(tictactoe, start=connect4.start)["start"]
+    assert "not defined in" in found(tictactoe, start=load_game("connect4").notation.start)["start"]
 
 
 def doubled(position, buffer, at):
@@ -176,15 +177,18 @@ def first_cell(position, buffer, at):
     return at + 1
 
 
-def marks_or_lookup(text):
-    return tictactoe_marks(text) if len(text) == 11 else {}[text]
+def few_marks(contents, mover, start):
+    return tictactoe_from_cells(contents, mover, start) if contents.count(1) < 2 else {}[mover]
 
 
-tictactoe_marks = tictactoe._parse_marks
+def tictactoe_text(position):
+    return tictactoe.CELLS.text(contents_of(position))
+
+
+tictactoe_from_cells = tictactoe.from_cells
 tictactoe_parse_move = tictactoe.parse_move
 tictactoe_moves = tictactoe.moves
 tictactoe_play = tictactoe.play
-tictactoe_text = tictactoe.position_text
 
 
 @pytest.mark.parametrize(
@@ -219,7 +223,6 @@ tictactoe_text = tictactoe.position_text
         ("forced", "not the only one", {"forced": lambda p: 0}),
         ("canonical", "in the same class", {"canonical": lambda p: (p.mine | p.theirs, 0)}),
         ("describe", "gives None", {"describe": lambda p, value: None}),
-        ("__str__", "draw the board", {"draw_board": lambda rows: ""}),
         (
             "position_text",
             "is not one line",
@@ -230,7 +233,7 @@ tictactoe_text = tictactoe.position_text
             "parse_position",
             {"position_text": lambda p: tictactoe_text(p)[::-1]},
         ),
-        ("parse_position", "raises KeyError", {"_parse_marks": marks_or_lookup}),
+        ("from_cells", "raises KeyError", {"from_cells": few_marks}),
         ("move_text", "is read as", {"move_text": lambda p, move: str(legal_moves(p)[0] + 1)}),
         (
             "parse_move",
@@ -242,6 +245,10 @@ tictactoe_text = tictactoe.position_text
 )
 def test_broken_rules(found, verb, complaint, rules):
     assert complaint in found(tictactoe, **rules)[verb]
+
+
+def test_boards_that_are_not_drawn(found):
+    assert "draw the board" in found(kayles, position_text=lambda position: "")["__str__"]
 
 
 def test_bounds_that_ask_too_much(found):

@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 from engine import Bits, PositionError, Table, legal_moves, load_game, solve, solve_many
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import bounds, canonical, evaluate, key, outcome, play
-from games.connect4 import board, describe, parse_position, position_text, start
-from games.connect4 import rows as drawn
+from games.connect4 import board, describe
+
+NOTATION = load_game("connect4").notation
+parse_position, position_text = NOTATION.parse_position, NOTATION.position_text
+start = NOTATION.start
 
 MIRRORED = str.maketrans("1234567", "7654321")
+
+
+def drawn(position):
+    return position_text(position).split("/")
 
 
 def level(start, plies):

@@ -24,7 +24,7 @@ from engine import (
     solve_many,
 )
 from engine.compiler.jit import jit_enabled
-from engine.conformance.check import check
+from engine.conformance import check
 from engine.contract.dispatch import defines, is_plain
 from engine.contract.numbering import MOST_KNOWN, Numbering
 from engine.contract.verbs import chance, chance_outcome, outcome, play

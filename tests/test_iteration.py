@@ -18,12 +18,15 @@ from engine import (
     PositionError,
     iterate,
     legal_moves,
+    load_game,
     minimax,
     solve,
 )
 from engine.compiler.jit import jit_enabled
 from engine.contract import dispatch
-from games import kalah, tictactoe, ur
+from games import kalah, ur
+
+TICTACTOE = load_game("tictactoe")
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
 
@@ -125,7 +128,7 @@ def test_play_without_end_leaves_bounds_apart():
     ("text", "value"), [("", 0), ("15", 0), ("12", 1), ("1526", 1), ("14253", -1)]
 )
 def test_games_without_chance(text, value):
-    position = tictactoe.parse_position(text)
+    position = TICTACTOE.parse(text)
     result = iterate(position)
     assert (result.value, result.chances) == (value, 0)
     if legal_moves(position):
@@ -134,7 +137,7 @@ def test_games_without_chance(text, value):
 
 def test_all_of_tictactoe():
     """The published number of positions, 5,478; a symmetry of the game joins none here."""
-    result = iterate(tictactoe.start())
+    result = iterate(TICTACTOE.start())
     assert (result.positions, result.finished) == (5_478, 958)
 
 

@@ -479,7 +479,7 @@ from engine.compiler import cache, jit
 from engine.search.api import alphabeta, perft, solve
 from engine.kernels.evaluation import OWN
 from engine.search.searcher import search
-from games.connect4 import Position, parse_position
+from games.connect4 import Position
 
 announced = []
 cache.announce = announced.append
@@ -490,7 +490,7 @@ kernels = {value for value in values if isinstance(value, jit.Kernel)}
 kernels = {kernel for kernel in kernels if not kernel.name.startswith("engine.kernels.chance.")}
 for kernel in kernels:
     kernel.specialise(Position, OWN)
-position = parse_position("444444113355")
+position = engine.load_game("connect4").parse("444444113355")
 solve(position)
 alphabeta(position, 3)
 perft(position, 2)

@@ -403,7 +403,7 @@ def test_variants_that_are_none(variant):
 
 def test_a_class_for_each_board():
     assert board(6, 4, False) is type(start()) is type(start("6x4")) is kalah.Position6x4
-    assert board(6, 4, True) is type(start("6x4,empty")) is kalah.Position6x4empty
+    assert board(6, 4, True) is type(start("6x4,empty")) is kalah.Position6x4__empty
     assert type(start()).VARIANT == ""
     assert type(start("6x4,empty")).VARIANT == "6x4,empty"
     assert type(start("4x3")).VARIANT == "4x3"

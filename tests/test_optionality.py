@@ -31,12 +31,13 @@ from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.contract.counting import NOWHERE
 from engine.contract.dispatch import game_constant
+from engine.contract.messages import position_text
+from engine.contract.notation import notation_of
 from engine.contract.verbs import evaluate, features, outcome, play, turn
 from engine.kernels.evaluation import evaluation_of
 from engine.kernels.optionality import FEATURES, PRESETS, advantage
 from engine.kernels.reference import minimax_node
 from engine.kernels.search import search_root
-from games import breakthrough, connect4
 
 GAMES = {
     name: load_game(name)
@@ -250,7 +251,7 @@ def both(count, position, other):
 
 
 def breakthrough_features(position):
-    rows = [list(row) for row in breakthrough.rows(position)]
+    rows = [list(row) for row in position_text(position)[:-2].split("/")]
     symbol, enemy = ("o", "x") if position.second else ("x", "o")
     if not position.second:
         rows.reverse()  # the mover's rows go up from the first
@@ -263,8 +264,8 @@ def breakthrough_features(position):
 
 @given(reached(("breakthrough:5x5", "breakthrough:3x4")))
 def test_breakthrough(position):
-    x, o = breakthrough.rows(position), "xo"[not position.second]
-    other = breakthrough.parse_position(f"{'/'.join(x)} {o}", position.VARIANT)
+    x, o = position_text(position)[:-2].split("/"), "xo"[not position.second]
+    other = notation_of(type(position)).parse_position(f"{'/'.join(x)} {o}", position.VARIANT)
     assert list(features(position)) == both(breakthrough_features, position, other)
 
 
@@ -289,7 +290,7 @@ def test_kalah(position):
 
 @given(reached(("connect4:5x4",)))
 def test_connect4(position):
-    rows = connect4.rows(position)
+    rows = position_text(position).split("/")
     cells = {(r, c): cell for r, row in enumerate(rows) for c, cell in enumerate(row)}
     stones = sum(cell != "." for cell in cells.values())
     symbols = "ox" if stones % 2 else "xo"

@@ -9,12 +9,14 @@ from random import Random
 
 import pytest
 from data import FOLDER, rows
-from toys import domineering, fourinarow, kayles, nim
+from toys import domineering, kayles, nim
 
-from engine import Searcher, legal_moves, perft, solve_many
+from engine import Searcher, legal_moves, load_game, perft, solve_many
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import outcome, play
-from games import connect4
+
+connect4 = load_game("connect4").notation
+fourinarow = load_game("toys.fourinarow").notation
 
 needs_jit = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

@@ -325,7 +325,7 @@ SAVED = {
         ({"start": 4}, "are not texts"),
         ({"seed": "x"}, "a seed is a whole number"),
         ({"game": "mine.py"}, "it is a game of 'mine.py': say so, as in cutnode play mine.py"),
-        ({"game": "tictactoe:9"}, "tic-tac-toe has no variant"),
+        ({"game": "tictactoe:9"}, "tictactoe has no variant"),
         ({"game": 5}, "are not texts"),
     ],
 )

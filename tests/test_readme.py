@@ -12,7 +12,7 @@ import pytest
 
 from engine import load_game, solve
 from engine.cli.main import OWN_COMMANDS, main
-from engine.conformance.check import check
+from engine.conformance import check
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine import PositionError, legal_moves, load_game
-from engine.contract.dispatch import game_function
+from engine.contract.notation import notation_of
 from engine.contract.verbs import outcome, play
 
 NAMES = ("connect4", "connect4:8x7", "connect4:10x5", "connect4:4x4", "tictactoe", "breakthrough")
@@ -34,7 +34,7 @@ def played(draw):
         if not legal:
             break
         move = draw(st.sampled_from(legal))
-        moves.append(game.module.move_text(position, move))
+        moves.append(game.notation.move_text(position, move))
         position = play(position, move)
     return game, position, moves
 
@@ -53,7 +53,7 @@ def test_text_is_a_position_or_an_error(game, text):
         assert str(error)
     else:
         assert type(position) is type(game.start())
-        assert game.parse(game.module.position_text(position)) == position
+        assert game.parse(game.notation.position_text(position)) == position
         assert isinstance(str(position), str)
 
 
@@ -67,7 +67,7 @@ def test_played_positions_are_read_from_their_moves(case):
 @given(played())
 def test_played_positions_are_read_from_their_boards(case):
     game, position, _ = case
-    text = game.module.position_text(position)
+    text = game.notation.position_text(position)
     for same in (text, text.upper(), text.replace("/", "\n"), str(position)):
         assert game.parse(same) == position
 
@@ -76,7 +76,7 @@ def test_played_positions_are_read_from_their_boards(case):
 def test_move_is_legal_or_an_error(game, text):
     position = game.start()
     try:
-        move = game.module.parse_move(position, text)
+        move = game.notation.parse_move(position, text)
     except PositionError as error:
         assert str(error)
     else:
@@ -91,12 +91,12 @@ def test_move_is_legal_or_an_error(game, text):
 def test_variant_is_a_board_or_an_error(variant):
     for name in ("connect4", "tictactoe"):
         try:
-            position = GAMES[name].module.start(variant)
+            position = GAMES[name].notation.start(variant)
         except PositionError as error:
             assert str(error)
         else:
             assert not outcome(position)[0]
-            assert game_function(type(position), "position_text")(position)
+            assert notation_of(type(position)).position_text(position)
 
 
 def test_board_as_wide_as_two_digits_separates_columns():

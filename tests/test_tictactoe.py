@@ -9,7 +9,10 @@ import pytest
 from engine import PositionError, legal_moves, load_game, solve_many
 from engine.contract.verbs import outcome, play
 from games import tictactoe
-from games.tictactoe import evaluate, parse_position, position_text, start
+from games.tictactoe import evaluate
+
+GAME = load_game("tictactoe")
+parse_position, position_text, start = GAME.parse, GAME.notation.position_text, GAME.start
 
 
 @functools.cache

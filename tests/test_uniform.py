@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import PositionError, alphabeta, legal_moves, load_game, minimax, solve_many
-from engine.conformance.check import check
+from engine.conformance import check
 from engine.contract.verbs import evaluate, outcome, play
 from games import uniform
 from games.uniform import key, parse_position, path, position_text, start

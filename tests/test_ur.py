@@ -442,7 +442,7 @@ def test_a_class_for_each_variant():
     assert type(start()) is type(start("finkel")) is type(start("finkel-7")) is ur.Position
     assert type(start()).VARIANT == ""
     assert type(start("blitz-5")).VARIANT == "blitz"
-    assert type(start("finkel-2,unsafe,captures")) is ur.Pieces_finkel_2_captures_unsafe
+    assert type(start("finkel-2,unsafe,captures")) is ur.Positionfinkel_2__captures__unsafe
     assert start("finkel-2,unsafe,captures").VARIANT == "finkel-2,captures,unsafe"
     with pytest.raises(AttributeError, match="no attribute 'Piece'"):
         _ = ur.Piece

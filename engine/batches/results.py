@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.contract.dispatch import game_function, game_name, is_plain
+from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
+from engine.contract.notation import notation_of
 from engine.contract.positions import Packed, as_words
 from engine.contract.stop import CALLED, NODES, RUNNING, TIME
 from engine.contract.verbs import NO_MOVE
@@ -195,7 +196,7 @@ def read_results(path: str | os.PathLike[str]) -> BatchResult:
                 if name not in ("move", "reason"):
                     row[name] = record[name]
             text = record["best_move"]
-            parse_move = game_function(type(position), "parse_move")
+            parse_move = notation_of(type(position)).parse_move
             row["move"] = NO_MOVE if text is None else parse_move(position, text)
             row["reason"] = CODES.get(record["reason"], RUNNING)
         return BatchResult(

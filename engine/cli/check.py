@@ -6,9 +6,9 @@ import sys
 
 import click
 
+from engine import conformance
 from engine.cli.exit_codes import BREAKS_CONTRACT, EPILOG
 from engine.cli.options import GAME, games_option, seed_option
-from engine.conformance import check as conformance
 from engine.contract.loading import load_game
 
 __all__ = ["check"]

@@ -128,5 +128,6 @@ def play(
             seed=SystemRandom().getrandbits(24) if seed is None else seed,
             thoughts=thoughts,
         )
+    session.colours = sys.stdout.isatty()
     if not session.run(Terminal()):
         sys.exit(INTERRUPTED)

@@ -28,7 +28,7 @@ def show(entries: list[tuple[str, Any]], file: str | None, as_json: bool) -> Non
             data = {"position": text, "board": line, "moves": moves, "over": is_over(shown)}
             click.echo(json.dumps(data))
         else:
-            click.echo("\n" * (number > 0) + f"{board(shown)}\n\ntext   {line}")
+            click.echo("\n" * (number > 0) + f"{board(shown, colours=True)}\n\ntext   {line}")
             why = "the game is over" if outcome(shown)[0] else "chance decides"
             click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
             if moves and is_over(shown):

@@ -125,12 +125,11 @@ def _cause(error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
     report = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     cause = re.split(r"pipeline \(step: .*\)\n", report)[-1].partition("During: Pass")[0].strip()
+    cause = re.sub(r"^- Resolution failure for .* arguments:\n", "", cause)
     cause = re.sub(r", defined at .*", "", cause)  # in a kernel, which is not the author's
     place = re.search(r'File "([^<].*)", line (\d+)', report)
     signature = re.search(r">>> (.+)", cause)
     remedy = " (rules can use numbers, tuples, and functions that are @compiled)"
-    if "Unknown attribute '_replace'" in cause:
-        remedy = " (make the position anew: Position(...), or rebuild(position, ...) of engine)"
     return (
         (f"there is no {signature[1]}" if signature else cause.partition("\n")[0].strip(" ."))
         + (f", in {place[1]}, line {place[2]}" if place else "")

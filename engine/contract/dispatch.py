@@ -29,10 +29,10 @@ __all__ = [
     "REQUIRED",
     "VERBS",
     "bind",
+    "declared",
     "defines",
     "derived",
     "game_constant",
-    "game_function",
     "game_name",
     "is_plain",
     "longest_line",
@@ -68,12 +68,9 @@ def game_name(cls: type) -> str:
     return f"{name}:{variant}" if variant else name
 
 
-def game_function(cls: type, name: str) -> Callable[..., Any]:
-    """A function that the game of *cls* must define; :class:`GameError` if it does not."""
-    function = getattr(module_of(cls), name, None)
-    if not callable(function):
-        raise GameError(f"game {cls.__module__} does not define {name}(...)")
-    return function  # type: ignore[no-any-return]
+def declared(cls: type, name: str) -> Any:
+    """What a position class, or else the module of its game, declares by a name, or None."""
+    return getattr(cls, name, getattr(module_of(cls), name, None))
 
 
 def game_constant(cls: type, name: str, default: int) -> int:
@@ -107,7 +104,7 @@ VERBS: dict[str, Callable[..., Any]] = {}
 DISPATCHED: dict[Callable[..., Any], str] = {}
 """The names of the verbs by the functions that dispatch on a position's class."""
 
-REQUIRED = frozenset({"moves", "play", "outcome", "key"})
+REQUIRED = frozenset({"moves", "play", "outcome"})
 """The verbs that every game defines."""
 
 
@@ -144,7 +141,8 @@ def bind(cls: type, name: str) -> Callable[..., Any]:
             return numbering(cls, not defines(cls, "reversible"))
         if name not in REQUIRED:
             return default
-    rule = game_function(cls, name)
+        raise GameError(f"game {cls.__module__} does not define {name}(...)")
+    rule: Callable[..., Any] = getattr(module_of(cls), name)
     parameters, given = _parameters(default), _parameters(rule)
     if len(given) != len(parameters):
         raise GameError(

@@ -13,8 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from engine.contract.dispatch import PLAIN_COPY, is_plain, module_of
+from engine.contract.dispatch import PLAIN_COPY, REQUIRED, is_plain, module_of
 from engine.contract.errors import GameError
+from engine.contract.notation import Notation
 from engine.contract.notebook import shows_board
 from engine.contract.text import nearest, quoted
 
@@ -22,8 +23,6 @@ __all__ = ["Game", "game_names", "load_game", "plain_copy"]
 
 COLLECTION = "games"
 """The package whose modules are known by their bare names."""
-
-PYTHON_SIDE = ("start", "parse_position", "position_text", "parse_move", "move_text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +36,18 @@ class Game:
     def name(self) -> str:
         return self.module.__name__.rpartition(".")[2]
 
+    @property
+    def notation(self) -> Notation:
+        """How the game writes positions and moves."""
+        return Notation(self.module)
+
     def start(self) -> Any:
         """The first position."""
-        return shows_board(self.module.start(self.variant))
+        return shows_board(self.notation.start(self.variant))
 
     def parse(self, text: str) -> Any:
         """A position from the game's own notation; :class:`PositionError` if it is none."""
-        return shows_board(self.module.parse_position(text, self.variant))
+        return shows_board(self.notation.parse_position(text, self.variant))
 
 
 def game_names() -> list[str]:
@@ -67,7 +71,7 @@ def load_game(name: str, *, plain: bool = False) -> Game:
     module = _module(source)
     if plain:
         module = plain_copy(module)
-    missing = [verb for verb in PYTHON_SIDE if not callable(getattr(module, verb, None))]
+    missing = [verb for verb in sorted(REQUIRED) if not callable(getattr(module, verb, None))]
     if missing:
         raise GameError(f"{source} is not a game: it does not define {', '.join(missing)}")
     game = Game(module, variant)

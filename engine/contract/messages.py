@@ -8,6 +8,7 @@ lose a result.  So the command prints results with what stands in for such a tex
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -17,13 +18,13 @@ from typing import Any
 
 from engine.contract.dispatch import (
     game_constant,
-    game_function,
     game_name,
     longest_line,
     module_of,
     value_limit,
 )
 from engine.contract.errors import ContractError, CutnodeError
+from engine.contract.notation import board_text, notation_of
 from engine.contract.stop import MOVES, PLIES, PROBABILITIES
 from engine.contract.text import quoted
 from engine.contract.verbs import (
@@ -70,9 +71,10 @@ def move_text(position: Any, move: int) -> str:
     return _said(position, "move_text", (move,), f"move {move}")
 
 
-def board(position: Any) -> str:
-    """A position as its game draws it."""
-    return _said(position, "__str__", (), _plainly(position))
+def board(position: Any, *, colours: bool = False) -> str:
+    """A position as its game draws it, in the *colours* of a terminal if wanted."""
+    colours = colours and "NO_COLOR" not in os.environ
+    return _said(position, "__str__", (colours,), _plainly(position))
 
 
 def description(position: Any, value: float) -> str | None:
@@ -85,8 +87,10 @@ def description(position: Any, value: float) -> str | None:
 def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
     try:
         if name == "__str__":
-            return str(position)
-        return str(game_function(type(position), name)(position, *args))
+            return board_text(position, colours=args[0])
+        if name == "describe":
+            return str(module_of(type(position)).describe(position, *args))
+        return str(getattr(notation_of(type(position)), name)(position, *args))
     except CutnodeError:
         raise
     except Exception as error:
@@ -158,7 +162,7 @@ def _game_of(file: str) -> ModuleType | None:
     """The game that a file defines, if it does."""
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) == file:
-            return module if hasattr(module, "parse_position") else None
+            return module if getattr(module, "moves", moves) not in (moves, None) else None
     return None
 
 
@@ -171,7 +175,7 @@ def _held(frame: FrameType, game: ModuleType) -> Iterator[Any]:
 
 def _quoted(position: Any) -> str:
     try:
-        return quoted(module_of(type(position)).position_text(position))
+        return quoted(notation_of(type(position)).position_text(position))
     except Exception:
         return _plainly(position)
 

@@ -43,7 +43,7 @@ def position_html(position: Any) -> str:
 
 
 def shows_board(position: P) -> P:
-    """The same position, of whose class notebooks show the board, unless it says otherwise."""
+    """Return the same position; notebooks show the board of its class, unless it says otherwise."""
     cls: Any = type(position)
     if not hasattr(cls, "_repr_html_"):
         with contextlib.suppress(TypeError):  # a class of Python's own

@@ -21,6 +21,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload_attribute
 
+from engine.contract import named_tuples as named_tuples  # what compiled code can do with them
 from engine.contract.bits import WORD, Bits
 from engine.contract.dispatch import is_plain
 from engine.contract.errors import GameError, PositionError
@@ -28,12 +29,15 @@ from engine.contract.native import in_compiled_code
 
 __all__ = [
     "Packed",
+    "as_word",
     "as_words",
     "class_of_all",
     "coerce",
+    "field_kinds",
     "pack",
     "position_type",
     "rebuild",
+    "to_word",
     "unpack",
     "width",
     "words_each",
@@ -61,6 +65,11 @@ def _fields(cls: Any) -> dict[str, Any]:
                 f"a field of a compiled position is one of Bits, int, bool, float"
             )
     return fields
+
+
+def field_kinds(cls: Any) -> tuple[Any, ...]:
+    """The annotations of a position's fields, each one of Bits, int, bool and float."""
+    return tuple(_fields(cls).values())
 
 
 @functools.cache
@@ -130,7 +139,7 @@ def pack(words: Any, index: int, position: Any) -> None:
     """Write *position* to ``words[index : index + width(position)]`` (uint64)."""
     cls: Any = type(position)
     kinds = _fields(cls).values()
-    for offset, word in enumerate(map(_to_word, position, kinds)):
+    for offset, word in enumerate(map(to_word, position, kinds)):
         words[index + offset] = word
 
 
@@ -222,11 +231,11 @@ def as_words(positions: Sequence[Any]) -> Any:
     values: Iterable[Any] = itertools.chain.from_iterable(positions)
     kinds = _fields(cls).values()
     if any(kind is not Bits for kind in kinds):
-        values = map(_to_word, values, itertools.cycle(kinds))
+        values = map(to_word, values, itertools.cycle(kinds))
     return np.fromiter(values, np.uint64, len(positions) * len(_fields(cls)))
 
 
-def _to_word(value: Any, kind: Any) -> int:
+def to_word(value: Any, kind: Any) -> int:
     if kind is float:
         return int.from_bytes(struct.pack("<d", value), "little")
     return int(kind(value)) & WORD
@@ -261,7 +270,7 @@ def _compiled_width(position: Any) -> Any:
     return lambda position: count
 
 
-def _as_word(builder: Any, value: Any) -> Any:
+def as_word(builder: Any, value: Any) -> Any:
     """Reinterpret a 64-bit (or narrower) scalar as a word."""
     i64 = ir.IntType(64)
     if isinstance(value.type, ir.DoubleType):
@@ -270,7 +279,7 @@ def _as_word(builder: Any, value: Any) -> Any:
 
 
 def _as_scalar(context: Any, builder: Any, word: Any, kind: Any) -> Any:
-    """Undo :func:`_as_word`."""
+    """Undo :func:`as_word`."""
     wanted = context.get_value_type(kind)
     if isinstance(wanted, ir.DoubleType):
         return builder.bitcast(word, wanted)
@@ -287,7 +296,7 @@ def _pack(typing: Any, words: Any, index: Any, position: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         for at, value in enumerate(cgutils.unpack_tuple(builder, args[2])):
             cell = _cell(context, builder, words, args[0], args[1], at)
-            builder.store(_as_word(builder, value), cell)
+            builder.store(as_word(builder, value), cell)
         return context.get_dummy_value()
 
     return types.void(words, types.intp, position), generate

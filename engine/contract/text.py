@@ -1,16 +1,13 @@
-"""Reading and drawing boards, and reading lines of play, for games to share."""
+"""Boards as text, and how messages quote what a person wrote."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
 
-from engine.contract.dispatch import game_function
 from engine.contract.errors import PositionError
-from engine.contract.verbs import play
 
-__all__ = ["draw_board", "is_board", "nearest", "parse_board", "play_texts", "quoted"]
+__all__ = ["draw_board", "is_board", "nearest", "parse_board", "parse_rows", "quoted"]
 
 LONGEST_QUOTE = 60
 
@@ -26,14 +23,20 @@ def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
     Blanks are skipped, and so are rows of column numbers.  Letters may be large or small.
     :class:`PositionError` names the row and column of what does not belong.
     """
+    return parse_rows(text, [width] * height, symbols)
+
+
+def parse_rows(text: str, lengths: list[int], symbols: str) -> list[str]:
+    """Read rows of different *lengths*, as :func:`parse_board` does."""
     lines = ["".join(line.split()).lower() for line in text.replace("/", "\n").split("\n")]
     rows = [line for line in lines if line and not line.isdigit()]
-    if len(rows) != height:
+    if len(rows) != len(lengths):
+        size = f" of {lengths[0]}x{len(lengths)}" if len({*lengths}) == 1 else ""
         raise PositionError(
-            f"the board has {len(rows)} rows; a board of {width}x{height} has {height}, "
+            f"the board has {len(rows)} rows; a board{size} has {len(lengths)}, "
             f"separated by line ends or '/'"
         )
-    for number, row in enumerate(rows, 1):
+    for number, (row, length) in enumerate(zip(rows, lengths, strict=True), 1):
         for column, symbol in enumerate(row, 1):
             if symbol not in symbols:
                 allowed = " ".join(symbols)
@@ -41,9 +44,10 @@ def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
                     f"{symbol!r} in row {number} from the top, column {column}: "
                     f"a cell is one of {allowed}"
                 )
-        if len(row) != width:
+        if len(row) != length:
+            a_row = "a row" if len({*lengths}) == 1 else "it"
             raise PositionError(
-                f"row {number} from the top has {len(row)} cells; a row has {width}"
+                f"row {number} from the top has {len(row)} cells; {a_row} has {length}"
             )
     return rows
 
@@ -63,17 +67,3 @@ def draw_board(rows: list[str], footer: str = "") -> str:
     """The rows with their cells apart, and a *footer* (column names) below."""
     lines = [" ".join(row) for row in rows]
     return "\n".join([*lines, footer] if footer else lines)
-
-
-def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "move") -> Any:
-    """The position after *moves*, each in the game's notation, of which *text* consists.
-
-    :class:`PositionError` says which *what* of the text is wrong, and why.
-    """
-    parse_move = game_function(type(position), "parse_move")
-    for number, move in enumerate(moves, 1):
-        try:
-            position = play(position, parse_move(position, move))
-        except PositionError as error:
-            raise PositionError(f"{what} {number} of {quoted(text.strip())}: {error}") from None
-    return position

@@ -93,6 +93,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from engine.contract.default_keys import key_of_fields
 from engine.contract.dispatch import MAX_VALUE, defines, derived, verb
 
 __all__ = [
@@ -103,6 +104,7 @@ __all__ = [
     "candidates",
     "canonical",
     "canonical_move",
+    "cell",
     "chance",
     "chance_outcome",
     "check",
@@ -175,14 +177,24 @@ def outcome(position: Any) -> tuple[bool, int]:
 
 @verb
 def key(position: Any) -> int:
-    """A 64-bit word (``Bits``) that tells positions apart.
+    """A 64-bit word (``Bits``) that tells positions apart; default: a mix of all fields.
 
     Equal positions have equal keys.  If distinct positions always have distinct keys
     (an encoding that fits 64 bits), a search makes no hash errors at all; a hash makes
     one with the odds that ``engine.kernels.table`` states.  What does not fit is hashed word by
-    word: ``mix(mix(Bits(first)) ^ Bits(second))`` with ``mix`` of ``engine``.
+    word: ``mix(mix(Bits(first)) ^ Bits(second))`` with ``mix`` of ``engine``.  The default does the
+    one or the other, see :mod:`engine.contract.default_keys`.
     """
-    raise NotImplementedError
+    return key_of_fields(position)
+
+
+@verb
+def cell(position: Any, index: int) -> int:
+    """What stands on a cell of the board that the game declares as ``CELLS``; default 0.
+
+    The number of a content, see :mod:`engine.contract.cells`.  Drawings and texts ask, no search.
+    """
+    return 0
 
 
 # Optional: what the game knows about values -------------------------------------------
@@ -390,8 +402,12 @@ def canonical_move(position: Any, move: int, symmetry: int) -> int:
 
 @verb
 def original_move(position: Any, move: int, symmetry: int) -> int:
-    """The inverse of :func:`canonical_move`; default: unchanged."""
-    return move
+    """The inverse of :func:`canonical_move`; default: the same once more.
+
+    Mirror images and half turns are their own inverses.  Games that turn boards by a quarter define
+    it.
+    """
+    return canonical_move(position, move, symmetry)  # type: ignore[no-any-return]
 
 
 @verb

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from engine.contract.dispatch import game_function
+from engine.contract.messages import move_text
 from engine.lab.measuring import (
     BRANCHING,
     FIRST_CUTOFFS,
@@ -108,9 +108,7 @@ def _row(depth: int, found: Measured, before: list[dict[str, Any]]) -> dict[str,
     if len(found.results) == 1:
         result = found.results[0]
         if result.best_move is not None:  # chance does not decide
-            row["move"] = game_function(type(result.position), "move_text")(
-                result.position, result.best_move
-            )
+            row["move"] = move_text(result.position, result.best_move)
         row["score"] = result.value
         row["meaning"] = result.meaning()
     return row

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.contract.dispatch import defines, game_function, game_name
+from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.legal import legal_moves
+from engine.contract.messages import position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import play
 from engine.kernels.evaluation import evaluation_of
@@ -100,7 +101,7 @@ def deviation(
     notes += _fit(rows)
     settings = {
         "game": game_name(cls),
-        "positions": [game_function(cls, "position_text")(start)],
+        "positions": [position_text(start)],
         "depth": depth,
         "games": games,
         "seed": seed,

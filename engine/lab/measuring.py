@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypedDict, TypeVar
 
-from engine.contract.dispatch import game_function, game_name
+from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
+from engine.contract.notation import notation_of
 from engine.contract.positions import coerce
 from engine.contract.verbs import outcome
 from engine.kernels.evaluation import Evaluation, evaluation_of
@@ -244,7 +245,7 @@ class Experiment:
     def settings(self) -> dict[str, Any]:
         """Return all that is needed to get the same node counts again."""
         cls: Any = type(self.positions[0])
-        text = game_function(cls, "position_text")
+        text = notation_of(cls).position_text
         return {
             "game": game_name(cls),
             "positions": [text(position) for position in self.positions],
@@ -274,7 +275,7 @@ def plan(
     if not positions:
         raise CutnodeError("there are no positions to search")
     cls = type(positions[0])
-    text = game_function(cls, "position_text")
+    text = notation_of(cls).position_text
     for position in positions:
         if type(position) is not cls:
             raise CutnodeError("the positions of an experiment are of one game and variant")

@@ -30,8 +30,9 @@ from math import prod
 from typing import Any
 
 from engine.compiler.memory import Memory
-from engine.contract.dispatch import defines, game_constant, game_function, game_name
+from engine.contract.dispatch import defines, game_constant, game_name
 from engine.contract.errors import CutnodeError, GameError
+from engine.contract.messages import position_text
 from engine.contract.positions import coerce
 from engine.kernels.minimal_graph import proof_dtype, prove
 from engine.kernels.parameters import MOST_DEPTH
@@ -140,7 +141,7 @@ def minimal_graph(
     notes: list[str] = []
     try:
         for done, (position, depth) in enumerate(tasks):
-            text = str(game_function(cls, "position_text")(position))
+            text = position_text(position)
             progress(f"{text}, depth {depth}", done, len(tasks))
             score = int(search_afresh(scorer, position, depth).value)
             for row in _above(position, depth, score, prover, searchers, evaluation):
@@ -152,7 +153,7 @@ def minimal_graph(
         about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
         settings={
             "game": game_name(cls),
-            "positions": [game_function(cls, "position_text")(p) for p in positions],
+            "positions": list(map(position_text, positions)),
             "depths": depths,
             "evaluation": scorer.evaluation.name,
             "searches": names,

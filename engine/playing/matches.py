@@ -305,9 +305,9 @@ def match(
         raise CutnodeError(f"{pairs} pairs need as many openings, and there are {len(openings)}")
     for opening in openings[:pairs]:
         if is_over(opening):
-            text = game.module.position_text(opening)
+            text = game.notation.position_text(opening)
             raise CutnodeError(f"an opening is a position where the game goes on, not {text}")
-    texts = tuple(game.module.position_text(opening) for opening in openings[:pairs])
+    texts = tuple(game.notation.position_text(opening) for opening in openings[:pairs])
     plan = _Match(_source(game), (player, opponent), texts, seed, most_plies)
 
     counts, results, endings = [0] * len(POINTS), Counter[float](), Counter[str]()

@@ -18,6 +18,7 @@ from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, game_names, load_game
+from engine.contract.messages import board
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
 from engine.kernels.scores import is_decisive
@@ -81,6 +82,8 @@ class Session:
         self.record = Record(start, seed=seed)
         self.players = list(players)
         self.thoughts = thoughts
+        self.colours = False
+        """Whether boards have the colours of a terminal."""
         self.saved: tuple[str, dict[str, Any]] | None = None
         """The file that has the game, and what it holds."""
         self._made: dict[str, Player] = {}
@@ -113,7 +116,8 @@ class Session:
             is_asked = bool(ending) or self._mover() == PERSON
             if (is_asked or PERSON not in self.players) and shown is not self.record.position:
                 shown = self.record.position
-                view.show(f"\n{shown}\n" + (f"\n{self.result_text()}" if ending else ""))
+                drawn = board(shown, colours=self.colours)
+                view.show(f"\n{drawn}\n" + (f"\n{self.result_text()}" if ending else ""))
             if not is_asked:
                 if self._engine_moves(view).reason == "interrupted" and PERSON not in self.players:
                     return False
@@ -135,7 +139,7 @@ class Session:
         position, who = self.record.position, self._who(self.record.side)
         with view.thinking():
             choice = self._player(self._mover()).choose(position)
-        told = f"{who} plays {self.game.module.move_text(position, choice.move)}"
+        told = f"{who} plays {self.game.notation.move_text(position, choice.move)}"
         if self.thoughts and choice.value is not None:
             value, line = _signed(choice.value), self._line(choice.pv)
             told += f"  (value {value} at depth {choice.depth}: {line})"
@@ -148,7 +152,7 @@ class Session:
         if not line:
             return True
         try:
-            self.record.play(self.game.module.parse_move(self.record.position, line))
+            self.record.play(self.game.notation.parse_move(self.record.position, line))
             return True
         except PositionError as error:
             problem = str(error)
@@ -211,7 +215,7 @@ class Session:
             return f"to go on: cutnode play {shlex.join([*words, '--resume', self.saved[0]])}"
         if self.record.ending():
             return "goodbye"
-        text = self.game.module.position_text(self.record.position)
+        text = self.game.notation.position_text(self.record.position)
         words = [self.name, *(["--"] if text.startswith("-") else []), text]
         return f"to go on from here: cutnode play {shlex.join(words)}"
 
@@ -255,13 +259,13 @@ class Session:
         position = self.record.position
         if self.record.ending():
             return "none: the game is over"
-        texts = (self.game.module.move_text(position, move) for move in legal_moves(position))
+        texts = (self.game.notation.move_text(position, move) for move in legal_moves(position))
         return textwrap.fill(" ".join(texts), 78, break_long_words=False, break_on_hyphens=False)
 
     def hint(self, argument: str) -> str:
         best = self._advice().best_move
         assert best is not None
-        return f"try {self.game.module.move_text(self.record.position, best)}"
+        return f"try {self.game.notation.move_text(self.record.position, best)}"
 
     def eval(self, argument: str) -> str:
         result = self._advice()

@@ -11,10 +11,11 @@ from random import Random
 from typing import Any
 
 from engine.contract.derived import same_after_chance
-from engine.contract.dispatch import game_constant, game_function
+from engine.contract.dispatch import game_constant
 from engine.contract.errors import CutnodeError, PositionError, require_integer
 from engine.contract.legal import legal_moves
 from engine.contract.messages import move_text, position_text
+from engine.contract.notation import notation_of
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
     chance,
@@ -151,7 +152,7 @@ class Record:
                 elif not isinstance(step, str):
                     raise CutnodeError(f"a move is a text, not {step!r}")
                 else:
-                    parse = game_function(type(self.position), "parse_move")
+                    parse = notation_of(type(self.position)).parse_move
                     self.play(parse(self.position, step))
             except CutnodeError as error:
                 raise CutnodeError(f"step {number}: {error}") from None

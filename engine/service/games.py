@@ -91,7 +91,7 @@ def title(game: Game) -> str:
 def variants(game: Game) -> str:
     """Return how a variant is written, in the game's words: its error for an unknown one."""
     try:
-        game.module.start(NO_VARIANT)
+        game.notation.start(NO_VARIANT)
     except PositionError as error:
         return str(error)
     return ""

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.contract.dispatch import game_function
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
 from engine.contract.messages import board, move_text, position_text
+from engine.contract.notation import notation_of
 from engine.contract.verbs import chance, chance_outcome, outcome, play
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import evaluation_of
@@ -292,7 +292,7 @@ def _read(game: Game, text: str, where: str) -> Any:
 
 def _move(position: Any, text: str, number: int) -> int:
     try:
-        return int(game_function(type(position), "parse_move")(position, text))
+        return int(notation_of(type(position)).parse_move(position, text))
     except CutnodeError as error:
         raise Failure(404, str(error), f"body.moves[{number}]") from None
 

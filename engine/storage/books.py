@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from engine.contract.derived import most_value
-from engine.contract.dispatch import defines, game_function, game_name, is_plain
+from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError
 from engine.contract.messages import position_text
+from engine.contract.notation import notation_of
 from engine.contract.positions import Packed, coerce, words_each
 from engine.contract.verbs import (
     INFINITE,
@@ -135,7 +136,7 @@ class Book:
         about, arrays = read_arrays(path, KIND, CutnodeError, map=map)
         cls = class_in(about, path, CutnodeError)
         if "texts" in arrays:
-            parse, variant = game_function(cls, "parse_position"), getattr(cls, "VARIANT", "")
+            parse, variant = notation_of(cls).parse_position, getattr(cls, "VARIANT", "")
             texts = arrays.pop("texts").tobytes().decode().split("\n")
             positions = Packed.of([parse(text, variant) for text in texts])
         elif is_plain(cls):

@@ -27,9 +27,10 @@ from typing import Any
 
 from engine.compiler.interpreter import Interpretable, Observer, observed
 from engine.contract.derived import same_after_chance
-from engine.contract.dispatch import defines, game_function, game_name, is_plain, module_of
+from engine.contract.dispatch import defines, game_name, is_plain, module_of
 from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.loading import plain_copy
+from engine.contract.notation import notation_of
 from engine.contract.positions import coerce
 from engine.contract.stop import RUNNING
 from engine.contract.verbs import (
@@ -497,8 +498,8 @@ class _Shape:
     ):
         self.has_chance = defines(cls, "chance")
         self.plies = plies
-        self._move_text = game_function(cls, "move_text")
-        self.position_text = game_function(cls, "position_text")
+        self._move_text = notation_of(cls).move_text
+        self.position_text = notation_of(cls).position_text
         self.principal = _line(root) if pv is None else _line_along(root, pv)
         self._on_line = set(map(id, self.principal))
         self._shown = self._choose(root, width, size)

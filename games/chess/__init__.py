@@ -290,28 +290,8 @@ def passed(position, square):
         pawns = without_lowest(pawns)
         if passant_is_safe(position, king, position.mine | position.theirs, source, square):
             zobrist = position.zobrist ^ rights_hashed(bit, 1, position.ply & 1)
-            return with_passant(position, bit, zobrist)
+            return position._replace(passant=bit, zobrist=zobrist)
     return position
-
-
-@compiled
-def with_passant(position, passant, zobrist):
-    return Position(
-        position.mine,
-        position.theirs,
-        position.pawns,
-        position.knights,
-        position.bishops,
-        position.rooks,
-        position.queens,
-        position.kings,
-        position.castling,
-        passant,
-        position.clock,
-        position.ply,
-        position.placed,
-        zobrist,
-    )
 
 
 @compiled

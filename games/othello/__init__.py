@@ -27,9 +27,8 @@ square, and 64 a pass.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine import (
     Bits,
@@ -41,9 +40,9 @@ from engine import (
     mix,
     popcount,
     quoted,
-    rebuild,
 )
 from engine.contract.bits import bytes_reversed
+from engine.contract.variants import variants
 from games.othello.discs import PASS, empties, final_value, flipped, mobility, write
 from games.othello.endings import bounds, candidates, endgame, forced, order, scout  # noqa: F401
 from games.othello.midgame import deviation  # noqa: F401
@@ -101,7 +100,7 @@ def play(position, move):
         turned = flipped(mine, theirs, move)
         mine |= turned | (Bits(1) << Bits(move))
         theirs ^= turned
-    return rebuild(position, theirs, mine, not position.white)
+    return position._replace(mine=theirs, theirs=mine, white=not position.white)
 
 
 @compiled
@@ -114,7 +113,7 @@ def outcome(position):
 @compiled
 def passed(position):
     """The same discs with the other to move."""
-    return rebuild(position, position.theirs, position.mine, not position.white)
+    return position._replace(mine=position.theirs, theirs=position.mine, white=not position.white)
 
 
 @compiled
@@ -274,9 +273,17 @@ def features(position):
 # Boards of all sizes
 
 
-@functools.cache
-def board(size: int) -> type[Discs]:
-    """The position class of a board; :class:`PositionError` if there is none of that size.
+def _size(variant: str) -> int:
+    """The side of a board."""
+    match = re.fullmatch(r"([0-9]{1,9})x\1", variant)
+    if not match:
+        raise PositionError(f"{quoted(variant)} is not a board size: 8x8, 6x6 or 4x4")
+    return int(match[1])
+
+
+@variants(Discs, usual="8x8", read=_size)
+def board(size: int) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if there is none of that size.
 
     No more moves: of every 11 squares at most 8 are such that one can move there.  Each needs a
     disc to be turned over next to it, in one of four lines, as the square on the disc's other
@@ -286,23 +293,19 @@ def board(size: int) -> type[Discs]:
     if size not in (4, 6, 8):
         raise PositionError(f"there is no board of {size}x{size}: a board is 8x8, 6x6 or 4x4")
     area, last = size * size, size - 1
-    constants = {
+    return {
         "SIZE": size,
         "AREA": area,
         "BOARD": Bits(sum((1 << size) - 1 << 8 * row for row in range(size))),
         "CORNERS": Bits(sum(1 << square for square in (0, last, 8 * last, 9 * last))),
-        "VARIANT": "" if size == 8 else f"{size}x{size}",
+        "VARIANT": f"{size}x{size}",
         "VALUE_LIMIT": area,
         "MAX_MOVES": 8 * area // 11,
         "MAX_PLIES": 2 * area,
     }
-    name = f"Position{size}x{size}"
-    return type(name, (Discs,), {"__slots__": (), "__module__": __name__, **constants})
 
 
-Position = Position8x8 = board(8)
-Position6x6 = board(6)
-Position4x4 = board(4)
+Position = board(8)
 
 
 # Text
@@ -315,10 +318,7 @@ BLACK, WHITE, EMPTY = "x*", "o", "-."
 
 def start(variant: str = "") -> Discs:
     """Two discs each in the middle of a board of a size such as ``6x6``; the usual one is 8x8."""
-    match = re.fullmatch(r"([0-9]{1,9})x\1", variant or "8x8")
-    if not match:
-        raise PositionError(f"{quoted(variant)} is not a board size: 8x8, 6x6 or 4x4")
-    cls = board(int(match[1]))
+    cls = board.of(variant)
     low = 9 * (cls.SIZE // 2 - 1)
     return cls(Bits(1 << low + 1 | 1 << low + 8), Bits(1 << low | 1 << low + 9), False)
 

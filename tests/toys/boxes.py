@@ -15,12 +15,12 @@ Encoding of the lines of two boxes::
 
 from __future__ import annotations
 
-import functools
 import re
 from string import ascii_lowercase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, popcount, rebuild
+from engine import Bits, PositionError, compiled, popcount
+from engine.contract.variants import variants
 
 MAX_ACTIONS = 1
 
@@ -59,8 +59,8 @@ def play(position, move):
     lines = position.lines | (Bits(1) << Bits(move))
     won = boxes(position, lines) - boxes(position, position.lines)
     if won > 0:
-        return rebuild(position, lines, position.lead + won, position.first)
-    return rebuild(position, lines, -position.lead, not position.first)
+        return position._replace(lines=lines, lead=position.lead + won)
+    return position._replace(lines=lines, lead=-position.lead, first=not position.first)
 
 
 @compiled
@@ -106,27 +106,28 @@ def evaluate(position):
     return position.lead
 
 
-@functools.cache
-def row(count: int) -> type[Drawn]:
-    """The position class of a row of so many boxes."""
+def _boxes(variant: str) -> int:
+    if variant not in ("2", "3", "4"):
+        raise PositionError(f"{variant!r} is not a number of boxes from 2 to 4")
+    return int(variant)
+
+
+@variants(Drawn, usual="2", read=_boxes)
+def row(count: int) -> dict[str, Any]:
+    """The constants of a row of so many boxes."""
     lines = 3 * count + 1
-    constants = {
+    return {
         "BOXES": count,
         "LINES": lines,
         "EDGES": Bits(1 | 1 << count | 1 << 2 * count | 1 << 2 * count + 1),
         "MAX_MOVES": lines,
         "MAX_PLIES": lines,
+        "VARIANT": str(count),
     }
-    return type(f"Row{count}", (Drawn,), {"__slots__": (), "__module__": __name__, **constants})
-
-
-Row2, Row3, Row4 = row(2), row(3), row(4)
 
 
 def start(variant: str = "") -> Drawn:
-    if variant not in ("", "2", "3", "4"):
-        raise PositionError(f"{variant!r} is not a number of boxes from 2 to 4")
-    return row(int(variant or 2))(Bits(0), 0, True)
+    return row.of(variant)(Bits(0), 0, True)
 
 
 def letters(position: Drawn) -> str:
@@ -150,7 +151,7 @@ def parse_position(text: str, variant: str = "") -> Drawn:
     complete, lead = boxes(empty, lines), int(match[2])
     if abs(lead) > complete or (complete - lead) % 2 or match[2] == "-0":
         raise PositionError(f"{complete} boxes are complete: the lead is not {match[2]}")
-    return rebuild(empty, lines, lead if match[3] == "1" else -lead, match[3] == "1")
+    return type(empty)(lines, lead if match[3] == "1" else -lead, match[3] == "1")
 
 
 def parse_move(position: Drawn, text: str) -> int:

@@ -8,29 +8,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import (
-    Bits,
-    PositionError,
-    compiled,
-    draw_board,
-    is_board,
-    legal_moves,
-    parse_board,
-    quoted,
-)
+from engine import Bits, PositionError, compiled, legal_moves, quoted
+from engine.contract.cells import Grid
 
 MAX_MOVES = 7
 MAX_PLIES = 42
+CELLS = Grid(6, 7, files="1234567")
+MOVE_PATTERN = "."
 DECISIVE = True
 
 
 class Position(NamedTuple):
-    mine: Bits
-    theirs: Bits
-    stones: int
+    mine: Bits = Bits(0)
+    theirs: Bits = Bits(0)
+    stones: int = 0
 
-    def __str__(self) -> str:
-        return draw_board(rows(self), "1 2 3 4 5 6 7")
+
+@compiled
+def cell(position, index):
+    stone = Bits(1) << Bits(7 * (index % 7) + 5 - index // 7)
+    if position.mine & stone:
+        return 1 + position.stones % 2
+    return 2 - position.stones % 2 if position.theirs & stone else 0
 
 
 @compiled
@@ -67,38 +66,10 @@ def key(position):
     return position.mine | ((position.mine | position.theirs) + Bits(0x40810204081))
 
 
-def rows(position: Position) -> list[str]:
-    first, second = position.mine, position.theirs
-    if position.stones % 2:
-        first, second = second, first
-
-    def symbol(cell: int) -> str:
-        return "x" if first >> cell & 1 else "o" if second >> cell & 1 else "."
-
-    return ["".join(symbol(7 * column + row) for column in range(7)) for row in range(5, -1, -1)]
-
-
-def start(variant: str = "") -> Position:
-    if variant:
-        raise PositionError(f"there is no variant {quoted(variant)}")
-    return Position(Bits(0), Bits(0), 0)
-
-
-def position_text(position: Position) -> str:
-    return "/".join(rows(position))
-
-
-def parse_position(text: str, variant: str = "") -> Position:
-    position = start(variant)
-    if not is_board(text, "xo."):
-        for column in text.strip():
-            position = play(position, parse_move(position, column))
-        return position
-    first = second = 0
-    for row, line in enumerate(reversed(parse_board(text, 7, 6, "xo."))):
-        for column, symbol in enumerate(line):
-            first |= (symbol == "x") << 7 * column + row
-            second |= (symbol == "o") << 7 * column + row
+def from_cells(contents: list[int], mover: str, start: Position) -> Position:
+    first, second = (
+        sum(1 << 7 * (n % 7) + 5 - n // 7 for n, c in enumerate(contents) if c == m) for m in (1, 2)
+    )
     for column in range(7):
         height = (first | second) >> 7 * column & 63
         if height & (height + 1):

@@ -1,0 +1,213 @@
+"""Properties of the rules: positions, moves, play, keys, and what is said of moves."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from engine.conformance.minimax import (
+    children,
+)
+from engine.conformance.sample import Properties, Sample, has_chance
+from engine.contract.bits import WORD, Bits
+from engine.contract.dispatch import (
+    defines,
+    game_constant,
+    is_plain,
+    value_limit,
+)
+from engine.contract.legal import legal_moves
+from engine.contract.positions import coerce
+from engine.contract.verbs import (
+    NO_MOVE,
+    drawn,
+    exchange,
+    gain,
+    key,
+    moves,
+    noisy,
+    outcome,
+    pattern,
+    play,
+    recurrence,
+)
+from engine.contract.verbs import check as in_check
+from engine.kernels.parameters import PATTERNS
+from engine.playing.record import is_over
+
+__all__ = ["ORDER_LIMIT", "RULES", "listing_complaints", "too_large"]
+
+RULES = Properties()
+
+ORDER_LIMIT = 1_000_000
+"""No order score is further from zero."""
+
+
+@RULES.about("position")
+def fields_have_their_types(position: Any, sample: Sample) -> Iterator[str]:
+    if type(position) is not type(sample.game.start()):
+        yield f"is a {type(position).__qualname__}, not the class of the start"
+    if is_plain(type(position)):
+        hash(position)
+        return
+    for name, value, coerced in zip(position._fields, position, coerce(position), strict=True):
+        kind = type(coerced)
+        fits = isinstance(value, float) if kind is float else value == coerced
+        if kind is Bits:
+            fits = fits and 0 <= operator.index(value) <= WORD
+        elif kind is int:
+            fits = fits and -(1 << 63) <= operator.index(value) < 1 << 63
+        if not fits:
+            yield f"{name} is {value!r}, which is no {kind.__name__}"
+
+
+@RULES.about("__str__")
+def boards_are_drawn(position: Any, sample: Sample) -> Iterator[str]:
+    if str(position) in ("", repr(position)):
+        yield "the position class does not draw the board"
+
+
+@RULES.about("outcome")
+def outcomes_come_at_the_end(position: Any, sample: Sample) -> Iterator[str]:
+    over, value = outcome(position)
+    if not over and value != 0:
+        yield f"the game is not over, but its value is {value}"
+    yield from too_large(value, position, value_limit(type(position)), "the value ")
+
+
+def too_large(value: Any, position: Any, limit: float, what: str = "") -> Iterator[str]:
+    """Complaints about a value or an estimate: only in games of chance it may be any number."""
+    if not abs(value if has_chance(position) else operator.index(value)) <= limit:
+        yield f"{what}{value} is further from 0 than {limit:g}"
+
+
+@RULES.about("moves", Sample.choices)
+def moves_are_distinct_numbers(position: Any, sample: Sample) -> Iterator[str]:
+    yield from listing_complaints(moves, position)
+    if not legal_moves(position):
+        yield "there are none, but the game is not over"
+
+
+def listing_complaints(verb: Callable[..., int], position: Any) -> Iterator[str]:
+    """Complaints about the moves that a verb writes, and where it writes them."""
+    most = game_constant(type(position), "MAX_MOVES", 256)
+    at, spare = 3, 256
+    buffer: list[Any] = [None] * (at + most + spare)
+    end = verb(position, buffer, at)
+    listed = buffer[at:end]
+    if any(move is not None for move in buffer[:at] + buffer[at + most :]):
+        yield f"writes outside of its part of the buffer, MAX_MOVES = {most} from buffer[at] on"
+    if not at <= end <= at + most:
+        yield f"returns {end} for at = {at}: not the end of 0 to MAX_MOVES = {most} moves"
+    if not all(move is not None and 0 <= operator.index(move) < NO_MOVE for move in listed):
+        yield f"moves are numbers in range({NO_MOVE}), not {listed}"
+    if len(set(listed)) != len(listed):
+        yield f"a move is there twice: {listed}"
+
+
+@RULES.about("play", Sample.choices)
+def play_changes_nothing(position: Any, sample: Sample) -> Iterator[str]:
+    before = copy.deepcopy(position)
+    for move in legal_moves(position):
+        child = play(position, move)
+        if type(child) is not type(position):
+            yield f"move {move} leads to a {type(child).__qualname__}"
+        if position != before or play(position, move) != child:
+            yield f"move {move}, played twice, has different effects"
+
+
+@RULES.about("key")
+def keys_tell_positions_apart(position: Any, sample: Sample) -> Iterator[str]:
+    for met in (position, *children(position)):
+        word = key(met)
+        if not 0 <= operator.index(word) <= WORD:
+            yield f"{word} is not a word of 64 bits"
+        if key(coerce(met)) != word:
+            yield "an equal position has another key"
+        other = sample.keys.setdefault(int(word), met)
+        if other != met and not _recurs(met, other):
+            yield f"{met!r} and {other!r} have the same key {word}"
+
+
+def _recurs(position: Any, other: Any) -> bool:
+    """Whether two positions with one key are the same but for what changes while they recur."""
+    if not defines(type(position), "recurrence"):
+        return False
+    seen, known = ((outcome(met), is_over(met), recurrence(met)) for met in (position, other))
+    return bool(seen == known and legal_moves(position) == legal_moves(other))
+
+
+@RULES.about("recurrence")
+def positions_recur_with_their_moves(position: Any, sample: Sample) -> Iterator[str]:
+    if not defines(type(position), "reversible"):
+        return
+    for met in (position, *children(position)):
+        word = recurrence(met)
+        if not 0 <= operator.index(word) <= WORD:
+            yield f"{word} is not a word of 64 bits"
+        if recurrence(coerce(met)) != word:
+            yield "an equal position has another word"
+        other = sample.recurrences.setdefault(int(word), met)
+        if outcome(other) != outcome(met) or legal_moves(other) != legal_moves(met):
+            yield f"{other!r} has the same word {word}, but other moves or another outcome"
+
+
+@RULES.about("drawn", Sample.unfinished)
+def rules_draw_or_do_not(position: Any, sample: Sample) -> Iterator[str]:
+    yield from _no_truth(drawn(position))
+
+
+@RULES.about("check", Sample.choices)
+def threats_are_there_or_not(position: Any, sample: Sample) -> Iterator[str]:
+    yield from _no_truth(in_check(position))
+
+
+def _no_truth(answer: Any) -> Iterator[str]:
+    """Complaints about an answer that has to be yes or no."""
+    if not isinstance(answer, bool | np.bool_):
+        yield f"is {answer!r}, not True or False"
+
+
+@RULES.about("noisy", Sample.choices)
+def noisy_moves_are_moves(position: Any, sample: Sample) -> Iterator[str]:
+    yield from listing_complaints(noisy, position)
+    extra = set(_noisy_moves(position)) - set(legal_moves(position))
+    if extra:
+        yield f"{sorted(extra)} are not legal"
+
+
+def _noisy_moves(position: Any) -> list[int]:
+    buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
+    return buffer[: noisy(position, buffer, 0)]
+
+
+@RULES.about("gain", Sample.choices)
+def gains_are_limited(position: Any, sample: Sample) -> Iterator[str]:
+    for move in legal_moves(position):
+        won = operator.index(gain(position, move))
+        if abs(won) > ORDER_LIMIT:
+            yield f"move {move} gains {won}, further from 0 than {ORDER_LIMIT}"
+
+
+@RULES.about("pattern", Sample.choices)
+def patterns_are_few(position: Any, sample: Sample) -> Iterator[str]:
+    for move in legal_moves(position):
+        example = operator.index(pattern(position, move))
+        if not 0 <= example < PATTERNS:
+            yield f"of move {move} is {example}; patterns are 0 to {PATTERNS - 1}"
+
+
+@RULES.about("exchange", Sample.choices)
+def exchanges_win_no_more_than_gains(position: Any, sample: Sample) -> Iterator[str]:
+    """What answers leave of a gain is no more than it, and one number for all questions."""
+    for move in _noisy_moves(position) if defines(type(position), "exchange") else ():
+        won = gain(position, move)
+        answers = [exchange(position, move, least) for least in (won - 200, won - 100, won)]
+        if exchange(position, move, won + 1):
+            yield f"move {move} wins more than it gains, {won}"
+        if sorted(answers, reverse=True) != answers:
+            yield f"move {move} wins {won}, but not less: {answers}"

@@ -1,0 +1,95 @@
+"""Whether a game follows the contract.
+
+:func:`check` plays random games with the rules as plain Python, and asks each property of
+the positions met.  Near the end of games, where minimax over the verbs alone is affordable,
+it knows the true values, and so checks what a game claims about values.  When all that is
+well it compares the compiled kernels with the same rules in plain Python.
+
+An exception is reported for the verb that raises it, unless there are complaints about that
+verb, of which it is a consequence; one that no verb raises, only if nothing else was found.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from random import Random
+
+from engine.conformance.compiled import COMPILED, SEARCHES
+from engine.conformance.findings import Finding, raised
+from engine.conformance.rules import RULES
+from engine.conformance.sample import Sample
+from engine.conformance.symmetry import SYMMETRY
+from engine.conformance.texts import TEXTS
+from engine.conformance.turns import TURNS
+from engine.conformance.values import VALUES
+from engine.contract.dispatch import (
+    REQUIRED,
+    VERBS,
+    module_of,
+    runs_plainly,
+)
+from engine.contract.loading import Game
+from engine.contract.notation import FOR_PEOPLE
+from engine.contract.positions import coerce
+
+__all__ = ["check"]
+
+TOGETHER = (
+    *(("chance", "chance_outcome"), ("chance_outcome", "chance")),
+    ("original_move", "canonical_move"),
+)
+"""Verbs that mean nothing without another."""
+
+
+def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -> list[Finding]:
+    """What *game* does against the contract, seen in random *games*; empty if it conforms.
+
+    Without *compile* only the rules are looked at, as plain Python, which takes a second or
+    two instead of ten.
+    """
+    findings = list(_declarations(game)) or list(_beginnings(game))
+    if findings:
+        return findings
+    sample = Sample(game, Random(seed))
+    for number in range(games):
+        sample.play_game(reluctant=number % 2 == 1)
+    sample.ask([*RULES, *TEXTS, *TURNS, *VALUES, *SYMMETRY])
+    if compile and not sample.found():
+        sample.ask(SEARCHES if runs_plainly(game.module) else [*COMPILED, *SEARCHES])
+    return sample.found()
+
+
+def _declarations(game: Game) -> Iterator[Finding]:
+    """What is missing, or takes other parameters than the contract says."""
+    module = game.module
+    for name in sorted(REQUIRED):
+        if not callable(getattr(module, name, None)):
+            yield Finding(name, "", "is not defined")
+    for name, other in TOGETHER:
+        if callable(getattr(module, name, None)) and not callable(getattr(module, other, None)):
+            yield Finding(other, "", f"is not defined, but {name} is")
+    for name, verb in VERBS.items():
+        rule = getattr(module, name, None)
+        parameters = list(inspect.signature(verb).parameters)
+        if callable(rule) and len(inspect.signature(rule).parameters) != len(parameters):
+            yield Finding(name, "", f"the contract is {name}({', '.join(parameters)})")
+    for name, given in FOR_PEOPLE.items():
+        rule = getattr(module, name, None)
+        if callable(rule):
+            try:
+                inspect.signature(rule).bind(*given)
+            except TypeError:
+                yield Finding(name, "", f"the contract is {name}({', '.join(given)})")
+
+
+def _beginnings(game: Game) -> Iterator[Finding]:
+    """What is wrong with the first position as a value."""
+    try:
+        position = game.start()
+        coerce(position)
+    except Exception as error:
+        yield Finding("start", "", raised(error))
+        return
+    if module_of(type(position)) is not game.module:
+        yield Finding("start", "", f"{type(position)!r} is not defined in {game.module.__name__}")

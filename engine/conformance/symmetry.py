@@ -1,0 +1,85 @@
+"""Properties of equivalent positions, and of their moves."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from engine.conformance.minimax import (
+    same_value,
+)
+from engine.conformance.sample import Properties, Sample
+from engine.contract.bits import WORD
+from engine.contract.dispatch import (
+    defines,
+)
+from engine.contract.legal import legal_moves
+from engine.contract.verbs import (
+    NO_MOVE,
+    canonical,
+    canonical_move,
+    original_move,
+    play,
+    settled,
+)
+
+__all__ = ["SYMMETRY"]
+
+SYMMETRY = Properties()
+
+
+@SYMMETRY.about("canonical")
+def equivalent_positions_have_equal_values(position: Any, sample: Sample) -> Iterator[str]:
+    word, _ = canonical(position)
+    if not 0 <= operator.index(word) <= WORD:
+        yield f"{word} is not a word of 64 bits"
+    other = sample.classes.setdefault(int(word), position)
+    if {position, other} <= sample.values.keys() and not sample.path_dependent:
+        if not same_value(sample.values[position], sample.values[other]):
+            yield (
+                f"{other!r} is in the same class, but has value {sample.values[other]}, "
+                f"not {sample.values[position]}"
+            )
+
+
+@SYMMETRY.about("settled")
+def values_differ_by_what_is_settled(position: Any, sample: Sample) -> Iterator[str]:
+    points, word = settled(position)
+    if not 0 <= operator.index(word) <= WORD:
+        yield f"{word} is not a word of 64 bits"
+    other = sample.rests.setdefault(int(word), position)
+    if {position, other} <= sample.values.keys() and not sample.path_dependent:
+        rest = sample.values[position] - points
+        others = sample.values[other] - settled(other)[0]
+        if not same_value(rest, others):
+            yield (
+                f"{other!r} has the same key of what is left, but there {others} are left to "
+                f"win, not {rest}"
+            )
+
+
+@SYMMETRY.about("canonical_move", Sample.choices)
+def canonical_moves_are_moves_turned(position: Any, sample: Sample) -> Iterator[str]:
+    """Turned into the frame of the class and back again, here or at an equivalent position."""
+    word, symmetry = canonical(position)
+    other = sample.classes.setdefault(int(word), position)
+    turned = [canonical_move(position, move, symmetry) for move in legal_moves(position)]
+    if not all(0 <= operator.index(move) < NO_MOVE for move in turned):
+        yield f"moves are numbers in range({NO_MOVE}), not {turned}"
+    for move, seen in zip(legal_moves(position), turned, strict=True):
+        back = original_move(position, seen, symmetry)
+        if back != move:
+            yield f"move {move} is seen as {seen}, and that is {back} back again"
+        if not defines(type(position), "canonical_move"):
+            continue
+        there = original_move(other, seen, canonical(other)[1])
+        if there not in legal_moves(other):
+            yield f"move {move} is seen as {seen}, and that is no move of {other!r}"
+            continue
+        (one, turned_one), (two, turned_two) = map(
+            canonical, (play(position, move), play(other, there))
+        )
+        # A game may no longer turn positions there, and tell apart what is equivalent.
+        if one != two and (turned_one or turned_two):
+            yield f"move {move} is seen as {seen}, and that leads elsewhere from {other!r}"

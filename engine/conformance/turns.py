@@ -1,0 +1,85 @@
+"""Properties of turns, of chance, and of the length of games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from engine.conformance.minimax import (
+    chance_outcomes,
+    same_value,
+)
+from engine.conformance.sample import Properties, Sample
+from engine.contract.dispatch import (
+    defines,
+)
+from engine.contract.legal import legal_moves
+from engine.contract.verbs import (
+    chance,
+    free_move,
+    outcome,
+    play,
+    plies_left,
+    turn,
+)
+
+__all__ = ["TURNS"]
+
+TURNS = Properties()
+
+
+@TURNS.about("turn")
+def turns_are_of_two_players(position: Any, sample: Sample) -> Iterator[str]:
+    if defines(type(position), "turn") and turn(position) not in (0, 1):
+        yield f"is {turn(position)}, not 0 or 1"
+
+
+@TURNS.about("free_move", Sample.choices)
+def turns_end(position: Any, sample: Sample) -> Iterator[str]:
+    """Free moves, one after the other, never come back to where the turn was."""
+    if sample.path_dependent:
+        return
+    turn = [position]
+    while not outcome(turn[-1])[0] and not chance(turn[-1]):
+        children = [(move, play(turn[-1], move)) for move in legal_moves(turn[-1])]
+        free = [child for move, child in children if free_move(turn[-1], move, child)]
+        if not free:
+            return
+        turn.append(sample.random.choice(free))
+        if turn[-1] in turn[:-1]:
+            yield f"a turn does not end: after {len(turn) - 1} free moves it is where it was"
+            return
+
+
+@TURNS.about("chance_outcome")
+def chance_ends(position: Any, sample: Sample) -> Iterator[str]:
+    """Events that follow each other never come back to where they began."""
+    events = [position]
+    while not outcome(events[-1])[0] and chance(events[-1]):
+        possible = [child for probability, child in chance_outcomes(events[-1]) if probability > 0]
+        if not possible:
+            return
+        events.append(sample.random.choice(possible))
+        if events[-1] in events[:-1]:
+            yield f"chance goes on without end: after {len(events) - 1} events it is where it was"
+            return
+
+
+@TURNS.about("chance")
+def chances_sum_to_one(position: Any, sample: Sample) -> Iterator[str]:
+    if outcome(position)[0] or not chance(position):
+        return
+    events = chance_outcomes(position)
+    if not all(0 <= probability <= 1 for probability, _ in events) or not same_value(
+        sum(probability for probability, _ in events), 1
+    ):
+        yield f"the probabilities are {[probability for probability, _ in events]}"
+    for _, child in events:
+        if type(child) is not type(position):
+            yield f"an outcome is a {type(child).__qualname__}"
+
+
+@TURNS.about("plies_left")
+def games_end_in_time(position: Any, sample: Sample) -> Iterator[str]:
+    if not outcome(position)[0] and plies_left(position) < sample.plies_seen[position]:
+        yield f"is {plies_left(position)}, but {sample.plies_seen[position]} plies were played"

@@ -1,0 +1,156 @@
+"""Properties of what a game claims about values: estimates, bounds, candidates."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from engine.conformance.minimax import (
+    same_value,
+)
+from engine.conformance.rules import ORDER_LIMIT, listing_complaints, too_large
+from engine.conformance.sample import Properties, Sample
+from engine.contract.dispatch import (
+    MAX_VALUE,
+    game_constant,
+    value_limit,
+)
+from engine.contract.legal import legal_moves
+from engine.contract.verbs import (
+    INFINITE,
+    NO_MOVE,
+    bounds,
+    candidates,
+    chance,
+    deviation,
+    endgame,
+    evaluate,
+    features,
+    forced,
+    order,
+    outcome,
+    play,
+    scout,
+)
+from engine.kernels.optionality import FEATURES
+from engine.kernels.scores import is_decisive
+
+__all__ = ["VALUES"]
+
+VALUES = Properties()
+
+
+@VALUES.about("evaluate", Sample.unfinished)
+def estimates_are_values(position: Any, sample: Sample) -> Iterator[str]:
+    cls = type(position)
+    limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
+    yield from too_large(evaluate(position), position, limit)
+
+
+@VALUES.about("deviation", Sample.unfinished)
+def deviations_are_amounts(position: Any, sample: Sample) -> Iterator[str]:
+    for deep, shallow in ((2, 0), (3, 1), (8, 4), (20, 4)):
+        apart = deviation(position, deep, shallow)
+        if not 0 <= apart < math.inf:
+            yield f"of depths {deep} and {shallow} is {apart}, no amount of 0 or more"
+
+
+@VALUES.about("scout", Sample.unfinished)
+def scouting_has_a_depth(position: Any, sample: Sample) -> Iterator[str]:
+    depth = scout(position)
+    if depth != int(depth) or depth < 0:
+        yield f"is {depth!r}; a depth is a whole number, 0 or more"
+
+
+@VALUES.about("features", Sample.choices)
+def features_are_amounts(position: Any, sample: Sample) -> Iterator[str]:
+    numbers = features(position)
+    if len(numbers) != 2 * len(FEATURES):
+        yield f"gives {len(numbers)} numbers, not {2 * len(FEATURES)}"
+    if not all(math.isfinite(number) and number >= 0 for number in numbers):
+        yield f"gives {numbers}; these are amounts, 0 or more"
+
+
+@VALUES.about("order", Sample.choices)
+def orders_are_limited(position: Any, sample: Sample) -> Iterator[str]:
+    for move in legal_moves(position):
+        score = operator.index(order(position, move, play(position, move)))
+        if abs(score) > ORDER_LIMIT:
+            yield f"move {move} has score {score}, further from 0 than {ORDER_LIMIT}"
+
+
+@VALUES.about("bounds", Sample.endings)
+def bounds_hold(position: Any, sample: Sample) -> Iterator[str]:
+    value = sample.values[position]
+    for alpha, beta in _windows(value):
+        lower, upper = bounds(position, alpha, beta)
+        if not sample.path_dependent and not lower <= value <= upper:
+            yield f"for window {alpha}..{beta} are {lower}..{upper}, but the value is {value}"
+        if outcome(position)[0] and _open(position, alpha, beta):
+            yield f"for window {alpha}..{beta} are {lower}..{upper}, but the game is over"
+
+
+def _windows(value: float) -> list[tuple[int, int]]:
+    """The windows in which a search might ask about a position of some value."""
+    near = math.floor(value)
+    null = {0, 1, near - 1, near, near + 1, near + 2, near // 2}
+    inside = sorted(beta for beta in null if -MAX_VALUE < beta <= MAX_VALUE)
+    return [(-INFINITE, INFINITE), (-1, 1), *((beta - 1, beta) for beta in inside)]
+
+
+def _undecided(position: Any, alpha: int, beta: int) -> bool:
+    """Whether bounds leave a window open."""
+    lower, upper = bounds(position, alpha, beta)
+    return bool(lower < beta and upper > alpha and lower != upper)
+
+
+def _open(position: Any, alpha: int, beta: int) -> bool:
+    """Whether a window is left to a search."""
+    return _undecided(position, alpha, beta) and not endgame(position, alpha, beta)[0]
+
+
+@VALUES.about("endgame", Sample.endings)
+def endgame_values_hold(position: Any, sample: Sample) -> Iterator[str]:
+    value = sample.values[position]
+    for alpha, beta in _windows(value):
+        if sample.path_dependent or not _undecided(position, alpha, beta):
+            continue
+        solved, found, _ = endgame(position, alpha, beta)
+        fits = value <= found if found <= alpha else value >= found if found >= beta else False
+        if solved and not fits and found != value:
+            yield f"for window {alpha}..{beta} it says {found}, but the value is {value}"
+
+
+@VALUES.about("candidates", Sample.choices)
+def candidates_are_moves(position: Any, sample: Sample) -> Iterator[str]:
+    if not _open(position, -INFINITE, INFINITE):
+        return
+    yield from listing_complaints(candidates, position)
+    extra = set(_candidates(position)) - set(legal_moves(position))
+    if extra:
+        yield f"{sorted(extra)} are not legal"
+
+
+def _candidates(position: Any) -> list[int]:
+    buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
+    return buffer[: candidates(position, buffer, 0)]
+
+
+@VALUES.about("candidates", Sample.endings)
+def a_candidate_is_best(position: Any, sample: Sample) -> Iterator[str]:
+    if outcome(position)[0] or chance(position) or sample.path_dependent:
+        return
+    value = sample.values[position]
+    if any(_open(position, alpha, beta) for alpha, beta in _windows(value)):
+        search = sample.minimax()
+        if not any(same_value(search.of_move(position, m), value) for m in _candidates(position)):
+            yield f"{_candidates(position)} has no move of the best value, {value}"
+
+
+@VALUES.about("forced", Sample.choices)
+def forced_moves_are_only_candidates(position: Any, sample: Sample) -> Iterator[str]:
+    if _open(position, -INFINITE, INFINITE):
+        if forced(position) != NO_MOVE and _candidates(position) != [forced(position)]:
+            yield f"{forced(position)} is not the only one of {_candidates(position)}"

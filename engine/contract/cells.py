@@ -1,0 +1,217 @@
+"""The board of a game, declared once: where its cells lie, and what can stand on them.
+
+A game with a board says so at module level, or for each variant on the position class::
+
+    CELLS = Grid(3, 3, contents={".": "empty", "x": "first player", "o": "second player"})
+
+    @compiled
+    def cell(position, index):
+        # 0, 1 or 2: the number of the content of a cell, in the order of ``contents``
+        ...
+
+Cells are numbered from 0, row by row from the top, each row from the left.  From the declaration
+and :func:`cell` come the drawing of a position, with colours in a terminal, and its text: the
+letters of the rows with ``/`` between them.  The way back takes one function more::
+
+    def from_cells(contents, mover, start):
+        # the position with these contents, a number for each cell
+        ...
+
+*start* is the first position of the variant, and :class:`PositionError` says what is wrong with a
+board.  Where the board does not tell who is to move, ``players`` names both players, and the
+game's ``mover(position)`` gives one of these names, which then stands behind the board.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.contract.errors import PositionError
+from engine.contract.text import is_board, parse_rows, quoted
+
+__all__ = ["Cells", "Grid", "Hexagons", "Points", "Triangles"]
+
+Place = tuple[float, float]
+"""The middle of a cell: to the right, and down."""
+
+COLOURS = ("2", "1;31", "1;34", "1;33", "1;32", "1;35", "1;36")
+"""How a terminal shows each content (ANSI); the first one, of empty cells, is faint."""
+
+MARKS = {".": "empty", "x": "first player", "o": "second player"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """What the boards of all shapes share."""
+
+    contents: Mapping[str, str] = field(default_factory=lambda: dict(MARKS))
+    """The letter and the name of each content; that of an empty cell comes first."""
+    players: tuple[str, ...] = ()
+    """How texts name the two players, if they have to say who is to move."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where the cells lie, in the order of their numbers."""
+        raise NotImplementedError
+
+    @property
+    def rows(self) -> list[range]:
+        """The cells of each row, the top row first."""
+        lengths = [len(list(row)) for _, row in itertools.groupby(y for _, y in self.places)]
+        return [range(end - length, end) for length, end in _ends(lengths)]
+
+    @property
+    def row_names(self) -> Sequence[str]:
+        """The name of each row, which is drawn before it; none by default."""
+        return [""] * len(self.rows)
+
+    @property
+    def column_names(self) -> str:
+        """The letters of the columns, which are drawn below; none by default."""
+        return ""
+
+    def letters(self, contents: Sequence[int]) -> list[str]:
+        """Return the letter of each content."""
+        known = tuple(self.contents)
+        return [known[content] for content in contents]
+
+    def text(self, contents: Sequence[int], mover: str = "") -> str:
+        """Return a board as one line: rows with ``/`` between them, and who is to move."""
+        letters = self.letters(contents)
+        rows = "/".join("".join(letters[row.start : row.stop]) for row in self.rows)
+        return f"{rows} {mover}" if self.players else rows
+
+    def draw(self, contents: Sequence[int], mover: str = "", *, colours: bool = False) -> str:
+        """Return a board as a person wants to see it: a line for each row."""
+        letters = self.letters(contents)
+        if colours:
+            shown = zip(letters, contents, strict=True)
+            letters = [f"\x1b[{COLOURS[n % len(COLOURS)]}m{c}\x1b[0m" for c, n in shown]
+        places = self.places
+        left = min(x for x, _ in places)
+        margin = max(map(len, self.row_names)) + 1 if any(self.row_names) else 0
+        lines = []
+        for name, row in zip(self.row_names, self.rows, strict=True):
+            line, end = name.ljust(margin), 0
+            for cell in row:
+                column = round(2 * (places[cell][0] - left))
+                line += " " * (column - end) + letters[cell]
+                end = column + 1
+            lines.append(line)
+        if self.column_names:
+            lines.append(" " * margin + " ".join(self.column_names))
+        return "\n".join([*lines, f"{mover} to move"] if self.players else lines)
+
+    def is_board(self, text: str) -> bool:
+        """Return whether a text looks like a board, not like a line of moves."""
+        letters = "".join(self.contents).lower()
+        used = set("".join(text.lower().split()))
+        return is_board(text, letters[0]) or (bool(used) and used <= set(letters))
+
+    def read(self, text: str, example: str) -> tuple[list[int], str]:
+        """Return the contents of a board and who is to move; *example* is a text that is one."""
+        mover = ""
+        if self.players:
+            text, mover = self._read_mover(text, example)
+        lines = ["".join(line.split()).lower() for line in re.split(r"[/\n]", text)]
+        lines = [line for line in lines if line and line != self.column_names.lower()]
+        names = self.row_names
+        if len(lines) == len(names):
+            lines = [line.removeprefix(name) for line, name in zip(lines, names, strict=True)]
+            if self.players and len(lines[-1]) == len(self.rows[-1]) - 1:
+                raise PositionError(
+                    f"the last row is too short, or it is not said who is to move: "
+                    f"{' or '.join(self.players)}"
+                )
+        known = [letter.lower() for letter in self.contents]
+        lengths = [len(row) for row in self.rows]
+        cells = "".join(parse_rows("/".join(lines), lengths, "".join([*known[1:], known[0]])))
+        return [known.index(letter) for letter in cells], mover
+
+    def _read_mover(self, text: str, example: str) -> tuple[str, str]:
+        names = "|".join(map(re.escape, self.players))
+        said = re.fullmatch(rf"(.*)[\s/]({names})(\s+to\s+move)?\s*", text, re.DOTALL | re.I)
+        if not said:
+            raise PositionError(
+                f"after the board, say who is to move: {' or '.join(self.players)}, "
+                f"as in {quoted(example)}"
+            )
+        return said[1], next(name for name in self.players if name.lower() == said[2].lower())
+
+
+@dataclass(frozen=True)
+class Grid(Cells):
+    """Rows and columns of squares."""
+
+    height: int
+    width: int
+    files: str = ""
+    """The names of the columns from the left, a letter each; drawn below the board."""
+    ranks: str = ""
+    """The names of the rows from the top, a letter each; drawn before them."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return tuple((float(x), float(y)) for y in range(self.height) for x in range(self.width))
+
+    @property
+    def row_names(self) -> Sequence[str]:
+        return self.ranks or super().row_names
+
+    @property
+    def column_names(self) -> str:
+        return self.files
+
+
+@dataclass(frozen=True)
+class Hexagons(Cells):
+    """Rows of hexagons, each half a cell to a side of the row above.
+
+    A row that is longer than the one above begins to the left of it, any other to the right:
+    ``Hexagons((3, 4, 5, 4, 3))`` is a hexagon, and ``Hexagons((11,) * 11)`` the rhombus of Hex.
+    """
+
+    lengths: tuple[int, ...]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        found, left = [], 0.0
+        for y, (above, length) in enumerate(itertools.pairwise((0, *self.lengths))):
+            left += 0 if y == 0 else -0.5 if length > above else 0.5
+            found += [(left + x, float(y)) for x in range(length)]
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Triangles(Cells):
+    """A triangle of triangles: one in the first row, and two more in each row below."""
+
+    side: int
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        rows = range(self.side)
+        return tuple((float(x - y), float(y)) for y in rows for x in range(2 * y + 1))
+
+
+@dataclass(frozen=True)
+class Points(Cells):
+    """Points and the lines between them, such as the board of Nine Men's Morris.
+
+    The *coordinates*, to the right and down, go from the top row to the lowest, and in each row
+    from the left; *lines* are pairs of numbers of points.
+    """
+
+    coordinates: tuple[Place, ...]
+    lines: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self.coordinates
+
+
+def _ends(lengths: list[int]) -> list[tuple[int, int]]:
+    return list(zip(lengths, itertools.accumulate(lengths), strict=True))

@@ -1,0 +1,257 @@
+"""The texts of a game: its own functions for people, and a default for each that it leaves out.
+
+A game of rules alone has no text functions.  Its positions are then written by the board that it
+declares (see :mod:`engine.contract.cells`), or by their fields (``mine=5 theirs=0``), or as the
+moves played from the start, and its moves by the numbers that the rules give them.
+
+All of the engine asks a :class:`Notation`, never the game's module.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import re
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+from engine.contract.cells import Cells
+from engine.contract.dispatch import declared, defines, game_constant, module_of
+from engine.contract.errors import GameError, PositionError
+from engine.contract.positions import coerce, field_kinds
+from engine.contract.text import quoted
+from engine.contract.variants import variants_of
+from engine.contract.verbs import MOVES_ROOM, cell, chance, moves, outcome, play
+
+__all__ = [
+    "FOR_PEOPLE",
+    "Notation",
+    "board_of",
+    "board_text",
+    "contents_of",
+    "fields_text",
+    "notation_of",
+    "play_texts",
+]
+
+FOR_PEOPLE = {
+    "start": ("variant",),
+    "parse_position": ("text", "variant"),
+    "position_text": ("position",),
+    "parse_move": ("position", "text"),
+    "move_text": ("position", "move"),
+    "mover": ("position",),
+    "from_cells": ("contents", "mover", "start"),
+    "describe": ("position", "value"),
+}
+"""The functions of plain Python that a game may define, and what they are given."""
+
+MOVE_PATTERN = r"[^\s,]+"
+"""A move in a line of moves, as a regular expression, unless a game has its own."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Notation:
+    """How a game writes its positions and moves, and reads them."""
+
+    module: ModuleType
+
+    def _own(self, name: str) -> Callable[..., Any] | None:
+        function = getattr(self.module, name, None)
+        return function if callable(function) else None
+
+    def start(self, variant: str = "") -> Any:
+        """Return the first position of a variant."""
+        own = self._own("start")
+        return _drawn(own(variant) if own else self._first(variant))
+
+    def _first(self, variant: str) -> Any:
+        boards = variants_of(self.module)
+        if variant and boards is None:
+            name = self.module.__name__.rpartition(".")[2]
+            raise PositionError(f"{name} has no variant {quoted(variant)}")
+        cls = boards.of(variant) if boards else getattr(self.module, "Position", None)
+        if not isinstance(cls, type):
+            raise GameError(
+                f"{self.module.__name__} has no start: define a class Position whose fields have "
+                f"defaults, or start(variant)"
+            )
+        return _first(cls)
+
+    def position_text(self, position: Any) -> str:
+        """Return one line that :meth:`parse_position` reads back."""
+        if own := self._own("position_text"):
+            return str(own(position))
+        cells = board_of(type(position))
+        if cells is None or self._own("from_cells") is None:
+            return fields_text(position)
+        return cells.text(contents_of(position), self._mover(position))
+
+    def _mover(self, position: Any) -> str:
+        mover = self._own("mover")
+        return str(mover(position)) if mover else ""
+
+    def draw(self, position: Any, *, colours: bool = False) -> str:
+        """Return the position as a person wants to see it: its board, or its fields."""
+        cells = board_of(type(position))
+        if cells is None:
+            return fields_text(position, "\n")
+        return cells.draw(contents_of(position), self._mover(position), colours=colours)
+
+    def parse_position(self, text: str, variant: str = "") -> Any:
+        """Read a position; :class:`PositionError` says what is wrong with the text."""
+        if own := self._own("parse_position"):
+            return _drawn(own(text, variant))
+        start = self.start(variant)
+        cells, from_cells = board_of(type(start)), self._own("from_cells")
+        if cells and from_cells and cells.is_board(text):
+            contents, mover = cells.read(text, self.position_text(start))
+            return coerce(from_cells(contents, mover, start))
+        if "=" in text:
+            return self._parse_fields(text.strip(), start)
+        pattern = str(declared(type(start), "MOVE_PATTERN") or MOVE_PATTERN)
+        return coerce(play_texts(start, re.findall(pattern, text.strip()), text))
+
+    def move_text(self, position: Any, move: int) -> str:
+        """Return a move as :meth:`parse_move` reads it."""
+        own = self._own("move_text")
+        return str(own(position, move) if own else move)
+
+    def parse_move(self, position: Any, text: str) -> int:
+        """Read a legal move; :class:`PositionError` for any other text."""
+        if own := self._own("parse_move"):
+            return own(position, text)  # type: ignore[no-any-return]
+        known = {self.move_text(position, move): move for move in _legal(position)}
+        if text not in known:
+            some = ", ".join(list(known)[:8]) + ", ..." * (len(known) > 8)
+            raise PositionError(f"{quoted(text)} is not a legal move; {some or 'there are none'}")
+        return known[text]
+
+    def _parse_fields(self, text: str, start: Any) -> Any:
+        """Read ``name=value ...`` for all fields; the rules have to accept the position."""
+        names = _field_names(start)
+        parts = re.split(rf"(?:^|\s+)({'|'.join(map(re.escape, names))})=", text)
+        given = dict(zip(parts[1::2], parts[2::2], strict=True))
+        if parts[0] or list(given) != names or len(parts) != 2 * len(names) + 1:
+            raise PositionError(
+                f"{quoted(text)} is not a position; write all fields, as in {fields_text(start)}"
+            )
+        try:
+            values = {name: ast.literal_eval(value.strip()) for name, value in given.items()}
+            position = _in_range(type(start)(**values))
+            hash(position)
+            outcome(position)
+            _legal(position)
+        except PositionError:
+            raise
+        except Exception as error:
+            raise PositionError(
+                f"{quoted(text)} is not a position: {type(error).__name__}: {error}"
+            ) from None
+        return position
+
+
+def notation_of(cls: type) -> Notation:
+    """Return the notation of the game of a position class."""
+    return Notation(module_of(cls))
+
+
+def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "move") -> Any:
+    """Return the position after *moves*, each in the game's notation, of which *text* consists.
+
+    :class:`PositionError` says which *what* of the text is wrong, and why.
+    """
+    parse_move = notation_of(type(position)).parse_move
+    for number, move in enumerate(moves, 1):
+        try:
+            position = play(position, parse_move(position, move))
+        except PositionError as error:
+            raise PositionError(f"{what} {number} of {quoted(text.strip())}: {error}") from None
+    return position
+
+
+def _drawn(position: Any) -> Any:
+    """Return the same position; ``str`` of its class gives the board now, if it gave nothing."""
+    cls: Any = type(position)
+    if cls.__str__ is object.__str__:
+        with contextlib.suppress(TypeError):  # a class of Python's own
+            cls.__str__ = board_text
+    return position
+
+
+def board_of(cls: type) -> Cells | None:
+    """Return the board that a game declares, if it does: ``CELLS`` and the rule ``cell``."""
+    board = declared(cls, "CELLS")
+    return board if isinstance(board, Cells) and defines(cls, "cell") else None
+
+
+def contents_of(position: Any) -> list[int]:
+    """Return what stands on each cell of the board."""
+    board = board_of(type(position))
+    count = len(board.places) if board else 0
+    return [int(cell(position, index)) for index in range(count)]
+
+
+def board_text(position: Any, *, colours: bool = False) -> str:
+    """Return the position as a person sees it, in the *colours* of a terminal if it can be."""
+    cls: Any = type(position)
+    if cls.__str__ in (board_text, object.__str__):
+        return notation_of(cls).draw(position, colours=colours)
+    return str(position)
+
+
+def fields_text(position: Any, separator: str = " ") -> str:
+    """Return the fields by name; a position without fields as Python shows it."""
+    try:
+        values = ((name, getattr(position, name)) for name in _field_names(position))
+        return separator.join(f"{name}={value!r}" for name, value in values)
+    except PositionError:
+        return " ".join(repr(position).split())
+
+
+def _field_names(position: Any) -> list[str]:
+    if dataclasses.is_dataclass(position):
+        return [field.name for field in dataclasses.fields(position)]
+    if hasattr(position, "_fields"):
+        return list(position._fields)
+    raise PositionError(f"positions of class {type(position).__name__} cannot be read")
+
+
+def _first(cls: type) -> Any:
+    """Return ``cls()``; :class:`GameError` names the fields that have no default."""
+    missing = [f for f in getattr(cls, "_fields", ()) if f not in cls._field_defaults]  # type: ignore[attr-defined]
+    if missing:
+        raise GameError(
+            f"{cls.__module__} has no start, and {cls.__name__}() is none: give "
+            f"{', '.join(missing)} a default, or define start(variant)"
+        )
+    try:
+        return coerce(cls())
+    except TypeError as error:
+        message = f"{cls.__module__} has no start, and {cls.__name__}() fails: {error}"
+        raise GameError(message) from None
+
+
+def _in_range(position: Any) -> Any:
+    """Return a position with fields of their types; :class:`PositionError` if they do not fit."""
+    try:
+        kinds = field_kinds(type(position))
+    except GameError:  # rules in plain Python have fields of all types
+        return position
+    for name, value, kind in zip(position._fields, position, kinds, strict=True):
+        low, high = {bool: (0, 1), int: (-(1 << 63), (1 << 63) - 1)}.get(kind, (0, (1 << 64) - 1))
+        if not (isinstance(value, int | float) if kind is float else isinstance(value, int)):
+            raise PositionError(f"{name}={value!r} is not of type {kind.__name__}")
+        if kind is not float and not low <= value <= high:
+            raise PositionError(f"{name}={value!r} is not from {low} to {high}")
+    return coerce(position)
+
+
+def _legal(position: Any) -> list[int]:
+    """Return the legal moves, as many as the rules say there are."""
+    if outcome(position)[0] or chance(position) > 0:
+        return []
+    buffer = [0] * (game_constant(type(position), "MAX_MOVES", 256) + MOVES_ROOM)
+    return buffer[: moves(position, buffer, 0)]
