@@ -10,8 +10,7 @@ from numba.core.datamodel import models, register_default
 from numba.core.imputils import lower_constant
 from numba.extending import typeof_impl
 
-from engine.compiler.jit import compiled
-from engine.contract.native import in_compiled_code
+from engine.contract.native import in_compiled_code, usable_in_compiled_code
 from engine.contract.verbs import moves, outcome
 
 __all__ = ["NOWHERE", "count_moves", "listed"]
@@ -55,7 +54,7 @@ def _write_nowhere(buffer: Any, at: Any, move: Any) -> Any:
     return None
 
 
-@compiled
+@usable_in_compiled_code
 def count_moves(position: Any) -> int:
     """How many legal moves there are; 0 if the game is over.
 
@@ -79,4 +78,4 @@ def _listed_nowhere(position: Any, buffer: Any, at: Any) -> Any:
     return lambda position, buffer, at: moves(position, NOWHERE, at)
 
 
-compiled(listed)  # where that does not compile
+usable_in_compiled_code(listed)  # where that does not compile

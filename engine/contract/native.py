@@ -72,7 +72,7 @@ _OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": 
 _usable: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
 
 
-def usable_in_compiled_code(function: Callable[..., Any], inline: bool) -> Any:
+def usable_in_compiled_code(function: Callable[..., Any], inline: bool = True) -> Any:
     """Let compiled code call a function, which stays what it is in plain Python."""
     _usable.add(function)
     return register_jitable(forceinline=inline, **_OPTIONS)(function)
