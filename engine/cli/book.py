@@ -80,7 +80,7 @@ def build(
 
 
 def opened(file: str, game: str | None) -> Book:
-    """A book from a file; it is about a *game* that is loaded before, or one of its variants."""
+    """Open a book of a *game* that is loaded before, or of one of its variants."""
     loaded = None if game is None else load_game(game)
     found = Book.load(file)
     if loaded is not None and (

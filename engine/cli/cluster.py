@@ -109,7 +109,7 @@ def solve(
 
 @contextlib.contextmanager
 def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
-    """A client of a cluster that runs, or of one that is started here."""
+    """Connect a client to a cluster that runs, or start one here."""
     distributed = require_distributed()
     if scheduler is not None and workers is not None:
         raise CutnodeError("--scheduler and --workers exclude each other")
@@ -135,7 +135,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def status_line() -> Iterator[Callable[[SplitProgress], None] | None]:
-    """A line on standard error that says how far the proof is, if that is a terminal."""
+    """Show on standard error how far the proof is, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -79,7 +79,7 @@ SEARCHED = combined(
     ),
     table_option(64),
 )
-"""What experiments with searches of a game take: positions, a depth, techniques, limits."""
+"""The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
 
 OUTPUTS = combined(
     json_option("Print a JSON object."),
@@ -87,7 +87,7 @@ OUTPUTS = combined(
     text("--plot", "Also draw it: a .png, .svg or .pdf file.", metavar="FILE"),
     text("--report", "Also write a page of HTML: table, plot, settings.", metavar="FILE"),
 )
-"""Where the outcome of an experiment goes, for :func:`deliver`."""
+"""The options of :func:`deliver`."""
 
 SEARCHES = text("--searches", "Only these of plain, engine, pvs, mtdf, exact.", metavar="A,B")
 
