@@ -21,10 +21,10 @@ from engine.cli.options import (
     integer,
     journal_option,
     json_option,
+    option,
     plies_option,
     seconds_option,
     table_option,
-    text,
     weak_option,
 )
 from engine.cluster.driver import MOST_POSITIONS, SplitProgress, solve_split
@@ -58,7 +58,7 @@ def cluster() -> None:
 @plies_option(
     "Split after N choices: engine/docs/cluster.md says how many pay.", least=1, required=True
 )
-@text("--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS")
+@option("--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS")
 @integer(
     "--workers", "Else start N workers here, of one thread each.  [default: one for each core]"
 )
