@@ -18,14 +18,14 @@ from peer_rules.comparison import compare_peers, draw
 
 from engine.cli.inputs import names_in, numbers_in
 from engine.cli.lab import OUTPUTS, deliver
-from engine.cli.options import integer, text
+from engine.cli.options import integer, option
 from engine.contract.errors import CutnodeError
 
 
 @click.command()
-@text("--games", "On these games.", metavar="A,B", default="tictactoe,connect4")
-@text("--depths", "Plies of Connect Four.", metavar="N,N", default="6,8")
-@text("--packages", "Only these of easyAI, open_spiel, aima3.", metavar="A,B")
+@option("--games", "On these games.", metavar="A,B", default="tictactoe,connect4")
+@option("--depths", "Plies of Connect Four.", metavar="N,N", default="6,8")
+@option("--packages", "Only these of easyAI, open_spiel, aima3.", metavar="A,B")
 @integer("--runs", "Take the median of N times.", most=99, default=3)
 @OUTPUTS
 def main(games: str, depths: str, packages: str | None, **options: Any) -> None:

@@ -477,6 +477,32 @@ def test_help_tells_every_option(name):
             assert f"\n  {parameter.name.upper()} " in result.output
 
 
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_do_not_load_the_compiler(option):
+    code = (
+        "import sys; from engine.cli.main import main; main([sys.argv[1]], standalone_mode=False); "
+        "print(sorted({'numba', 'numpy', 'games.chess'} & {*sys.modules}), file=sys.stderr)"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, option]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert result.stdout and result.stderr == "[]\n"
+
+
+OF_TWO_MEANINGS = {"--games", "--search", "--searches"}
+
+
+def test_options_are_declared_once():
+    sources = [path.read_text() for path in (ROOT / "engine" / "cli").glob("*.py")]
+    declared = [
+        name
+        for source in sources
+        for name in re.findall(r'^[ @\w.(=]*"(--[a-z0-9-]+)"', source, re.M)
+    ]
+    assert len(declared) > 70
+    assert {name for name in declared if declared.count(name) > 1} == OF_TWO_MEANINGS
+
+
 def test_version():
     try:
         installed = version("cutnode")

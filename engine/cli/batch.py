@@ -126,7 +126,7 @@ def batch(
 
 
 def read_batch(game: Game, file: str) -> Any:
-    """The positions of a file, packed."""
+    """Read the positions of a file, packed."""
     source, lines = read_lines(file)
     return read_positions(game, lines, source)
 

@@ -13,7 +13,7 @@ import click
 from engine.batches.books import build_book
 from engine.cli.batch import LIMITS, WEAK, WORK
 from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
-from engine.cli.options import GAME, POSITION, json_option, out_option, plies_option, text
+from engine.cli.options import GAME, POSITION, json_option, option, out_option, plies_option
 from engine.cli.progress import progress_bar
 from engine.contract.dispatch import game_name, module_of
 from engine.contract.errors import CutnodeError
@@ -25,7 +25,7 @@ from engine.storage.files import check_file
 
 __all__ = ["book"]
 
-OWN_GAME = text("--game", "The game, if it is one in a file of yours.", metavar="GAME")
+OWN_GAME = option("--game", "The game, if it is one in a file of yours.", metavar="GAME")
 
 
 @click.group()
@@ -80,7 +80,7 @@ def build(
 
 
 def opened(file: str, game: str | None) -> Book:
-    """A book from a file; it is about a *game* that is loaded before, or one of its variants."""
+    """Open a book of a *game* that is loaded before, or of one of its variants."""
     loaded = None if game is None else load_game(game)
     found = Book.load(file)
     if loaded is not None and (

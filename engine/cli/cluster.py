@@ -21,10 +21,10 @@ from engine.cli.options import (
     integer,
     journal_option,
     json_option,
+    option,
     plies_option,
     seconds_option,
     table_option,
-    text,
     weak_option,
 )
 from engine.cluster.driver import MOST_POSITIONS, SplitProgress, solve_split
@@ -58,7 +58,7 @@ def cluster() -> None:
 @plies_option(
     "Split after N choices: engine/docs/cluster.md says how many pay.", least=1, required=True
 )
-@text("--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS")
+@option("--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS")
 @integer(
     "--workers", "Else start N workers here, of one thread each.  [default: one for each core]"
 )
@@ -109,7 +109,7 @@ def solve(
 
 @contextlib.contextmanager
 def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
-    """A client of a cluster that runs, or of one that is started here."""
+    """Connect a client to a cluster that runs, or start one here."""
     distributed = require_distributed()
     if scheduler is not None and workers is not None:
         raise CutnodeError("--scheduler and --workers exclude each other")
@@ -135,7 +135,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def status_line() -> Iterator[Callable[[SplitProgress], None] | None]:
-    """A line on standard error that says how far the proof is, if that is a terminal."""
+    """Show on standard error how far the proof is, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -23,15 +23,15 @@ from engine.cli.options import (
     POSITION,
     TECHNIQUES,
     WITHOUT,
-    Option,
+    Decorator,
     combined,
     depth_option,
     games_option,
     integer,
     json_option,
+    option,
     seed_option,
     table_option,
-    text,
 )
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
@@ -79,22 +79,22 @@ SEARCHED = combined(
     ),
     table_option(64),
 )
-"""What experiments with searches of a game take: positions, a depth, techniques, limits."""
+"""The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
 
 OUTPUTS = combined(
     json_option("Print a JSON object."),
     click.option("--csv", "as_csv", is_flag=True, help="Print CSV, settings as # comments."),
-    text("--plot", "Also draw it: a .png, .svg or .pdf file.", metavar="FILE"),
-    text("--report", "Also write a page of HTML: table, plot, settings.", metavar="FILE"),
+    option("--plot", "Also draw it: a .png, .svg or .pdf file.", metavar="FILE"),
+    option("--report", "Also write a page of HTML: table, plot, settings.", metavar="FILE"),
 )
-"""Where the outcome of an experiment goes, for :func:`deliver`."""
+"""The options of :func:`deliver`."""
 
-SEARCHES = text("--searches", "Only these of plain, engine, pvs, mtdf, exact.", metavar="A,B")
+SEARCHES = option("--searches", "Only these of plain, engine, pvs, mtdf, exact.", metavar="A,B")
 
 
-def depths_option(default: str) -> Option:
+def depths_option(default: str) -> Decorator:
     """The depths of an experiment."""
-    return text("--depths", "Plies.", metavar="N,N", default=default)
+    return option("--depths", "Plies.", metavar="N,N", default=default)
 
 
 @click.group(epilog=EPILOG)
@@ -185,9 +185,9 @@ def depths(**options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
-@text("--widths", "Moves.", metavar="N,N", default="2,5")
+@option("--widths", "Moves.", metavar="N,N", default="2,5")
 @depths_option("2,4,6,8")
-@text(
+@option(
     "--models",
     "How leaves get values and moves their order; see games/uniform.py.",
     metavar="A,B",

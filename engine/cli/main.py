@@ -94,7 +94,7 @@ class Commands(click.Group):
 
 
 def described(entry: metadata.EntryPoint) -> click.Command:
-    """A command with the docstring of an entry point; it is imported only if that is not found."""
+    """Make a command with the help of an entry point, imported only if its source is not found."""
     package, *inner = entry.module.split(".")
     spec = find_spec(package)
     for folder in (spec and spec.submodule_search_locations) or ():
@@ -108,7 +108,7 @@ def described(entry: metadata.EntryPoint) -> click.Command:
 
 
 def loaded_command(entry: metadata.EntryPoint) -> click.Command:
-    """The command that an entry point means, or one that says why it cannot be had."""
+    """Load the command of an entry point, or make one that says why it cannot be loaded."""
     try:
         command = entry.load()
         if not isinstance(command, click.Command):

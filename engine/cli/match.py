@@ -16,12 +16,11 @@ from engine.cli.inputs import read_positions
 from engine.cli.options import (
     FILE,
     GAME,
-    Option,
     integer,
     json_option,
+    option,
     plies_option,
     seed_option,
-    text,
 )
 from engine.cli.play import PLAYED
 from engine.cli.progress import progress_bar
@@ -46,13 +45,6 @@ B     another, or the same.
 """
 
 
-def number(name: str, metavar: str, help: str, default: float | None = None) -> Option:
-    """A number that the test of a match is about."""
-    return click.option(
-        name, type=float, default=default, show_default=True, metavar=metavar, help=help
-    )
-
-
 @click.command(epilog=PLAYERS + PLAYED)
 @GAME
 @click.argument("a")
@@ -62,12 +54,12 @@ def number(name: str, metavar: str, help: str, default: float | None = None) -> 
 @FILE
 @integer("--most-plies", "A game of N moves is a draw.  [the game's MAX_PLIES]")
 @seed_option("Play other games.")
-@number("--elo0", "ELO", "Stop when A is surely no better than ELO.")
-@number("--elo1", "ELO", "Stop when A is surely as good as ELO.")
-@number("--alpha", "P", "Odds to accept elo1 wrongly.", 0.05)
-@number("--beta", "P", "Odds to accept elo0 wrongly.", 0.05)
+@option("--elo0", "Stop when A is surely no better than ELO.", type=float, metavar="ELO")
+@option("--elo1", "Stop when A is surely as good as ELO.", type=float, metavar="ELO")
+@option("--alpha", "Odds to accept elo1 wrongly.", type=float, metavar="P", default=0.05)
+@option("--beta", "Odds to accept elo0 wrongly.", type=float, metavar="P", default=0.05)
 @integer("--processes", "Play N pairs at a time; the result is the same.", most=256, default=1)
-@text("--record", "Write the games to FILE, a JSON object per line.", metavar="FILE")
+@option("--record", "Write the games to FILE, a JSON object per line.", metavar="FILE")
 @json_option("Print a JSON object.")
 def match(
     game: str,

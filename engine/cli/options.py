@@ -29,7 +29,7 @@ __all__ = [
     "SEARCHER",
     "TECHNIQUES",
     "WITHOUT",
-    "Option",
+    "Decorator",
     "choice",
     "combined",
     "depth_option",
@@ -38,6 +38,7 @@ __all__ = [
     "journal_option",
     "json_option",
     "nodes_option",
+    "option",
     "out_option",
     "plies_option",
     "positions_of_game",
@@ -45,15 +46,14 @@ __all__ = [
     "seconds_option",
     "seed_option",
     "table_option",
-    "text",
     "threads_option",
     "weak_option",
 ]
 
-Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def combined(*parameters: Option) -> Option:
+def combined(*parameters: Decorator) -> Decorator:
     """Combine arguments and options into one decorator; the help lists them in this order."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,62 +64,33 @@ def combined(*parameters: Option) -> Option:
     return decorate
 
 
+def option(name: str, help: str, **settings: Any) -> Decorator:
+    """An option whose default the help shows; *settings* are those of ``click.option``."""
+    return click.option(name, help=help, **{"show_default": True, **settings})
+
+
 def integer(
-    name: str,
-    help: str,
-    *,
-    least: int = 1,
-    most: int | None = None,
-    metavar: str = "N",
-    default: int | None = None,
-    show_default: bool = True,
-    required: bool = False,
-) -> Option:
+    name: str, help: str, *, least: int = 1, most: int | None = None, **settings: Any
+) -> Decorator:
     """An integer from *least* to *most*."""
-    return click.option(
-        name,
-        type=click.IntRange(least, most),
-        metavar=metavar,
-        default=default,
-        show_default=show_default,
-        required=required,
-        help=help,
-    )
+    return option(name, help, **{"type": click.IntRange(least, most), "metavar": "N", **settings})
 
 
-def positive(name: str, help: str, *, metavar: str, default: float | None = None) -> Option:
+def positive(name: str, help: str, **settings: Any) -> Decorator:
     """A number above 0."""
-    kind = click.FloatRange(min=0, min_open=True)
-    return click.option(
-        name, type=kind, default=default, show_default=True, metavar=metavar, help=help
-    )
+    return option(name, help, type=click.FloatRange(min=0, min_open=True), **settings)
 
 
-def text(
-    name: str, help: str, *, metavar: str, default: str | None = None, required: bool = False
-) -> Option:
-    """A text, whose default the help shows if there is any."""
-    return click.option(
-        name,
-        default=default,
-        show_default=bool(default),
-        required=required,
-        metavar=metavar,
-        help=help,
-    )
-
-
-def choice(name: str, help: str, values: Sequence[str]) -> Option:
+def choice(name: str, help: str, values: Sequence[str]) -> Decorator:
     """One of some words, by default the first."""
-    kind = click.Choice(values)
-    return click.option(name, type=kind, default=values[0], show_default=True, help=help)
+    return option(name, help, type=click.Choice(values), default=values[0])
 
 
 # What is searched
 
 GAME = click.argument("game")
 POSITION = click.argument("position", required=False)
-FILE = text(
+FILE = option(
     "--file",
     "Read positions from FILE ('-' is standard input), one per line. What follows a "
     "';', blank lines, and lines that begin with '#' are skipped.",
@@ -127,14 +98,12 @@ FILE = text(
 )
 
 
-def seed_option(help: str, default: int | None = 0) -> Option:
+def seed_option(help: str, default: int | None = 0) -> Decorator:
     """The seed of all that is random."""
-    return click.option(
-        "--seed", type=int, default=default, show_default=True, metavar="N", help=help
-    )
+    return option("--seed", help, type=int, default=default, metavar="N")
 
 
-def games_option(help: str, default: int) -> Option:
+def games_option(help: str, default: int) -> Decorator:
     """A number of games to play."""
     return integer("--games", help, default=default)
 
@@ -145,52 +114,50 @@ DEPTH_IN = choice(
     "--depth-in", "What a ply of depth is where a player can move again.", UNITS_OF_DEPTH
 )
 DRIVER = choice("--driver", "How a depth is searched: mtdf uses null windows only.", DRIVERS)
-EVALUATION = text(
+EVALUATION = option(
     "--evaluation",
     "Another of the game's estimates than its usual one, or, in games that define features, "
     f"a style: {', '.join(PRESETS)}.",
     metavar="NAME",
 )
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
-TECHNIQUES = text("--techniques", "Only these techniques; '' for none of them.", metavar="A,B")
-WITHOUT = text("--without", "Not these techniques.", metavar="A,B")
+TECHNIQUES = option("--techniques", "Only these techniques; '' for none of them.", metavar="A,B")
+WITHOUT = option("--without", "Not these techniques.", metavar="A,B")
 SEARCHER = combined(EXACT, TECHNIQUES, WITHOUT, DRIVER, EVALUATION, DEPTH_IN)
 """The options of how a position is searched."""
 
 
-def weak_option(help: str = "Prove only who wins: 1 the mover, 0 nobody, -1.") -> Option:
+def weak_option(help: str = "Prove only who wins: 1 the mover, 0 nobody, -1.") -> Decorator:
     """A weak solution: the sign of the value."""
     return click.option("--weak", is_flag=True, help=help)
 
 
-def depth_option(help: str = "Search N plies deep.", **range_and_default: Any) -> Option:
+def depth_option(help: str = "Search N plies deep.", **settings: Any) -> Decorator:
     """The depth in plies, 0 or more."""
-    return integer("--depth", help, **{"least": 0, **range_and_default})
+    return integer("--depth", help, **{"least": 0, **settings})
 
 
-def plies_option(help: str, **range_and_default: Any) -> Option:
+def plies_option(help: str, **settings: Any) -> Decorator:
     """A number of plies from the position on, 0 or more."""
-    return integer("--plies", help, **{"least": 0, **range_and_default})
+    return integer("--plies", help, **{"least": 0, **settings})
 
 
-def nodes_option(help: str = "At most N nodes.", **more: Any) -> Option:
+def nodes_option(help: str = "At most N nodes.", **settings: Any) -> Decorator:
     """A limit of nodes."""
-    return integer("--nodes", help, **more)
+    return integer("--nodes", help, **settings)
 
 
-def seconds_option(
-    help: str = "At most S seconds.", *, metavar: str = "S", default: float | None = None
-) -> Option:
+def seconds_option(help: str = "At most S seconds.", **settings: Any) -> Decorator:
     """A limit of time."""
-    return positive("--seconds", help, metavar=metavar, default=default)
+    return positive("--seconds", help, **{"metavar": "S", **settings})
 
 
-def threads_option(help: str, default: int | None = 1) -> Option:
+def threads_option(help: str, default: int | None = 1) -> Decorator:
     """The number of threads."""
     return integer("--threads", help, most=MOST_THREADS, default=default)
 
 
-def table_option(default: int) -> Option:
+def table_option(default: int) -> Decorator:
     """The size of the table, or of each of several."""
     return integer("--table-mb", "Size of the transposition table in MiB.", default=default)
 
@@ -198,21 +165,21 @@ def table_option(default: int) -> Option:
 # What becomes of the results
 
 
-def json_option(help: str = "One JSON object.") -> Option:
+def json_option(help: str = "One JSON object.") -> Decorator:
     """Results as JSON."""
     return click.option("--json", "as_json", is_flag=True, help=help)
 
 
 def journal_option(
     help: str = "Keep what is done in FILE, and go on with it if it is there.",
-) -> Option:
+) -> Decorator:
     """A file that makes interrupted work go on."""
-    return text("--journal", help, metavar="FILE")
+    return option("--journal", help, metavar="FILE")
 
 
-def out_option(help: str, *, required: bool = False) -> Option:
+def out_option(help: str, **settings: Any) -> Decorator:
     """The file that a command writes."""
-    return text("--out", help, metavar="FILE", required=required)
+    return option("--out", help, metavar="FILE", **settings)
 
 
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
@@ -225,7 +192,7 @@ def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
     @combined(
         GAME,
         POSITION,
-        text("--fen", "The position, written as an option.", metavar="TEXT"),
+        option("--fen", "The position, written as an option.", metavar="TEXT"),
         FILE,
         json_option("One JSON object per line."),
     )

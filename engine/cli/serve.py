@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from engine.cli.options import integer, nodes_option, seconds_option, text, threads_option
+from engine.cli.options import integer, nodes_option, option, seconds_option, threads_option
 from engine.contract.errors import CutnodeError
 
 __all__ = ["serve"]
@@ -17,7 +17,7 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
 
 
 @click.command()
-@text(
+@option(
     "--host",
     "Where to listen. There are no passwords: on other addresses than this machine's own, "
     "all who reach it may ask.",
@@ -25,12 +25,13 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
     default="127.0.0.1",
 )
 @integer("--port", "0 for any that is free; it is printed.", least=0, most=65535, default=8000)
-@text(
+@option(
     "--games",
     "Compile these games before it is ready: names, modules or files, with a variant after a "
     "colon; a comma inside a variant is not possible. Others are compiled when they are asked for.",
     metavar="A,B",
     default="",
+    show_default=False,
 )
 @click.option("--only", is_flag=True, help="No other games than these.")
 @integer("--searches", "Search N positions at once; as many as there are cores for.")

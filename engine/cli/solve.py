@@ -173,7 +173,7 @@ def solve_by_iteration(
 def solve_file(
     positions: list[Any], table: Table, all_moves: bool, cold: bool, search: dict[str, Any]
 ) -> Iterator[Result]:
-    """The results of many positions, in order; ends early if it is interrupted."""
+    """Yield the results of many positions in order; stop early if interrupted."""
     if not all_moves:
         with progress_bar(len(positions)) as progress:
             batch = engine.solve_many(
@@ -195,7 +195,7 @@ def solve_file(
 
 
 def one_line(result: Result) -> str:
-    """A result among others: value, best move, nodes, seconds, and scores if it has any."""
+    """Format a result among others: value, best move, nodes, seconds, and scores if any."""
     data = result.to_dict()
     value = result.value if result.proven else f"{result.lower}..{result.upper}"
     best = data["best_move"] or "-"

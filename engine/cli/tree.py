@@ -16,8 +16,8 @@ from engine.cli.options import (
     depth_option,
     integer,
     nodes_option,
+    option,
     plies_option,
-    text,
 )
 from engine.contract.errors import CutnodeError
 from engine.contract.text import quoted
@@ -60,7 +60,7 @@ search, 130 interrupted (nothing is written).
     type=click.Choice(list(FORMATS)),
     help="What to write; by default what the ending of the file says, or mermaid.",
 )
-@text("--output", "Write to FILE, not to standard output.", metavar="FILE")
+@option("--output", "Write to FILE, not to standard output.", metavar="FILE")
 def tree(
     game: str,
     position: str | None,

@@ -19,12 +19,8 @@ from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.kernels.techniques import EXACT, leave_out
 from engine.lab.measuring import (
-    BRANCHING,
-    FIRST_CUTOFFS,
+    FIGURES,
     INTERRUPTED,
-    RATE,
-    RUNS,
-    SECONDS,
     SHORT_NODES,
     Experiment,
     ExperimentOptions,
@@ -47,16 +43,16 @@ __all__ = ["ablation", "draw"]
 COLUMNS = (
     Column("step", "what is on: + adds a technique to the row above, - takes one from all"),
     Column("nodes", "positions visited, all positions together", ",d"),
-    SECONDS,
+    FIGURES["seconds"],
     Column("gain", "times fewer nodes than without this technique", ",.2f"),
     Column("fewer", "times fewer nodes than alpha-beta", ",.2f"),
     Column("faster", "times less CPU time than alpha-beta", ",.2f"),
     Column("value", "share of positions with the exact value at this depth", ".0%"),
     Column("move", "share of positions with a move that is best at this depth", ".0%"),
-    BRANCHING,
-    FIRST_CUTOFFS,
-    RATE,
-    RUNS,
+    FIGURES["ebf"],
+    FIGURES["first"],
+    FIGURES["rate"],
+    FIGURES["runs"],
 )
 
 COLOURS = {

@@ -7,12 +7,8 @@ from typing import Any, Unpack
 
 from engine.contract.messages import move_text
 from engine.lab.measuring import (
-    BRANCHING,
-    FIRST_CUTOFFS,
+    FIGURES,
     INTERRUPTED,
-    RATE,
-    RUNS,
-    SECONDS,
     Experiment,
     ExperimentOptions,
     Measured,
@@ -29,15 +25,15 @@ __all__ = ["depths", "draw"]
 COLUMNS = (
     Column("depth", "plies", "d"),
     Column("nodes", "positions visited, those of lesser depths in the same search included", ",d"),
-    SECONDS,
+    FIGURES["seconds"],
     Column("move", "the best move found, the first of equals"),
     Column("score", "its score for the player to move", ".6g"),
     Column("meaning", "what the score says"),
-    BRANCHING,
+    FIGURES["ebf"],
     Column("growth", "nodes beside those of one ply less", ".2f"),
-    FIRST_CUTOFFS,
-    RATE,
-    RUNS,
+    FIGURES["first"],
+    FIGURES["rate"],
+    FIGURES["runs"],
 )
 
 OF_ONE_POSITION = ("move", "score", "meaning")

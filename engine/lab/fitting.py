@@ -1,4 +1,4 @@
-"""What programs share that fit the weights of a game's evaluation: files of rows, and options."""
+"""Files and options of the programs that fit the weights of a game's evaluation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["FOLDER", "FileCommands", "read_rows", "weights_option", "write_rows"
 
 
 class FileCommands(click.Group):
-    """Commands that say in a line what is wrong with files."""
+    """A group whose commands report problems with files in one line."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -30,7 +30,7 @@ FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Pat
 
 
 def weights_option(usual: Path) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """``--weights FILE``, where nothing is said the *usual* file."""
+    """The option ``--weights FILE``, by default the *usual* file."""
     return click.option(
         "--weights",
         type=click.Path(dir_okay=False, path_type=Path),
@@ -40,14 +40,14 @@ def weights_option(usual: Path) -> Callable[[Callable[..., Any]], Callable[..., 
 
 
 def write_rows(path: Path, rows: np.ndarray[Any, Any]) -> None:
-    """Write rows to a file of numpy, whole or not at all."""
+    """Write rows to a file of numpy, completely or not at all."""
     file = io.BytesIO()
     np.save(file, rows)
     write_whole(str(path), file.getvalue())
 
 
 def read_rows(path: Path, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The rows of a file; :class:`CutnodeError` if they are not of the *dtype*."""
+    """Read the rows of a file; :class:`CutnodeError` if they are not of the *dtype*."""
     try:
         rows: Any = np.load(path)
     except (ValueError, EOFError):

@@ -38,19 +38,19 @@ __all__ = [
 
 
 def leaves(width: int, depth: int) -> int:
-    """The leaves of a uniform tree: what minimax without pruning evaluates."""
+    """Return the leaves of a uniform tree, all of which minimax without pruning evaluates."""
     _require_shape(width, depth)
     return int(width**depth)
 
 
 def nodes(width: int, depth: int) -> int:
-    """The nodes of a uniform tree, of all levels: what minimax without pruning visits."""
+    """Return the nodes of a uniform tree, all of which minimax without pruning visits."""
     _require_shape(width, depth)
     return sum(width**ply for ply in range(depth + 1))
 
 
 def minimal_leaves(width: int, depth: int) -> int:
-    """The fewest leaves that prove the value of the root (Knuth & Moore 1975).
+    """Return the fewest leaves that prove the value of the root (Knuth & Moore 1975).
 
     Alpha-beta evaluates exactly these if the best move comes first everywhere.
     """
@@ -70,7 +70,7 @@ class CriticalLevel(NamedTuple):
 
 
 def critical_tree(width: int, depth: int) -> list[CriticalLevel]:
-    """The smallest tree that proves the value of the root, level by level from the root.
+    """Return the smallest tree that proves the value of the root, level by level from the root.
 
     The types of Knuth & Moore 1975: the first child of a node of type 1 is of type 1 and
     the others of type 2; the one child of type 2 is of type 3; all of type 3 are of type 2.
@@ -84,7 +84,7 @@ def critical_tree(width: int, depth: int) -> list[CriticalLevel]:
 
 
 def minimal_nodes(width: int, depth: int) -> int:
-    """The nodes of the critical tree, of all levels.
+    """Return the nodes of the critical tree, of all levels.
 
     Alpha-beta visits exactly these if the best move comes first everywhere.
     """
@@ -92,7 +92,7 @@ def minimal_nodes(width: int, depth: int) -> int:
 
 
 def fixed_point(width: int) -> float:
-    """Pearl's xi: the root of xi**width + xi = 1 between 0 and 1.
+    """Return Pearl's xi: the root of xi**width + xi = 1 between 0 and 1.
 
     If leaves are won with this probability, so is the root of a tree of any depth
     (see :func:`win_loss_tree`).
@@ -108,7 +108,7 @@ def fixed_point(width: int) -> float:
 
 
 def branching_factor(width: int) -> float:
-    """How many times more random leaves alpha-beta evaluates for one ply more.
+    """Return the factor by which the random leaves of alpha-beta grow with one ply more.
 
     The limit for great depths: xi / (1 - xi) (Pearl 1982).
     """
@@ -117,7 +117,7 @@ def branching_factor(width: int) -> float:
 
 
 def expected_leaves_of_two_plies(width: int) -> float:
-    """The random leaves that alpha-beta evaluates on average in a tree of depth 2.
+    """Return the random leaves that alpha-beta evaluates on average in a tree of depth 2.
 
     The case of two plies of Fuller, Gaschnig & Gillogly 1973 and of Knuth & Moore 1975.
     All leaves of the first move are evaluated.  Leaf j of move i is, if each of the j - 1
@@ -143,7 +143,7 @@ class WinLossTree(NamedTuple):
 
 
 def win_loss_tree(width: int, win: float) -> Iterator[WinLossTree]:
-    """Trees of wins and losses of depth 0, 1, 2 and so on without end (Pearl 1984).
+    """Yield trees of wins and losses of depth 0, 1, 2 and so on without end (Pearl 1984).
 
     A leaf is won by its mover with probability *win*.  Moves are searched in order until
     one wins::

@@ -27,12 +27,8 @@ from engine.search.results import PlainResult, SearchResult
 from engine.search.searcher import Searcher
 
 __all__ = [
-    "BRANCHING",
-    "FIRST_CUTOFFS",
+    "FIGURES",
     "INTERRUPTED",
-    "RATE",
-    "RUNS",
-    "SECONDS",
     "AnyEvaluation",
     "Experiment",
     "ExperimentOptions",
@@ -60,12 +56,14 @@ SHORT_NODES = 10_000
 INTERRUPTED = "Interrupted: what follows was not measured."
 """The note of a study that Ctrl-C ended."""
 
-SECONDS = Column("seconds", "CPU time, median of the runs", ".5f")
-BRANCHING = Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f")
-FIRST_CUTOFFS = Column("first", "share of cutoffs by the first move searched", ".1%")
-RATE = Column("rate", "million nodes per second of CPU time", ".2f")
-RUNS = Column("runs", "how often it was timed", "d")
-"""The figures of measured searches that several studies show."""
+FIGURES = {
+    "seconds": Column("seconds", "CPU time, median of the runs", ".5f"),
+    "ebf": Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
+    "first": Column("first", "share of cutoffs by the first move searched", ".1%"),
+    "rate": Column("rate", "million nodes per second of CPU time", ".2f"),
+    "runs": Column("runs", "how often it was timed", "d"),
+}
+"""The figures of measured searches."""
 
 T = TypeVar("T")
 

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""How far searches are above the minimal tree and graph of a game.
+"""The minimal tree and graph of a game, and the searches above them.
 
 The tree of a game is not uniform, so the fewest nodes that prove its value are not known by a
 formula.  They are estimated as A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin did in "Nearly
@@ -80,7 +80,7 @@ class _ScoreProver:
         self.known, self.bounds = Table(table_mb), Table(table_mb)
 
     def smallest(self, position: Any, depth: int, score: int, share: bool) -> Any:
-        """The memory of the first proof in best order, or of the smallest if there is none."""
+        """Return the memory of the first proof in best order, or else of the smallest."""
         found: list[Any] = []
         while len(found) < PASSES:
             found.append(self._prove(position, depth, score, share))
@@ -117,10 +117,10 @@ def minimal_graph(
     table_mb: int = 64,
     progress: Progress = no_progress,
 ) -> Study:
-    """How many nodes searches visit above the minimal tree and graph of a game.
+    """Compare the nodes of searches with the minimal tree and graph of a game.
 
     *positions* is a position, or some of one class.  What minimal means here, and how it
-    is estimated, is said in the module's text.  *searches* are names of :data:`SEARCHES`;
+    is estimated, is said at the top of this module.  *searches* are names of :data:`SEARCHES`;
     *table_mb* is the size of each table in MiB.
     """
     positions = [positions] if hasattr(positions, "_fields") else list(positions)
@@ -184,7 +184,7 @@ def _above(
     searchers: dict[str, Searcher | None],
     evaluation: AnyEvaluation,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of one position and depth."""
+    """Yield the rows of one position and depth."""
     graph = prover.smallest(position, depth, score, share=True)
     tree = prover.smallest(position, depth, score, share=False)
 
@@ -210,7 +210,7 @@ def _above(
 
 
 def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
-    """The leaves of a critical tree whose nodes have so many children on average at each ply.
+    """Return the leaves of a critical tree with a mean number of children at each ply.
 
     The formula of Knuth & Moore for widths that change from ply to ply: all moves of one
     player and one of the other, the other way round, and one line counted twice.

@@ -115,7 +115,7 @@ def theory(
 
 
 def _deepest(width: int, depths: Sequence[int]) -> int:
-    """The depth of the tree that searches of some depths see a part of."""
+    """Return the depth of the tree of which searches of some depths see a part."""
     asked = max(depths)
     fits = formulas.nodes(width, USUAL_DEPTH) <= WORD
     return max(asked, USUAL_DEPTH) if fits else asked
@@ -124,7 +124,7 @@ def _deepest(width: int, depths: Sequence[int]) -> int:
 def _leaves(
     trees: Sequence[Any], depths: Sequence[int], names: Sequence[str], table_mb: int
 ) -> dict[str, dict[int, list[int]]]:
-    """The leaves of each tree, by search and depth."""
+    """Return the leaves of each tree, by search and depth."""
     searchers = {name: make_searcher(name, trees[0], table_mb) for name in names}
     counts: dict[str, dict[int, list[int]]] = {name: {d: [] for d in depths} for name in names}
     for depth in depths:
@@ -144,7 +144,7 @@ def _leaves(
 def _growing(
     width: int, model: str, name: str, counts: dict[int, list[int]]
 ) -> Iterator[dict[str, Any]]:
-    """The rows of one search, shallow trees first."""
+    """Yield the rows of one search, shallow trees first."""
     means = {depth: fmean(leaves) for depth, leaves in counts.items()}
     for depth, mean in means.items():
         before = [d for d in means if d < depth and (depth - d) % 2 == 0]
@@ -170,7 +170,7 @@ def _growing(
 
 
 def draw(study: Study, figure: Any) -> None:
-    """How far above the minimal tree, by depth; a panel for each model and width."""
+    """Draw leaves above the minimal ones by depth, in a panel for each model and width."""
     widths = list(dict.fromkeys(row["width"] for row in study.rows))
     models = list(dict.fromkeys(row["model"] for row in study.rows))
     figure.set_size_inches(7, 0.8 + 1.8 * len(models))

@@ -27,30 +27,30 @@ __all__ = [
 ]
 
 POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""What a pair is worth, as a mean of its games, in the order in which pairs are counted."""
+"""The mean scores that a pair of games can have, in the order in which pairs are counted."""
 
 CONFIDENCE = NormalDist().inv_cdf(0.975)
 
 PRIOR = 1e-3
-"""What a count of 0 is taken for in likelihoods (as in fishtest)."""
+"""The count that replaces 0 in likelihoods (as in fishtest)."""
 
 
 def expected_score(elo: float) -> float:
-    """The score that an advantage in Elo points means (logistic)."""
+    """Return the score that an advantage in Elo points means (logistic)."""
     return float(1 / (1 + 10 ** (-elo / 400)))
 
 
 def elo_difference(score: float) -> float:
-    """The advantage in Elo points that a score means; infinite at 0 and 1."""
+    """Return the advantage in Elo points that a score means; infinite at 0 and 1."""
     if not 0 < score < 1:
         return math.inf if score >= 1 else -math.inf
     return 400 * math.log10(score / (1 - score))
 
 
 def mean_and_error(pairs: Sequence[float]) -> tuple[float, float]:
-    """The mean score of pairs, given how many had each of :data:`POINTS`, and its error.
+    """Return the mean score of pairs, counted by :data:`POINTS`, and its standard error.
 
-    The error is the standard error of the mean; it is 0 if all pairs ended alike, which
+    The error is 0 if all pairs ended alike, which
     says that there were too few.
     """
     number = sum(pairs)
@@ -86,12 +86,12 @@ class Sprt:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Between them the test goes on: below elo0 is accepted, above elo1."""
+        """The bounds of the test: below them elo0 is accepted, above them elo1."""
         lower = math.log(self.beta / (1 - self.alpha))
         return lower, math.log((1 - self.beta) / self.alpha)
 
     def llr(self, pairs: Sequence[float]) -> float:
-        """The logarithm of the likelihood ratio of *elo1* and *elo0*; 0 without pairs."""
+        """Return the logarithm of the likelihood ratio of *elo1* and *elo0*; 0 without pairs."""
         number = sum(pairs)
         if not number:
             return 0.0
@@ -102,14 +102,14 @@ class Sprt:
         return sum(count * ratio for count, ratio in zip(counts, ratios, strict=True))
 
     def decision(self, pairs: Sequence[float]) -> str:
-        """``elo0`` or ``elo1`` if that is accepted, "" if the test goes on."""
+        """Return ``elo0`` or ``elo1`` if that is accepted, "" if the test goes on."""
         lower, upper = self.bounds
         llr = self.llr(pairs)
         return "elo0" if llr <= lower else "elo1" if llr >= upper else ""
 
 
 def _most_likely(seen: Sequence[float], score: float) -> list[float]:
-    """Of all distributions with an expected score the one that best explains what was seen.
+    """Return the most likely distribution among those with an expected score.
 
     It is ``seen / (1 + x * (point - score))`` for the x that gives the score (Van den
     Bergh, "The MLE of a multinomial distribution with an expectation constraint").

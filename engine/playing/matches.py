@@ -30,12 +30,12 @@ __all__ = ["MatchResult", "make_openings", "match", "play_game"]
 
 
 POOL = 2
-"""Of so many times as many random openings as are needed, the most balanced are taken."""
+"""The openings are the most balanced of so many times as many random positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """What a match showed, from the point of view of *player*."""
+    """The result of a match, from the point of view of *player*."""
 
     game: str
     player: str
@@ -47,10 +47,10 @@ class MatchResult:
     draws: int
     losses: int
     endings: dict[str, int]
-    """How many games ended by the rules, by repetition, and at the limit of plies."""
+    """The number of games that ended by the rules, by repetition, and at the limit of plies."""
     sprt: Sprt | None
     reason: str
-    """Why the match ended: played, decided (by the test), or interrupted."""
+    """The end of the match: played, decided (by the test), or interrupted."""
     seconds: float
     records: tuple[dict[str, Any], ...]
     """The games, as plain data: start, steps, positions, seed, players, and the result."""
@@ -71,7 +71,7 @@ class MatchResult:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where the difference in Elo is with 95 % confidence; None if all pairs ended alike."""
+        """The 95 % confidence interval of the difference in Elo; None if all pairs ended alike."""
         if not self.games:
             return None
         mean, error = mean_and_error(self.pairs)
@@ -88,7 +88,7 @@ class MatchResult:
         return NormalDist().cdf((mean - 0.5) / error) if error else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data without the games; what is infinite or unknown is None."""
+        """Return plain data without the games; what is infinite or unknown is None."""
         data = {name: getattr(self, name) for name in _PLAIN}
         test = None
         if self.sprt is not None:
@@ -156,7 +156,7 @@ def play_game(
     dice: int | None = None,
     plies: int | None = None,
 ) -> Record:
-    """A game between two players, the first of them to move in *start*.
+    """Play a game between two players, the first of them to move in *start*.
 
     Nothing is adjudicated: the game ends as :class:`Record` says.  The players follow from
     *seed*, and chance from the seed *dice*, by default the same.  :class:`GameError` if a
@@ -180,7 +180,7 @@ def play_game(
 
 
 def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
-    """Distinct positions after so many random moves, the more balanced ones.
+    """Make distinct positions by random moves, and return the more balanced ones.
 
     Nobody has won or can win at once, and of :data:`POOL` times as many those are taken
     whose estimate is nearest to 0.  Without *plies*, all are the start.
@@ -207,7 +207,7 @@ def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
 
 
 def _random_position(start: Any, plies: int, random: Random) -> Any | None:
-    """A position after random moves, or None if the game ended before."""
+    """Return a position after random moves, or None if the game ended before."""
     record = Record(start, seed=random.getrandbits(32))
     moves = 0
     while not record.ending():
@@ -351,7 +351,7 @@ def match(
 
 
 def _source(game: Game) -> str:
-    """The name by which another process finds a game."""
+    """Return the name by which another process finds a game."""
     module = game.module
     source = module.__name__ if "." in module.__name__ else str(module.__file__)
     return f"{source}:{game.variant}" if game.variant else source
@@ -360,7 +360,7 @@ def _source(game: Game) -> str:
 def _in_processes(
     plan: _Match, numbers: Iterator[int], processes: int
 ) -> Generator[list[dict[str, Any]], None, None]:
-    """Pairs as :meth:`_Match.pairs` plays them, in the same order, by several processes."""
+    """Play pairs as :meth:`_Match.pairs` does, in the same order, by several processes."""
     from multiprocessing import connection, get_context  # not needed to import the engine
 
     context = get_context("spawn")
@@ -403,7 +403,7 @@ def _in_processes(
 
 
 def _work(plan: _Match, theirs: Any) -> None:
-    """A process: plays the pairs whose numbers it is sent."""
+    """Play the pairs whose numbers a process is sent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     asked: list[int] = []
 

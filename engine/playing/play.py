@@ -1,7 +1,7 @@
-"""Playing: a game between a person and an engine, in any terminal.
+"""A game between a user and an engine, in any terminal.
 
-A :class:`Session` holds the game and answers what a person writes; it sees the world
-through a :class:`View`, which shows texts and asks for lines, and nothing else is printed.
+A :class:`Session` holds the game and answers commands; it shows texts and asks for lines
+through a :class:`View`, and prints nothing itself.
 """
 
 from __future__ import annotations
@@ -32,38 +32,38 @@ from engine.storage.tables import Table
 __all__ = ["COMMANDS", "PERSON", "Command", "Session", "View", "resume"]
 
 PERSON = "person"
-"""Who plays a side, if it is not an engine's configuration."""
+"""The player of a side that is not an engine's configuration."""
 
 ADVISER = "level=expert"
-"""Who gives hints."""
+"""The configuration of the engine that gives hints."""
 
 OUTLOOK_SECONDS = 2.0
 OUTLOOK_MEGABYTES = 64
-"""How long, and with which table, a session tries to prove who can still win."""
+"""The time and the table of the proof of who can still win."""
 
 FORMAT = "cutnode game"
 VERSION = 1
-"""What a saved game says it is."""
+"""The marks of a saved game."""
 
 
 class View(Protocol):
-    """Where a session is seen."""
+    """The terminal or window of a session."""
 
     def show(self, text: str) -> None:
-        """Show some lines."""
+        """Show a text of some lines."""
 
     def ask(self, prompt: str) -> str | None:
-        """A line that a person writes; None if there will be none."""
+        """Ask for a line; None if there will be none."""
 
     def thinking(self) -> AbstractContextManager[object]:
-        """What is shown while an engine thinks."""
+        """Show that an engine thinks."""
 
 
 class Session:
-    """A game between a person and an engine, between two people, or two engines.
+    """A game between a user and an engine, two users, or two engines.
 
-    *name* is how a person wrote the game; *players* are the configurations of sides 0 (to
-    move in *start*) and 1, or :data:`PERSON`.  *thoughts* shows the engine's value and line
+    *name* is the name that the game was asked for by; *players* are the configurations of sides 0
+    (to move in *start*) and 1, or :data:`PERSON`.  *thoughts* shows the engine's value and line
     after its moves.
     """
 
@@ -93,7 +93,7 @@ class Session:
     # The course of the game
 
     def run(self, view: View) -> bool:
-        """Play until a person quits, or has no more to say, or engines are done.
+        """Play until a user quits, or input ends, or engines are done.
 
         Returns False if Ctrl-C ended it.
         """
@@ -139,16 +139,16 @@ class Session:
         position, who = self.record.position, self._who(self.record.side)
         with view.thinking():
             choice = self._player(self._mover()).choose(position)
-        told = f"{who} plays {self.game.notation.move_text(position, choice.move)}"
+        text = f"{who} plays {self.game.notation.move_text(position, choice.move)}"
         if self.thoughts and choice.value is not None:
             value, line = _signed(choice.value), self._line(choice.pv)
-            told += f"  (value {value} at depth {choice.depth}: {line})"
+            text += f"  (value {value} at depth {choice.depth}: {line})"
         self.record.play(choice.move)
-        view.show(told)
+        view.show(text)
         return choice
 
     def _answer(self, line: str, view: View) -> bool:
-        """Do what a person wrote; False to quit.  A legal move is a move, even ``undo``."""
+        """Do what a user wrote; False to quit.  A legal move is a move, even ``undo``."""
         if not line:
             return True
         try:
@@ -164,20 +164,20 @@ class Session:
             return True
         try:
             with view.thinking():
-                told = command.do(self, argument.strip())
+                answer = command.do(self, argument.strip())
         except CutnodeError as error:
-            told = str(error)
+            answer = str(error)
         except KeyboardInterrupt:
-            told = "interrupted"
-        if told is None:
+            answer = "interrupted"
+        if answer is None:
             return False
-        view.show(told)
+        view.show(answer)
         return True
 
     # Words
 
     def result_text(self) -> str:
-        """How the game ended."""
+        """Say how the game ended."""
         ending = self.record.ending()
         if ending == "repetition":
             return "draw: the position repeats"
@@ -208,7 +208,7 @@ class Session:
         return about + seed + ("; help lists the commands" if PERSON in self.players else "")
 
     def _farewell(self) -> str:
-        """How to go on another time."""
+        """Say how to go on another time."""
         if self.saved is not None and self.saved[1] == self.to_dict():
             listed = self.name in game_names() or self.name.partition(":")[0] in game_names()
             words = [] if listed else [self.name]
@@ -238,7 +238,7 @@ class Session:
         return self._made[configuration]
 
     def _advice(self) -> SearchResult:
-        """What the adviser thinks of the position."""
+        """Search the position as the engine that gives hints."""
         if self.record.ending():
             raise PositionError("the game is over")
         adviser = self._player(ADVISER)
@@ -334,7 +334,7 @@ class Session:
         return "sides are swapped"
 
     def save(self, argument: str) -> str:
-        """Write the game to a file, which is then there whole or as it was before."""
+        """Write the game to a file, completely or not at all."""
         if not argument:
             raise CutnodeError("write save and the name of a file")
         path = Path(argument)
@@ -352,7 +352,7 @@ class Session:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """The game as plain data, as it is saved."""
+        """Return the game as plain data, as it is saved."""
         about = {"format": FORMAT, "version": VERSION, "game": self.name}
         settings = {"players": list(self.players), "thoughts": self.thoughts}
         course = self.record.to_dict()
@@ -361,12 +361,12 @@ class Session:
 
 
 def _signed(value: float) -> str:
-    """A value as a person reads it; those of games of chance are no whole numbers."""
+    """Format a value; those of games of chance are no integers."""
     return f"{value:+d}" if isinstance(value, int) else f"{value:+.3f}"
 
 
 class Command(NamedTuple):
-    """What a person can write besides moves."""
+    """A command of a session, beside moves."""
 
     usage: str
     about: str
@@ -396,10 +396,10 @@ COMMANDS = {
 
 
 def resume(file: str, name: str | None = None) -> Session:
-    """The session saved in a file; :class:`CutnodeError` says why it cannot be resumed.
+    """Load a saved session; :class:`CutnodeError` says why it cannot be resumed.
 
-    *name* is needed for a game that is a person's own module or file: what a saved game
-    names is loaded by itself only if it is one of cutnode's.
+    *name* is needed for a game in a module or file of the user's own: without it, only games of
+    cutnode are loaded.
     """
     data = _read(file)
     try:
@@ -436,7 +436,7 @@ def resume(file: str, name: str | None = None) -> Session:
 
 
 def _read(file: str) -> dict[str, Any]:
-    """What a saved game holds; :class:`CutnodeError` if the file is none."""
+    """Read a saved game; :class:`CutnodeError` if the file is none."""
     try:
         data = json.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Players: engines with limits, levels, a dial of strength, and chance itself.
+"""Players: engines with limits, levels, strengths from 0 to 100, and random moves.
 
-A player is given a position and chooses a move.  What it chooses depends on the position
-and on the seed of the game, and on nothing that happened before, so every game can be
-played again move for move, also from its middle.  (Limits of time are the exception.)
+A player chooses a move in a position.  The choice depends on the position and on the seed of
+the game, and on nothing that happened before, so every game can be played again move for move,
+also from its middle.  (Limits of time are the exception.)
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TABLE_MEGABYTES = 16
 
 STRENGTH_DEPTH = 6
 STRENGTH_SECONDS = 5.0
-"""How far a player with a strength looks at most, if its limits are not given."""
+"""The limits of a player with a strength, if none are given."""
 
 FULL_STRENGTH = 100
 SEES_ALL_MOVES = 20
@@ -60,32 +60,32 @@ NOISE = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A move, and what the player thinks of it."""
+    """A chosen move, and the search behind it."""
 
     move: int
     value: float | None
-    """The score for the mover (see ``engine.kernels.scores``); None if the player did not think."""
+    """The score for the mover (see ``engine.kernels.scores``); None if there was no search."""
     pv: tuple[int, ...]
     """The line of play that the player expects."""
     depth: int
     nodes: int
     seconds: float
     reason: str
-    """Why the thought ended, as of a search; ``random`` if there was none."""
+    """Why the search ended; ``random`` if there was none."""
 
 
 class Player(Protocol):
-    """Whoever chooses moves."""
+    """A player: it chooses moves."""
 
     def new_game(self, seed: int) -> None:
-        """A game begins; games of the same seed are played the same."""
+        """Begin a game; games of the same seed are played the same."""
 
     def choose(self, position: Any) -> Choice:
-        """A legal move; :class:`PositionError` if nobody is to move."""
+        """Choose a legal move; :class:`PositionError` if nobody is to move."""
 
 
 class RandomPlayer:
-    """Every legal move is as likely."""
+    """A player of random legal moves, all equally likely."""
 
     def __init__(self) -> None:
         self.seed = 0
@@ -140,7 +140,7 @@ class EnginePlayer:
 
 
 def full_width(cls: Any) -> frozenset[str]:
-    """The techniques of levels and strengths: all that do not search less than the depth says.
+    """Return the techniques of levels and strengths: all that do not reduce the depth.
 
     A search of 2 plies that skips moves overlooks replies at the surface.  In Breakthrough
     depth 2 with all techniques scores 0.41 against depth 1, and with these 0.67.
@@ -154,12 +154,12 @@ def full_width(cls: Any) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How far a level looks, and what it looks for."""
+    """The limits and the evaluation of a level."""
 
     depth: int
     seconds: float | None = None
     share: float = 1.0
-    """How much optionality adds to the game's own estimate, in games with ``features``."""
+    """The share of optionality in the evaluation, in games with ``features``."""
     jitter: tuple[float, float] | None = None
     """Each weight of optionality is multiplied by a factor between these, by game."""
 
@@ -174,7 +174,7 @@ LEVELS = {
 
 
 def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | None:
-    """What a level estimates positions with: None is the game's own evaluation.
+    """Make the evaluation of a level; None is the game's own.
 
     Games without ``features`` leave nothing to weigh: there a level is its depth, and what
     differs from game to game is the choice among equal moves.
@@ -225,7 +225,7 @@ class LevelPlayer(EnginePlayer):
 
 
 class StrengthPlayer(EnginePlayer):
-    """An engine that errs as a person does: it overlooks what lies deep.
+    """An engine that errs as people do: it overlooks what lies deep.
 
     The engine scores every move at the depths 2, 4, 6, or 3, 5, ... (those of its deepening
     that have the parity of the last, as scores of odd and even depths differ).  Of each move
@@ -284,7 +284,7 @@ class StrengthPlayer(EnginePlayer):
         return _choice(result, lines[at][best], seen[at].depth)
 
     def _horizon(self, random: Random) -> int:
-        """How many steps deeper than the first depth a move is seen; -1: not thought of."""
+        """Draw the steps beyond the first depth to which a move is seen; -1: not considered."""
         if random.random() * SEES_ALL_MOVES >= self.strength:
             return -1
         further = (self.strength - SEES_ALL_MOVES) / (FULL_STRENGTH - SEES_ALL_MOVES)
@@ -302,7 +302,7 @@ class StrengthPlayer(EnginePlayer):
         return self.search(position, depth=depth, lines=lines)
 
     def _unit(self, scores: Sequence[float]) -> float:
-        """What matters in this game: its ``UNIT``, or how far estimates lie apart."""
+        """Return the unit of scores: the game's ``UNIT``, or how far estimates lie apart."""
         unit = game_constant(self.engine.cls, "UNIT", 0)
         estimates = [score for score in scores if abs(score) <= MOST_ESTIMATE]
         return unit or (pstdev(estimates) if estimates else 0.0)
@@ -312,17 +312,17 @@ class StrengthPlayer(EnginePlayer):
 
 
 def make_player(game: Any, text: str) -> Player:
-    """The player that a short text describes, for a game, a position or its class.
+    """Make the player that a short text describes, for a game, a position or its class.
 
     ``random``; ``level=hard``; ``strength=40``; ``depth=6,without=history+killers``;
     ``nodes=3000,evaluation=cells,exact``.  The keys are those of :data:`KEYS`, and
     :class:`CutnodeError` says what is wrong.
     """
     settings = parse_configuration(text)
-    for alone, others in (("random", ()), ("level", ("seconds", "table"))):
-        surplus = sorted(settings.keys() - {alone, *others})
-        if alone in settings and surplus:
-            raise CutnodeError(f"{quoted(text)}: {alone} does not go with {surplus[0]}")
+    for name, others in (("random", ()), ("level", ("seconds", "table"))):
+        surplus = sorted(settings.keys() - {name, *others})
+        if name in settings and surplus:
+            raise CutnodeError(f"{quoted(text)}: {name} does not go with {surplus[0]}")
     if "random" in settings:
         return RandomPlayer()
     try:
@@ -342,7 +342,7 @@ def make_player(game: Any, text: str) -> Player:
 
 
 def parse_configuration(text: str) -> dict[str, Any]:
-    """The settings in a text such as ``depth=6,without=history``, by key."""
+    """Return the settings in a text such as ``depth=6,without=history``, by key."""
     settings: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
@@ -387,7 +387,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
 
 
 def _choices(position: Any) -> list[int]:
-    """The moves to choose from; there has to be one."""
+    """Return the moves to choose from; :class:`PositionError` if there is none."""
     found = legal_moves(position)
     if not found:
         raise PositionError("there is no move to choose: the game is over, or chance decides")
@@ -400,5 +400,5 @@ def _choice(result: SearchResult, line: Line, depth: int) -> Choice:
 
 
 def _random_at(position: Any, seed: int) -> Random:
-    """The random numbers of a player at a position, in a game of a seed."""
+    """Return the random numbers of a player at a position, in a game of a seed."""
     return Random(f"{seed} {int(key(position))}")

@@ -1,7 +1,7 @@
-"""A game as it is played: the positions, the steps between them, and how it ended.
+"""The record of a game: its positions, the steps between them, and its end.
 
-Matches and people's games are played here, so that both follow the same rules of whose
-turn it is, when positions repeat, and how dice fall.
+Matches and the games of users are both records, so that both follow the same rules of turns,
+repetition and dice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Record", "is_over"]
 
 
 def is_over(position: Any) -> bool:
-    """Whether the rules end a game at a position, be it as a draw although there are moves."""
+    """Return whether the rules end a game at a position, be it a draw although there are moves."""
     return bool(outcome(position)[0] or drawn(position))
 
 
@@ -61,20 +61,20 @@ class Record:
 
     @property
     def position(self) -> Any:
-        """The position now."""
+        """The current position."""
         return self.positions[-1]
 
     @property
     def side(self) -> int:
-        """The side to move, or to whom chance happens."""
+        """The side to move, or that meets chance."""
         return self.sides[-1]
 
     def is_chance(self) -> bool:
-        """Whether chance decides the next step."""
+        """Return whether chance decides the next step."""
         return not self.ending() and chance(self.position) > 0
 
     def ending(self) -> str:
-        """Why the game is over: ``rules``, ``repetition``, ``plies``, or "" if it is not."""
+        """Return why the game is over: ``rules``, ``repetition``, ``plies``, or "" if it is not."""
         if is_over(self.position):
             return "rules"
         if self._repeats():
@@ -82,13 +82,13 @@ class Record:
         return "plies" if len(self.steps) >= self.plies else ""
 
     def value(self) -> float:
-        """The value of the game for side 0, in the game's points; 0 unless rules ended it."""
+        """Return the value of the game for side 0, in its points; 0 unless the rules ended it."""
         over, value = outcome(self.position)
         points: float = value if over else 0
         return points if self.side == 0 else -points
 
     def score(self, side: int) -> float:
-        """What the game is worth to a side: 1 for a win, 0.5 for a draw, 0 for a loss."""
+        """Return the score of a side: 1 for a win, 0.5 for a draw, 0 for a loss."""
         value = self.value() if side == 0 else -self.value()
         return 0.5 + 0.5 * ((value > 0) - (value < 0))
 
@@ -124,21 +124,21 @@ class Record:
         del self.positions[-1], self.steps[-1], self.sides[-1], self._runs[-1]
 
     def step_text(self, number: int) -> str | int:
-        """A step as it is written down: a move in the game's notation, or an outcome's index."""
+        """Return a step as it is written: a move in the game's notation, or an outcome's index."""
         before, step = self.positions[number], self.steps[number]
         if chance(before) > 0:
             return step
         return move_text(before, step)
 
     def texts_of(self, line: Iterable[int]) -> Iterator[str]:
-        """Moves from here on in the game's notation."""
+        """Yield moves from here on in the game's notation."""
         position = self.position
         for move in line:
             yield move_text(position, move)
             position = play(position, move)
 
     def to_dict(self) -> dict[str, Any]:
-        """The course of the game as plain data, from which :meth:`follow` plays it again."""
+        """Return the game as plain data, from which :meth:`follow` plays it again."""
         texts = [position_text(position) for position in self.positions]
         steps = [self.step_text(number) for number in range(len(self.steps))]
         return {"start": texts[0], "seed": self.seed, "steps": steps, "positions": texts[1:]}
@@ -164,7 +164,7 @@ class Record:
         self._runs.append(run)
 
     def _repeats(self) -> bool:
-        """Whether the position occurred often enough (see ``engine.kernels.reference.repeats``)."""
+        """Return whether the position occurred often enough for a draw."""
         run = self._runs[-1]
         now = recurrence(self.position)
         earlier = self.positions[-1 - run : -1]

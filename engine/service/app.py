@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 
 def make_app(service: Service) -> FastAPI:
-    """The application, for any server of ASGI."""
+    """Make the application, for any server of ASGI."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -113,7 +113,7 @@ def make_app(service: Service) -> FastAPI:
 
 
 def version() -> str:
-    """The version of cutnode that is installed."""
+    """Return the version of cutnode that is installed."""
     try:
         return metadata.version("cutnode")
     except metadata.PackageNotFoundError:

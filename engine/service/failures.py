@@ -26,7 +26,7 @@ MEANINGS: dict[int, tuple[str, str]] = {
     500: ("failure", "The rules of the game fail, or something unexpected happened."),
     503: ("too many", "Too many searches, or the service is about to start or to end."),
 }
-"""What a status means: in an answer, if nothing else is said, and in the description."""
+"""The meaning of a status, in answers that say nothing else, and in the description."""
 
 
 class Failure(HTTPException):

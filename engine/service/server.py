@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
         self.say = say
         self.ready = ready
         self.failure: Exception | None = None
-        """Why it could not start."""
+        """The error that kept it from starting."""
         self.compiling = threading.Thread(target=self._compile, name="compile", daemon=True)
         config = uvicorn.Config(
             make_app(self.service),

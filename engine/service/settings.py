@@ -24,13 +24,13 @@ class Settings:
     games: tuple[str, ...] = ()
     """Games that are compiled before it is ready: names, modules or files, and a variant."""
     only: bool = False
-    """Whether there are no other games than these."""
+    """Refuse all other games."""
     searches: int = 1
-    """How many run at once,"""
+    """The most searches at once,"""
     threads: int = 1
-    """with so many threads each,"""
+    """the threads of each,"""
     queue: int = 16
-    """and how many more may wait."""
+    """and the most that wait."""
     table: int = 64
     """The most MiB of a search's table."""
     memory: int | None = None

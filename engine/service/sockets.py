@@ -62,7 +62,7 @@ class Conversation:
         self.run_now: Run | None = None
         self.searching: asyncio.Task[None] | None = None
         self.stopped = False
-        """Whether the search is to end as soon as it has begun."""
+        """The search is to end as soon as it has begun."""
 
     async def run(self) -> None:
         """Take messages until the client leaves or is silent for too long."""

@@ -26,7 +26,7 @@ __all__ = ["FORMATS", "to_dot", "to_json", "to_mermaid", "to_svg"]
 
 MOST_MERMAID_EDGES = 500
 MOST_MERMAID_TEXT = 50_000
-"""What Mermaid draws unless it is told otherwise."""
+"""The default limits of Mermaid."""
 
 LONGEST_LIST = 24
 """Characters of a list of moves."""
@@ -37,7 +37,7 @@ STUB = "stub"
 
 
 class _Look(NamedTuple):
-    """How a kind of node looks, and what the legend says of it."""
+    """The look of a kind of node, and its text in the legend."""
 
     fill: str
     border: str
@@ -56,7 +56,7 @@ LOOKS = {
 
 @dataclass(slots=True)
 class _Box:
-    """What is drawn for a node, or for children that are not shown."""
+    """A box for a node, or for children that are not shown."""
 
     lines: tuple[str, ...]
     kind: str
@@ -64,9 +64,9 @@ class _Box:
     player: str = ""
     principal: bool = False
     dashed: bool = False
-    """Whether nothing was searched there."""
+    """Nothing was searched there."""
     about: tuple[str, ...] = ()
-    """What there is no room for."""
+    """Lines for which there is no room."""
     children: list[_Box] = field(default_factory=list)
     number: int = 0
     top: float = 0
@@ -78,7 +78,7 @@ class _Box:
 
 
 def _boxes(tree: Tree) -> list[_Box]:
-    """All boxes, parents first."""
+    """Return all boxes, parents first."""
     found = list(_box(tree, tree.root).walk())
     for number, box in enumerate(found):
         box.number = number
@@ -86,7 +86,7 @@ def _boxes(tree: Tree) -> list[_Box]:
 
 
 def _looks(boxes: list[_Box]) -> dict[str, _Look]:
-    """Those that occur."""
+    """Return the looks that occur."""
     kinds = {box.kind for box in boxes}
     return {kind: look for kind, look in LOOKS.items() if kind in kinds}
 
@@ -132,7 +132,7 @@ def _all(left: Unsearched) -> tuple[str, ...]:
 
 
 def _list(left: Unsearched) -> str:
-    """Some moves, and how many if that is not all."""
+    """List some moves, and how many if that is not all."""
     shown = ""
     for number, move in enumerate(left.moves):
         if number and len(shown) + len(move) > LONGEST_LIST:
@@ -160,7 +160,7 @@ _MERMAID_SAFE = " (),:=+-/≥≤∞"
 
 
 def to_mermaid(tree: Tree) -> str:
-    """A flowchart for Mermaid; :class:`CutnodeError` if it is more than that draws."""
+    """Draw a tree for Mermaid; :class:`CutnodeError` if it is more than that draws."""
     boxes = _boxes(tree)
     lines = [*(f"%% {line}" for line in _title(tree)), "flowchart LR"]
     for box in boxes:
@@ -188,7 +188,7 @@ def to_mermaid(tree: Tree) -> str:
 
 
 def _mermaid_text(text: str) -> str:
-    """A line in which nothing means anything to Mermaid: the rest as numbers of characters."""
+    """Escape a line for Mermaid, by the numbers of characters."""
 
     def is_safe(at: int, char: str) -> bool:
         begins_list = at == 0 and char in "+-"
@@ -207,7 +207,7 @@ _DOT_SHAPES = {
 
 
 def to_dot(tree: Tree) -> str:
-    """A graph for Graphviz."""
+    """Draw a tree for Graphviz."""
     boxes = _boxes(tree)
     caption = [*_title(tree), "max: square, min: round, best play: bold lines"]
     caption += [f"{look.color}: {look.about}" for look in _looks(boxes).values()]
@@ -236,7 +236,7 @@ def to_dot(tree: Tree) -> str:
 
 
 def _dot_text(lines: Iterable[str], end: str = "n") -> str:
-    """Lines as a string, each ended by ``n``, or by ``l`` to begin at the left."""
+    """Quote lines as a string, each ended by ``n``, or by ``l`` to begin at the left."""
     escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"{}"'.format("".join(f"{line}\\{end}" for line in escaped))
 
@@ -256,7 +256,7 @@ _CORNERS = {"max": 0, "min": 12, "chance": 18}
 
 
 def to_svg(tree: Tree) -> str:
-    """A drawing; what a box has no room for shows where the mouse is held over it."""
+    """Draw a tree as SVG; what a box has no room for shows under the mouse."""
     boxes = _boxes(tree)
     columns = _columns(boxes[0])
     lefts = [float(MARGIN)]
@@ -290,7 +290,7 @@ def to_svg(tree: Tree) -> str:
 
 
 def _columns(root: _Box) -> list[list[_Box]]:
-    """The boxes by their distance from the root."""
+    """Return the boxes by their distance from the root."""
     columns = [[root]]
     while children := [child for box in columns[-1] for child in box.children]:
         columns.append(children)
@@ -369,7 +369,7 @@ def _svg_box(left: float, box: _Box) -> str:
 
 
 def _svg_legend(top: float, looks: Iterable[_Look]) -> tuple[list[str], float]:
-    """What shapes and colours mean, and how far to the right that goes."""
+    """Draw the legend; return its lines and its right end."""
     lines, x = [], float(MARGIN)
     for look in looks:
         lines.append(
@@ -387,7 +387,7 @@ def _svg_legend(top: float, looks: Iterable[_Look]) -> tuple[list[str], float]:
 
 
 def to_json(tree: Tree) -> str:
-    """The fields of :class:`Tree`; in ``root`` and all ``children`` those of :class:`Node`.
+    """Write the fields of :class:`Tree`; in ``root`` and ``children`` those of :class:`Node`.
 
     ``unsearched`` is a list of objects with the fields of :class:`Unsearched`, ``window`` a
     list of two numbers; what is None is null.
@@ -401,4 +401,4 @@ FORMATS: dict[str, tuple[Callable[[Tree], str], tuple[str, ...]]] = {
     "json": (to_json, (".json",)),
     "svg": (to_svg, (".svg",)),
 }
-"""What a tree can be written as, and the endings of such files."""
+"""The formats of a tree, and the endings of their files."""
