@@ -2,8 +2,8 @@
 
 A journal belongs to one job, which its header describes; records are only added at the end,
 each in one call of the system and with a checksum.  A process that is killed loses the record
-that it was writing, and a computer that fails the last seconds.  Who opens the journal again
-for the same job gets all whole records back.
+that it was writing, and a computer that fails the last seconds.  A journal that is opened again
+for the same job gives all whole records back.
 
 The file, all numbers in little-endian order::
 
@@ -103,7 +103,7 @@ class Journal:
         self._file.truncate(self._end)
 
     def _check(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-        """See that the header that was found is that of this job."""
+        """Check that the header that was found is that of this job."""
         for name in sorted({*found, *wanted}):
             if found.get(name) != wanted.get(name):
                 was, now = (quoted(str(of.get(name))) for of in (found, wanted))
@@ -169,7 +169,7 @@ class Journal:
 
 
 def _record_at(data: mmap.mmap, at: int) -> bytes | None:
-    """The record that begins at a place, if a whole one does."""
+    """Return the record that begins at a place, if a whole one does."""
     start = at + FRAME.size
     if start > len(data):
         return None

@@ -51,7 +51,7 @@ OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far a batch is."""
+    """The progress of a batch."""
 
     done: int
     total: int
@@ -67,7 +67,7 @@ class BatchProgress:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end, if it goes on like this; None as long as nobody knows."""
+        """Seconds until the end, if it goes on like this; None as long as that is unknown."""
         return (self.total - self.done) / self.rate if self.rate else None
 
 

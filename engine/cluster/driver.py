@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.batches.journal import Journal
 from engine.cluster.splitting import Split
-from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
+from engine.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
 from engine.cluster.top import Top
 from engine.contract.derived import most_value
 from engine.contract.dispatch import game_name, is_plain
@@ -47,12 +47,12 @@ SCOUTING_MEGABYTES = 64
 """The table of the search that says what to ask first, in games that define ``scout``."""
 
 FACT = np.dtype([("key", "<u8"), ("lower", "<i4"), ("upper", "<i4")])
-"""A record of the journal is some of these: bounds of a position for who moves there."""
+"""A record of the journal is some of these: bounds of a position for its mover."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitProgress:
-    """How far a split proof is."""
+    """The progress of a split proof."""
 
     lower: int
     upper: int
@@ -68,7 +68,7 @@ class SplitProgress:
 
 @dataclass(frozen=True, slots=True)
 class SplitResult(Result):
-    """What a cluster found out of a position; *nodes* are those of all workers."""
+    """The result of a split proof; *nodes* are those of all workers."""
 
     plies: int
     positions: int
@@ -136,8 +136,8 @@ def solve_split(
     if questions is not None and require_integer(questions, "the questions of a task") < 1:
         raise CutnodeError(f"a task asks at least 1 question, not {questions}")
     top = Top(position, plies, most_positions)
-    said = scouting([position], Table(SCOUTING_MEGABYTES), limits)
-    split = Split(top, weak=weak, guess=None if said is None else said.guesses[0])
+    scouted = scouting([position], Table(SCOUTING_MEGABYTES), limits)
+    split = Split(top, weak=weak, guess=None if scouted is None else scouted.guesses[0])
     driver = Driver(split, questions, clock, progress)
     reason = ""
     about = {"job": "split", **identity(cls), "position": position_text(position)}
@@ -191,7 +191,7 @@ class Driver:
                 if limits.seconds is not None and self.clock.elapsed() >= limits.seconds:
                     return "time limit"
                 self._fill(tasks)
-                for leaves, (yes, nodes, seconds) in tasks.wait(LOOK):
+                for leaves, (yes, nodes, seconds) in tasks.wait(PATIENCE):
                     self._answered(leaves, np.frombuffer(yes, np.uint8), journal)
                     self.tasks += 1
                     self.nodes += nodes
@@ -231,7 +231,7 @@ class Driver:
         tasks.send(parts, priority)
 
     def _each(self, tasks: Tasks) -> int:
-        """How many questions a task asks."""
+        """Return how many questions a task asks."""
         if self.questions is not None:
             return self.questions
         lasting = tasks.lasting(TASK_SECONDS)
@@ -282,7 +282,7 @@ class Driver:
             self.progress(SplitProgress(split.lower, split.upper, *figures, now))
 
     def result(self, position: Any, reason: str) -> SplitResult:
-        """What is known."""
+        """Return what is known."""
         split = self.split
         best: int | None = split.best_move()
         if split.done and best == NO_MOVE and not outcome(position)[0]:

@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TableUse:
-    """How a search used the transposition table."""
+    """The use of the transposition table by a search."""
 
     probes: int
     hits: int

@@ -63,12 +63,12 @@ class Table:
         return (len(self.words) - HEADER_WORDS) // BUCKET_WORDS
 
     def forget(self) -> None:
-        """Nothing stored so far will be found by the next search.  Takes no time."""
+        """Let the next search find nothing that is stored so far.  Takes no time."""
         self.words[COLD] = 1
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Search with the table and nobody else meanwhile; :class:`CutnodeError` if one does."""
+        """Hold the table for one search; :class:`CutnodeError` if another has it."""
         if not self.in_use.acquire(blocking=False):
             raise CutnodeError("another search uses this table: wait for its end, or use another")
         try:
@@ -91,7 +91,7 @@ class Table:
             self.forget()
 
     def fill(self, sample: int = 64) -> float:
-        """The part of the entries that hold something of this generation, by a sample."""
+        """Return the share of entries in use by this generation, estimated by a sample."""
         header = self.words[:BUCKET_WORDS].tolist()
         buckets = min(sample, header[BUCKETS])
         entries = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS]
@@ -109,7 +109,7 @@ class Table:
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, map: bool = True) -> Table:
-        """A table that was saved: searches go on with it as they would have done before.
+        """Load a table that was saved: searches go on with it as they would have done before.
 
         *map*: a table that was in use as a whole is not read but mapped, and parts that are
         written to are copied.  :class:`TableError` if the file is no table, is damaged, or is
@@ -123,14 +123,14 @@ class Table:
 
 @contextlib.contextmanager
 def holding(table: Table | int) -> Iterator[Table]:
-    """For one search alone: the table that is given, or a new one of so many MiB."""
+    """Hold a table for one search: the given one, or a new one of so many MiB."""
     table = table if isinstance(table, Table) else Table(table)
     with table.held():
         yield table
 
 
 def new_words(megabytes: int) -> np.ndarray:
-    """Memory for a table: zeros, which begin with a cache line."""
+    """Return memory for a table: zeros, which begin with a cache line."""
     try:
         words = np.zeros((megabytes << 17) + BUCKET_WORDS, np.uint64)
     except MemoryError:
@@ -140,7 +140,7 @@ def new_words(megabytes: int) -> np.ndarray:
 
 
 def available_megabytes() -> int | None:
-    """Memory that can be had without swapping, in MiB; None where nobody tells."""
+    """Return the memory that can be had without swapping, in MiB; None where it is unknown."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
