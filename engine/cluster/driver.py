@@ -114,8 +114,8 @@ def solve_split(
     table of *table* MiB, which it keeps between tasks.
 
     Answers are kept in the file *journal*; the next call for the same position goes on with
-    them, also with other *plies*.  *weak* asks only who wins.  When *seconds* are over, *stop*
-    is set, or Ctrl-C comes, what is proven by then is returned.
+    them, also with other *plies*.  *weak* asks only for the winner.  When *seconds* are over,
+    *stop* is set, or Ctrl-C comes, what is proven by then is returned.
 
     :class:`CutnodeError` if the top has more than *most_positions*, a task fails again and again,
     or the cluster is gone; what was answered is in the journal then.
@@ -152,7 +152,7 @@ def solve_split(
 
 
 class Driver:
-    """Keeps tasks in flight until a :class:`Split` knows the value, or is told to stop."""
+    """Keeps tasks in flight until a :class:`Split` knows the value, or a limit ends it."""
 
     def __init__(
         self,
@@ -199,13 +199,13 @@ class Driver:
                 self._cancel(tasks)
                 if journal is not None:
                     journal.sync()
-                self._tell(tasks)
+                self._report(tasks)
         except KeyboardInterrupt:
             return "interrupted"
         return ""
 
     def _fill(self, tasks: Tasks) -> None:
-        """Send tasks, as long as there is something to ask and somebody to answer."""
+        """Send tasks, as long as there is something to ask and a thread to answer."""
         threads = max(tasks.threads, 1)
         self._send(tasks, self.split.take, IN_FLIGHT * threads - len(tasks))
         self._send(tasks, self.split.take_ahead, threads - len(tasks), priority=-1)
@@ -246,7 +246,7 @@ class Driver:
         limit = most_value(self.split.top.position)
         for fact, (leaf, asked), at_least in zip(facts, label, yes, strict=False):
             lower, upper = (asked, limit) if at_least else (-limit, asked - 1)
-            self.split.tell(leaf, lower, upper)
+            self.split.take_answer(leaf, lower, upper)
             fact["key"], fact["lower"], fact["upper"] = self.split.top.keys[leaf], lower, upper
         for leaf, _ in label[len(yes) :]:
             self.split.put_back(leaf)
@@ -274,7 +274,7 @@ class Driver:
             for leaf, _ in labels[key]:
                 self.split.put_back(leaf)
 
-    def _tell(self, tasks: Tasks) -> None:
+    def _report(self, tasks: Tasks) -> None:
         if self.progress is not None:
             split = self.split
             figures = (split.asked, self.answers, len(tasks), tasks.threads, self.nodes)

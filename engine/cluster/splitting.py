@@ -39,7 +39,7 @@ AHEAD = 2
 class Split:
     """A position that is split into the leaves of a :class:`Top`, and what is known of them.
 
-    *weak* asks only who wins, and *guess* is asked first.
+    *weak* asks only for the winner, and *guess* is asked first.
     """
 
     def __init__(self, top: Top, *, weak: bool = False, guess: int | None = None):
@@ -153,7 +153,7 @@ class Split:
         """Return whether a yes is assumed of a leaf in flight, for its mover."""
         return bool(self.nodes[leaf].assumed * self.nodes[leaf].side > 0)
 
-    def tell(self, leaf: int, lower: int, upper: int) -> None:
+    def take_answer(self, leaf: int, lower: int, upper: int) -> None:
         """Take the bounds of a leaf, for its mover; it is in flight no longer."""
         node = self.nodes[leaf]
         low, high = (lower, upper) if node.side > 0 else (-upper, -lower)

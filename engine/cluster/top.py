@@ -180,10 +180,10 @@ class Top:
         value = np.where(side * found["same"] > 0, found["lower"], -found["lower"])
         worth, parents = side[done] * value[done], found["parent"][done]
         sort = np.lexsort((-worth, parents))
-        alike, firsts = np.unique(parents[sort], return_index=True)
+        those, firsts = np.unique(parents[sort], return_index=True)
         best_row = np.flatnonzero(done)[sort[firsts]]
-        layer["decided"][alike] = value[best_row]
-        layer["decided_move"][alike] = found["move"][best_row]
+        layer["decided"][those] = value[best_row]
+        layer["decided_move"][those] = found["move"][best_row]
         best = layer["decided"]
         layer["low"] = np.where(layer["side"] > 0, np.maximum(layer["low"], best), layer["low"])
         layer["high"] = np.where(layer["side"] > 0, layer["high"], np.minimum(layer["high"], best))

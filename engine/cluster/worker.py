@@ -2,7 +2,7 @@
 
 :class:`GameOnWorker` is a plugin that the client registers once for a game.  Dask brings it to
 each worker, also to one that joins later or takes the place of one that died.  It holds the
-table that all tasks of this worker share, and tells a task that is cancelled while it runs.
+table that all tasks of this worker share, and stops a task that is cancelled while it runs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["GameOnWorker", "SentGame", "answer", "batch"]
 
 @dataclass(frozen=True)
 class SentGame:
-    """A class of positions, as a client tells its workers of it.
+    """A class of positions, as a client describes it to its workers.
 
     The games of this package, and those in packages that are installed on the workers, go by
     name.  A game in a file of its own goes with its source, and with what it imports from the
@@ -157,7 +157,7 @@ def answer(
 ) -> tuple[bytes, int, float]:
     """Answer whether the value of each position for its mover is at least so much.
 
-    *asked* is an int32 each, *expected* the answers that the others are asked for: after one that
+    *asked* is an int32 each, *expected* the answers that the rest depends on: after one that
     is different the rest may not matter, and is left.  Returns a byte for each answer (1 yes, 0
     no), the nodes, and the seconds of the proofs.
     """

@@ -1,4 +1,4 @@
-"""Files that others see whole or not at all, and files that one process at a time may write."""
+"""Files that appear complete or not at all, and files with one writer at a time."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file so that others see all of it or nothing."""
+    """Write a file that appears complete or not at all."""
     with writing(path) as file:
         file.write(data)
 
