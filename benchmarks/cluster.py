@@ -63,7 +63,7 @@ class Workers:
 
 
 def tell(split: Split, leaf: int, asked: int, yes: bool) -> None:
-    split.tell(leaf, *((asked, 1000) if yes else (-1000, asked - 1)))
+    split.take_answer(leaf, *((asked, 1000) if yes else (-1000, asked - 1)))
 
 
 def measure_nodes() -> None:

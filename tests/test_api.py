@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import importlib
 import json
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -33,6 +37,14 @@ from engine import (
 )
 from engine.batches import search_many
 from engine.compiler.jit import jit_enabled
+from engine.search.options import (
+    ProofKeywords,
+    ProofOptions,
+    SearcherKeywords,
+    SearcherOptions,
+    SearchKeywords,
+    SearchOptions,
+)
 from engine.search.solving import table_for
 from engine.search.threads import SHARED_WORKERS
 
@@ -384,5 +396,65 @@ def test_longer_than_the_game_said(tmp_path):
         solve(load_game(str(path)).start())
 
 
-def test_every_name_is_there():
-    assert all(hasattr(engine, name) for name in engine.__all__)
+# The public face
+
+
+def test_every_name_is_where_the_package_says():
+    for module, names in engine._HOMES.items():
+        home = importlib.import_module(module)
+        for name in names:
+            assert hasattr(engine, name), name
+            if name != "search":  # a package that can be called
+                assert getattr(engine, name) is getattr(home, name), name
+    assert engine.__all__ == sorted(name for names in engine._HOMES.values() for name in names)
+
+
+def test_names_for_type_checkers_are_the_same():
+    typed = {}
+    for node in ast.walk(ast.parse(Path(engine.__file__).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("engine."):
+            typed.setdefault(node.module, set()).update(alias.asname for alias in node.names)
+    assert typed == {module: set(names) for module, names in engine._HOMES.items()}
+
+
+def in_a_new_process(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("first", ["import engine.search", "from engine import search"])
+def test_search_is_a_package_and_can_be_called(first):
+    code = f"""
+{first}
+import types
+import engine
+from engine.search import running
+print(isinstance(engine.search, types.ModuleType), callable(engine.search))
+print(engine.search.running is running)
+"""
+    assert in_a_new_process(code) == ["True", "True", "True"]
+    result = engine.search(LATE, depth=2, lines=2)
+    assert (result.depth, len(result.lines)) == (2, 2)
+    assert result.value == engine.search.searcher.search(LATE, depth=2).value
+
+
+def test_rules_load_neither_kernels_nor_searches():
+    code = "import sys, games.tictactoe; print(*(n for n in sys.modules if 'engine.' in n))"
+    rooms = {name.split(".")[1] for name in in_a_new_process(code)}
+    assert rooms == {"compiler", "contract"}
+
+
+def test_keywords_are_those_of_options():
+    """What type checkers know of keywords is what is taken."""
+    for keywords, kind in (
+        (SearcherKeywords, SearcherOptions),
+        (SearchKeywords, SearchOptions),
+        (ProofKeywords, ProofOptions),
+    ):
+        names = {field.name for field in dataclasses.fields(kind) if field.init}
+        assert names == keywords.__optional_keys__
+    with pytest.raises(TypeError, match=r"search\(\) takes depth, .*; there is no option 'dept'"):
+        engine.Searcher(LATE, table=1).search(LATE, dept=8)
+    with pytest.raises(TypeError, match=r"solve\(\) takes weak, .*; there is no option 'depth'"):
+        solve(LATE, depth=8)

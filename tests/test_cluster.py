@@ -61,7 +61,7 @@ def settle(position, plies, rng, *, weak=False, workers=1):
             split.put_back(leaf)
             continue
         value = solve(leaves[leaf], table=TABLE).value
-        split.tell(leaf, *((asked, 99) if value >= asked else (-99, asked - 1)))
+        split.take_answer(leaf, *((asked, 99) if value >= asked else (-99, asked - 1)))
         useless = set(split.idle())
         for lost in useless:
             split.put_back(lost)

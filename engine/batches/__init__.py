@@ -9,7 +9,7 @@ written: Parquet, or JSON lines.
 same whatever was done before a batch was resumed, and whatever the number of threads as long as
 each has a part of the table of the same size; only times differ.  Else proofs build on what was
 found of other positions, in a table that threads share: values are exact all the same, nodes are
-fewer where positions are alike, and depend on what came first.
+fewer where positions are similar, and depend on what came first.
 
 :func:`run_batch` is all of that; :func:`search_many` searches some positions in a call of
 compiled code for each thread, and keeps no journal.

@@ -35,8 +35,8 @@ from engine.storage.books import Book
 __all__ = ["build_book"]
 
 
-UNFOLDED = 4096
-"""So many positions are unfolded at a time."""
+EXPANDED_AT_ONCE = 4096
+"""So many positions are expanded at a time."""
 
 
 @dataclass
@@ -73,7 +73,7 @@ def build_book(
     It is done, or was stopped.  The first position is the game's, or *start*.  Those after just so
     many moves are solved by :func:`engine.batches.run_batch`: *journal*, *threads*, *table*, *stop*
     and *progress* are as there, and *nodes* and *seconds* limit each of them; what is not proven
-    has bounds.  *weak* asks only who wins, which gives bounds, too.
+    has bounds.  *weak* asks only for the winner, which gives bounds, too.
     """
     require_keywords("build_book", options, sorted(JobKeywords.__optional_keys__))
     if require_integer(plies, "a number of plies") < 0:
@@ -99,7 +99,7 @@ def build_book(
     return _bound(levels), reason
 
 
-def _unfold(level: _Level) -> Packed:
+def _expand(level: _Level) -> Packed:
     """Find the children of all positions of a level."""
     example = level.positions.example
     cls = type(example)
@@ -107,8 +107,8 @@ def _unfold(level: _Level) -> Packed:
     run = unfold.specialise(cls)
     buffer = np.zeros(most + MOVES_ROOM, np.int64)
     parts = []
-    for at in range(0, len(level.positions), UNFOLDED):
-        part = level.positions[at : at + UNFOLDED]
+    for at in range(0, len(level.positions), EXPANDED_AT_ONCE):
+        part = level.positions[at : at + EXPANDED_AT_ONCE]
         room = most * len(part)
         counts, values = np.zeros(len(part), np.int64), np.zeros(len(part), np.int64)
         words: Any = [None] * room if is_plain(cls) else np.zeros(room * each, np.uint64)
@@ -132,7 +132,7 @@ def _unfold(level: _Level) -> Packed:
 
 def _after(level: _Level) -> _Level:
     """Return the level after another."""
-    children = _unfold(level)
+    children = _expand(level)
     keys, firsts = np.unique(level.children, return_index=True)
     return _Level(children.chosen(firsts), keys)
 

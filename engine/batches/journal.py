@@ -2,8 +2,8 @@
 
 A journal belongs to one job, which its header describes; records are only added at the end,
 each in one call of the system and with a checksum.  A process that is killed loses the record
-that it was writing, and a computer that fails the last seconds.  Who opens the journal again
-for the same job gets all whole records back.
+that it was writing, and a computer that fails the last seconds.  A journal that is opened again
+for the same job gives all complete records back.
 
 The file, all numbers in little-endian order::
 
@@ -47,7 +47,7 @@ class Journal:
     """The journal of a job, open for more records.
 
     *about* says what the job is, in plain data that JSON holds: all that its records depend on.
-    *take* is called with each whole record that the file holds already.  A journal that is
+    *take* is called with each complete record that the file holds already.  A journal that is
     not there is made.  One thread at a time may open it; several may append.
 
     :class:`CutnodeError` if the file is not a journal, is one of another job (which says how it
@@ -103,14 +103,14 @@ class Journal:
         self._file.truncate(self._end)
 
     def _check(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-        """See that the header that was found is that of this job."""
+        """Check that the header that was found is that of this job."""
         for name in sorted({*found, *wanted}):
             if found.get(name) != wanted.get(name):
                 was, now = (quoted(str(of.get(name))) for of in (found, wanted))
                 raise ValueError(f"belongs to another job: there {name} is {was}, not {now}")
 
     def _restore(self, data: mmap.mmap, take: Callable[[bytes], None] | None) -> None:
-        """Give the whole records to *take*; the end of the last becomes the end of the file."""
+        """Give the complete records to *take*; the end of the last becomes the end of the file."""
         at = self._end
         while 0 <= at < len(data):
             record = _record_at(data, at)
@@ -169,7 +169,7 @@ class Journal:
 
 
 def _record_at(data: mmap.mmap, at: int) -> bytes | None:
-    """The record that begins at a place, if a whole one does."""
+    """Return the record that begins at a place, if a complete one does."""
     start = at + FRAME.size
     if start > len(data):
         return None

@@ -1,4 +1,4 @@
-"""What was found of a batch, as arrays and as files: Parquet, or JSON lines."""
+"""The results of a batch, as arrays and as files: Parquet, or JSON lines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SOLVED = np.dtype(
         ("seconds", "<f8"),
     ]
 )
-"""What is kept of a position that was solved."""
+"""The row of a position that was solved."""
 
 FOUND = np.dtype(
     [
@@ -45,7 +45,7 @@ FOUND = np.dtype(
         ("nodes", "<i8"),
     ]
 )
-"""What is kept of a position that was searched."""
+"""The row of a position that was searched."""
 
 ROWS = {"solve": SOLVED, "search": FOUND}
 
@@ -55,7 +55,7 @@ CODES = {text: code for code, text in REASONS.items()}
 
 @dataclass(frozen=True, eq=False)
 class BatchResult:
-    """What was found of a batch: arrays with one element for each position.
+    """The results of a batch: arrays with one element for each position.
 
     ``rows`` is a structured array with the fields of :data:`SOLVED` or :data:`FOUND`.
     """
@@ -73,12 +73,12 @@ class BatchResult:
 
     @property
     def done(self) -> Any:
-        """Which positions had their turn; of others nothing is known."""
+        """The positions that had their turn, as flags; of others nothing is known."""
         return self.rows["reason"] != CALLED
 
     @property
     def proven(self) -> Any:
-        """Which values are proven."""
+        """The values that are proven, as flags."""
         if self.task == "search":
             return self.rows["proven"]
         return self.rows["lower"] == self.rows["upper"]
@@ -100,14 +100,14 @@ class BatchResult:
         return self.rows["nodes"]
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Plain data of one position after the other, in the game's own notation."""
+        """Yield plain data of one position after the other, in the game's own notation."""
         for part in self._parts():
             names = list(part)
             for values in zip(*part.values(), strict=True):
                 yield dict(zip(names, values, strict=True))
 
     def _parts(self, size: int = 1 << 14) -> Iterator[dict[str, list[Any]]]:
-        """Columns of some thousand positions after the other."""
+        """Yield columns of some thousand positions after the other."""
         for start in range(0, len(self), size):
             yield self._columns(start, self.rows[start : start + size])
 
@@ -133,12 +133,12 @@ class BatchResult:
         return columns
 
     def _about(self) -> dict[str, Any]:
-        """What all positions have in common."""
+        """Return what all positions have in common."""
         weak = {"weak": self.weak} if self.task == "solve" else {}
         return {"game": game_name(type(self.positions.example)), "task": self.task, **weak}
 
     def json_lines(self) -> Iterator[str]:
-        """A JSON object for each position, as a line of text."""
+        """Yield a JSON object for each position, as a line of text."""
         about = self._about()
         for record in self.records():
             yield json.dumps(about | record)
@@ -173,7 +173,7 @@ class BatchResult:
 
 
 def read_results(path: str | os.PathLike[str]) -> BatchResult:
-    """The results of a batch from a file that ``to_parquet`` or ``to_jsonl`` wrote.
+    """Read the results of a batch from a file that ``to_parquet`` or ``to_jsonl`` wrote.
 
     The game has to be one with a name, or a module.  :class:`CutnodeError` if the file is none.
     """
@@ -228,7 +228,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 def read_positions(game: Game, lines: Iterable[str], source: str = "the text") -> Packed:
-    """Positions from lines of text, packed as they are read, so that millions fit.
+    """Read positions from lines of text, packed one by one, so that millions fit.
 
     What follows a ``;``, blank lines, and lines that begin with ``#`` are skipped.
     :class:`PositionError` says what is wrong in which line of *source*.

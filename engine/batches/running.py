@@ -51,7 +51,7 @@ OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far a batch is."""
+    """The progress of a batch."""
 
     done: int
     total: int
@@ -67,7 +67,7 @@ class BatchProgress:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end, if it goes on like this; None as long as nobody knows."""
+        """Seconds until the end, if it goes on like this; None as long as that is unknown."""
         return (self.total - self.done) / self.rate if self.rate else None
 
 
@@ -173,7 +173,7 @@ def run_batch(
     ``search`` take them.
 
     *journal* is a file: if it exists and is of the same batch, what was done is taken from it.
-    *threads* are as many as there are processors unless told otherwise, and share *table* MiB.
+    *threads* are as many as there are processors by default, and share *table* MiB.
     *cold*: each position starts from nothing (see :mod:`engine.batches`).  *unique*: of positions
     with the same canonical key one is done, and the others have its row (where keys are hashed,
     two positions in a batch of n share one by accident with odds of n * n / 2 ** 65).  *stop* is
@@ -215,9 +215,9 @@ def run_batch(
                 worker.keep_so_far()
         if kept.journal is not None:
             kept.journal.sync()
-        tell()
+        report()
 
-    def tell() -> None:
+    def report() -> None:
         if progress is not None:
             spent = time.perf_counter() - started
             done = restored + sum(worker.done for worker in workers) + done_elsewhere
@@ -232,7 +232,7 @@ def run_batch(
     finally:
         if kept.journal is not None:
             kept.journal.close()
-    tell()
+    report()
     rows = kept.rows if classes is None else classes.spread(kept.rows)
     seconds = time.perf_counter() - started
     return BatchResult(given, task, rows, bool(options.get("weak")), seconds, reason or "done")

@@ -2,7 +2,7 @@
 
 :func:`solve_split` proves the value of one hard position; :func:`solve_many` and
 :func:`search_many` do batches.  They need ``distributed``: ``pip install 'cutnode[cluster]'``.
-What splitting costs, and where it stops to pay, is told in ``engine/docs/cluster.md``.
+``engine/docs/cluster.md`` says what splitting costs, and where it stops to pay.
 """
 
 from engine.cluster.driver import SplitProgress, SplitResult, solve_split

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.batches.journal import Journal
 from engine.cluster.splitting import Split
-from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
+from engine.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
 from engine.cluster.top import Top
 from engine.contract.derived import most_value
 from engine.contract.dispatch import game_name, is_plain
@@ -47,12 +47,12 @@ SCOUTING_MEGABYTES = 64
 """The table of the search that says what to ask first, in games that define ``scout``."""
 
 FACT = np.dtype([("key", "<u8"), ("lower", "<i4"), ("upper", "<i4")])
-"""A record of the journal is some of these: bounds of a position for who moves there."""
+"""A record of the journal is some of these: bounds of a position for its mover."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitProgress:
-    """How far a split proof is."""
+    """The progress of a split proof."""
 
     lower: int
     upper: int
@@ -68,7 +68,7 @@ class SplitProgress:
 
 @dataclass(frozen=True, slots=True)
 class SplitResult(Result):
-    """What a cluster found out of a position; *nodes* are those of all workers."""
+    """The result of a split proof; *nodes* are those of all workers."""
 
     plies: int
     positions: int
@@ -114,8 +114,8 @@ def solve_split(
     table of *table* MiB, which it keeps between tasks.
 
     Answers are kept in the file *journal*; the next call for the same position goes on with
-    them, also with other *plies*.  *weak* asks only who wins.  When *seconds* are over, *stop*
-    is set, or Ctrl-C comes, what is proven by then is returned.
+    them, also with other *plies*.  *weak* asks only for the winner.  When *seconds* are over,
+    *stop* is set, or Ctrl-C comes, what is proven by then is returned.
 
     :class:`CutnodeError` if the top has more than *most_positions*, a task fails again and again,
     or the cluster is gone; what was answered is in the journal then.
@@ -136,8 +136,8 @@ def solve_split(
     if questions is not None and require_integer(questions, "the questions of a task") < 1:
         raise CutnodeError(f"a task asks at least 1 question, not {questions}")
     top = Top(position, plies, most_positions)
-    said = scouting([position], Table(SCOUTING_MEGABYTES), limits)
-    split = Split(top, weak=weak, guess=None if said is None else said.guesses[0])
+    scouted = scouting([position], Table(SCOUTING_MEGABYTES), limits)
+    split = Split(top, weak=weak, guess=None if scouted is None else scouted.guesses[0])
     driver = Driver(split, questions, clock, progress)
     reason = ""
     about = {"job": "split", **identity(cls), "position": position_text(position)}
@@ -152,7 +152,7 @@ def solve_split(
 
 
 class Driver:
-    """Keeps tasks in flight until a :class:`Split` knows the value, or is told to stop."""
+    """Keeps tasks in flight until a :class:`Split` knows the value, or a limit ends it."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class Driver:
                 if limits.seconds is not None and self.clock.elapsed() >= limits.seconds:
                     return "time limit"
                 self._fill(tasks)
-                for leaves, (yes, nodes, seconds) in tasks.wait(LOOK):
+                for leaves, (yes, nodes, seconds) in tasks.wait(PATIENCE):
                     self._answered(leaves, np.frombuffer(yes, np.uint8), journal)
                     self.tasks += 1
                     self.nodes += nodes
@@ -199,13 +199,13 @@ class Driver:
                 self._cancel(tasks)
                 if journal is not None:
                     journal.sync()
-                self._tell(tasks)
+                self._report(tasks)
         except KeyboardInterrupt:
             return "interrupted"
         return ""
 
     def _fill(self, tasks: Tasks) -> None:
-        """Send tasks, as long as there is something to ask and somebody to answer."""
+        """Send tasks, as long as there is something to ask and a thread to answer."""
         threads = max(tasks.threads, 1)
         self._send(tasks, self.split.take, IN_FLIGHT * threads - len(tasks))
         self._send(tasks, self.split.take_ahead, threads - len(tasks), priority=-1)
@@ -231,7 +231,7 @@ class Driver:
         tasks.send(parts, priority)
 
     def _each(self, tasks: Tasks) -> int:
-        """How many questions a task asks."""
+        """Return how many questions a task asks."""
         if self.questions is not None:
             return self.questions
         lasting = tasks.lasting(TASK_SECONDS)
@@ -246,7 +246,7 @@ class Driver:
         limit = most_value(self.split.top.position)
         for fact, (leaf, asked), at_least in zip(facts, label, yes, strict=False):
             lower, upper = (asked, limit) if at_least else (-limit, asked - 1)
-            self.split.tell(leaf, lower, upper)
+            self.split.take_answer(leaf, lower, upper)
             fact["key"], fact["lower"], fact["upper"] = self.split.top.keys[leaf], lower, upper
         for leaf, _ in label[len(yes) :]:
             self.split.put_back(leaf)
@@ -274,7 +274,7 @@ class Driver:
             for leaf, _ in labels[key]:
                 self.split.put_back(leaf)
 
-    def _tell(self, tasks: Tasks) -> None:
+    def _report(self, tasks: Tasks) -> None:
         if self.progress is not None:
             split = self.split
             figures = (split.asked, self.answers, len(tasks), tasks.threads, self.nodes)
@@ -282,7 +282,7 @@ class Driver:
             self.progress(SplitProgress(split.lower, split.upper, *figures, now))
 
     def result(self, position: Any, reason: str) -> SplitResult:
-        """What is known."""
+        """Return what is known."""
         split = self.split
         best: int | None = split.best_move()
         if split.done and best == NO_MOVE and not outcome(position)[0]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.batches.results import ROWS, BatchResult
 from engine.batches.running import Job, run_batch
-from engine.cluster.tasks import IN_FLIGHT, LOOK, Tasks, require_client
+from engine.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
 from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import GameError
 from engine.search.running import is_stopped
@@ -37,7 +37,7 @@ def solve_many(client: Any, positions: Sequence[Any], **options: Any) -> BatchRe
 
 
 def search_many(client: Any, positions: Sequence[Any], **options: Any) -> BatchResult:
-    """The same for searches of limited depth."""
+    """Search positions to a limited depth, as :func:`solve_many` solves them."""
     return run_batch(positions, "search", threads=1, elsewhere=Cluster(client), **options)
 
 
@@ -77,7 +77,7 @@ class Cluster:
                         words = job.positions[first:end].words.tobytes()
                         parts.append((first, (tasks.plugin, words, job.options)))
                     tasks.send(parts)
-                    for first, (rows, seconds) in tasks.wait(LOOK):
+                    for first, (rows, seconds) in tasks.wait(PATIENCE):
                         found = np.frombuffer(rows, ROWS[job.options["task"]])
                         job.put(first, found)
                         done += len(found)

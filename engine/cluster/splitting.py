@@ -1,4 +1,4 @@
-"""What to ask next of a position that is split, and what the answers say of it.
+"""The questions to ask of a position that is split, and what the answers say of it.
 
 The root is asked null-window questions, as by the solver's driver: is the value at least so
 much?  Within one question the top of the tree is a tree of yes and no, and which leaf to ask
@@ -39,7 +39,7 @@ AHEAD = 2
 class Split:
     """A position that is split into the leaves of a :class:`Top`, and what is known of them.
 
-    *weak* asks only who wins, and *guess* is asked first.
+    *weak* asks only for the winner, and *guess* is asked first.
     """
 
     def __init__(self, top: Top, *, weak: bool = False, guess: int | None = None):
@@ -68,7 +68,7 @@ class Split:
 
     @property
     def lower(self) -> int:
-        """The proven bounds of the value for who moves at the root; weak, of its sign."""
+        """The proven lower bound of the value for the mover at the root; weak, of its sign."""
         return self._sign(max(int(self.nodes[0].low), self._least))
 
     @property
@@ -77,12 +77,12 @@ class Split:
 
     @property
     def proven(self) -> bool:
-        """Whether the value is known."""
+        """Return whether the value is known."""
         return self.lower == self.upper
 
     @property
     def done(self) -> bool:
-        """Whether the value is known, and a move that keeps it."""
+        """Return whether the value is known, and a move that keeps it."""
         return self.proven and self._sign(int(self.nodes[0].low)) >= self.lower
 
     def _sign(self, value: int) -> int:
@@ -97,7 +97,7 @@ class Split:
             self._ask_of_all(self._next(self.lower, self.upper))
 
     def _next(self, lower: int, upper: int) -> int:
-        """What to ask at the root if its value is known to be within bounds."""
+        """Return what to ask at the root if its value is known to be within bounds."""
         if lower == upper:
             return lower  # which move shows it?
         return int(question(lower, upper, min(max(self._guess, lower), upper), self._near))
@@ -107,9 +107,9 @@ class Split:
         self._renew_all(GRAPH, self.nodes, self.top.children, asked)
 
     def take(self, count: int) -> list[tuple[int, int]]:
-        """At most so many leaves to ask about, which are in flight then, and what to ask.
+        """Take at most *count* leaves to ask about, which are in flight then, and what to ask.
 
-        The question is whether the value for who moves there is at least that.
+        The question is whether the value for the mover there is at least that.
         """
         taken: list[tuple[int, int]] = []
         while len(taken) < count and not self.done:
@@ -124,7 +124,7 @@ class Split:
         return taken
 
     def take_ahead(self, count: int) -> list[tuple[int, int]]:
-        """The same of leaves that may not matter, for workers that have nothing else to do.
+        """Take leaves that may not matter, for workers that have nothing else to do.
 
         First if answers are not what is expected, then for what is asked of the root next.
         """
@@ -150,18 +150,18 @@ class Split:
         return taken
 
     def expects(self, leaf: int) -> bool:
-        """Whether a yes is assumed of a leaf in flight, for who moves there."""
+        """Return whether a yes is assumed of a leaf in flight, for its mover."""
         return bool(self.nodes[leaf].assumed * self.nodes[leaf].side > 0)
 
-    def tell(self, leaf: int, lower: int, upper: int) -> None:
-        """Take the bounds of a leaf, for who moves there; it is in flight no longer."""
+    def take_answer(self, leaf: int, lower: int, upper: int) -> None:
+        """Take the bounds of a leaf, for its mover; it is in flight no longer."""
         node = self.nodes[leaf]
         low, high = (lower, upper) if node.side > 0 else (-upper, -lower)
         node.low, node.high = max(node.low, low), min(node.high, high)
         self.put_back(leaf)
 
     def put_back(self, leaf: int) -> None:
-        """A leaf is in flight no longer, though it has not answered."""
+        """Let a leaf be in flight no longer, though it has not answered."""
         self.in_flight.discard(leaf)
         self._ahead.discard(leaf)
         self.nodes[leaf].assumed = 0
@@ -169,13 +169,13 @@ class Split:
         self._ask()
 
     def idle(self) -> list[int]:
-        """The leaves in flight on which the question at the root does not depend any more."""
+        """Return the leaves in flight on which the question at the root depends no more."""
         self._mark_needed(GRAPH, self.nodes, self.top.children, self.asked)
         needed = self.nodes["needed"]
         return [leaf for leaf in self.in_flight - self._ahead if not needed[leaf]]
 
     def restore(self, keys: Any, lower: Any, upper: Any) -> int:
-        """Take bounds that were found earlier, of positions by their keys; how many fit."""
+        """Take bounds that were found earlier, of positions by their keys; return how many fit."""
         order = np.argsort(self.top.keys, kind="stable")
         known = self.top.keys[order]
         first = np.searchsorted(known, keys)
@@ -193,7 +193,7 @@ class Split:
         return int(np.count_nonzero(counts))
 
     def best_move(self) -> int:
-        """A move at the root that keeps its value, if that is proven; else a likely one."""
+        """Return a move at the root that keeps its value, if that is proven; else a likely one."""
         top = self.top
         root = self.nodes[0]
         if top.first_move != NO_MOVE or root.count == 0:

@@ -17,13 +17,13 @@ from engine.contract.errors import CutnodeError
 if TYPE_CHECKING:
     from engine.cluster.worker import GameOnWorker
 
-__all__ = ["IN_FLIGHT", "LOOK", "Tasks", "require_client", "require_distributed"]
+__all__ = ["IN_FLIGHT", "PATIENCE", "Tasks", "require_client", "require_distributed"]
 
 IN_FLIGHT = 2
 """So many tasks are in flight for each thread of the cluster: one runs, and one waits there."""
 
-LOOK = 0.1
-"""Who waits for tasks looks at the clock and for new workers that often, in seconds."""
+PATIENCE = 0.1
+"""A driver looks at the clock and for new workers that often, in seconds."""
 
 SCHEDULER_SECONDS = 0.0025
 """What the scheduler and the driver take for a task, together: measured, see the page."""
@@ -41,7 +41,7 @@ GONE = "the cluster is gone: its scheduler does not answer any more"
 
 @contextlib.contextmanager
 def reachable() -> Iterator[None]:
-    """Say it in plain words if the cluster cannot be reached any more."""
+    """Raise :class:`CutnodeError` if the cluster cannot be reached any more."""
     try:
         yield
     except (OSError, CancelledError) as error:
@@ -49,7 +49,7 @@ def reachable() -> Iterator[None]:
 
 
 def require_distributed() -> Any:
-    """Dask's module ``distributed``; :class:`CutnodeError` if it is not installed."""
+    """Return Dask's module ``distributed``; :class:`CutnodeError` if it is not installed."""
     try:
         import distributed
     except ModuleNotFoundError:
@@ -60,7 +60,7 @@ def require_distributed() -> Any:
 
 
 def require_client(client: Any) -> Any:
-    """A client of a cluster; :class:`CutnodeError` if it is none, or is closed."""
+    """Return a client of a cluster; :class:`CutnodeError` if it is none, or is closed."""
     distributed = require_distributed()
     if not isinstance(client, distributed.Client) or client.asynchronous:
         raise CutnodeError(f"a cluster is given by a distributed.Client, not by {client!r}")
@@ -71,7 +71,7 @@ def require_client(client: Any) -> Any:
 
 @dataclass
 class SentTask:
-    """What was sent, and where its answer will be."""
+    """A task that was sent, and where its answer will be."""
 
     label: Any
     args: tuple[Any, ...]
@@ -120,14 +120,14 @@ class Tasks:
         return self._threads
 
     def lasting(self, seconds: float) -> float:
-        """How long a task should take: so many seconds, or more if there are many workers.
+        """Return how long a task should take: so many seconds, or more if there are many workers.
 
         Else the scheduler could not give them tasks fast enough.
         """
         return max(seconds, self.threads * SCHEDULER_SECONDS)
 
     def labels(self) -> dict[str, Any]:
-        """The labels of the tasks in flight, by key."""
+        """Return the labels of the tasks in flight, by key."""
         return {key: task.label for key, task in self._tasks.items()}
 
     def send(self, parts: Sequence[tuple[Any, tuple[Any, ...]]], priority: int = 0) -> None:
@@ -153,7 +153,7 @@ class Tasks:
             future.add_done_callback(self._done.put)
 
     def wait(self, seconds: float) -> list[tuple[Any, Any]]:
-        """The labels and answers of tasks that are done; none after so many seconds.
+        """Return the labels and answers of tasks that are done; none after so many seconds.
 
         An error that a task raised is raised here.  :class:`CutnodeError` if a task was given
         up again and again because its workers died, or if the cluster is gone.
@@ -173,15 +173,15 @@ class Tasks:
             if future.status == "finished":
                 finished.append(task)
             else:
-                self._blame(task)
+                self._require_retry(task)
                 again.append(task)
         self._send(again)
         with reachable():
             answers = self.client.gather([task.future for task in finished])
         return [(task.label, given) for task, given in zip(finished, answers, strict=True)]
 
-    def _blame(self, task: SentTask) -> None:
-        """See whether a task that did not answer may be tried again; raise its error if not."""
+    def _require_retry(self, task: SentTask) -> None:
+        """Raise the error of a task that did not answer, unless it may be tried again."""
         failure = task.future.exception() if task.future.status == "error" else None
         if failure is not None and not isinstance(failure, self._killed):
             raise failure

@@ -1,4 +1,4 @@
-"""The top of a game's tree, down to a ply: what is expanded here, and not searched.
+"""The top of a game's tree, down to a ply, which is expanded and not searched.
 
 It is a graph in layers.  A layer holds the positions that so many *choices* lead to, each
 class of equivalent positions once; moves that the game forces are played on the way and
@@ -118,7 +118,7 @@ class Top:
     def _layer(
         self, layer: np.ndarray, words: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The next layer: edges to it, its nodes, their words and keys."""
+        """Return the next layer: edges to it, its nodes, their words and keys."""
         each = words_each(self.cls)
         open_nodes = np.flatnonzero(layer["low"] < layer["high"])
         block = max(1, BLOCK_CHILDREN // game_constant(self.cls, "MAX_MOVES", 256))
@@ -159,7 +159,7 @@ class Top:
         return edges, children, found_words[firsts].reshape(-1), found["key"][firsts]
 
     def _expand(self, words: np.ndarray) -> tuple[Any, np.ndarray]:
-        """The children of some positions, and their words."""
+        """Return the children of some positions, and their words."""
         most = game_constant(self.cls, "MAX_MOVES", 256)
         each = words_each(self.cls)
         children = records(len(words) * most, CHILD)
@@ -174,21 +174,21 @@ class Top:
         return found, child_words[: number * each].reshape(-1, each)
 
     def _fold(self, layer: np.ndarray, found: np.ndarray) -> np.ndarray:
-        """Put what is decided into the nodes above; the rows that become nodes."""
+        """Put what is decided into the nodes above; return which rows become nodes."""
         side = layer["side"][found["parent"]]
         done = found["open"] == 0
         value = np.where(side * found["same"] > 0, found["lower"], -found["lower"])
         worth, parents = side[done] * value[done], found["parent"][done]
         sort = np.lexsort((-worth, parents))
-        alike, firsts = np.unique(parents[sort], return_index=True)
+        those, firsts = np.unique(parents[sort], return_index=True)
         best_row = np.flatnonzero(done)[sort[firsts]]
-        layer["decided"][alike] = value[best_row]
-        layer["decided_move"][alike] = found["move"][best_row]
+        layer["decided"][those] = value[best_row]
+        layer["decided_move"][those] = found["move"][best_row]
         best = layer["decided"]
         layer["low"] = np.where(layer["side"] > 0, np.maximum(layer["low"], best), layer["low"])
         layer["high"] = np.where(layer["side"] > 0, layer["high"], np.minimum(layer["high"], best))
-        alone = np.setdiff1d(found["parent"][done], found["parent"][~done])
-        layer["low"][alone] = layer["high"][alone] = best[alone]
+        decided = np.setdiff1d(found["parent"][done], found["parent"][~done])
+        layer["low"][decided] = layer["high"][decided] = best[decided]
         still = layer["low"] < layer["high"]
         keep: np.ndarray = ~done & still[found["parent"]]
         return keep
@@ -205,6 +205,6 @@ class Top:
         return sum(array.nbytes for array in arrays)
 
     def words_of(self, node: int) -> np.ndarray:
-        """The position of a node, parked."""
+        """Return the position of a node, packed."""
         each = words_each(self.cls)
         return self.words[node * each : (node + 1) * each]

@@ -1,8 +1,8 @@
-"""What runs on the workers of a cluster: a game, its table, and the search for answers.
+"""The workers' side of a cluster: a game, its table, and the search for answers.
 
 :class:`GameOnWorker` is a plugin that the client registers once for a game.  Dask brings it to
 each worker, also to one that joins later or takes the place of one that died.  It holds the
-table that all tasks of this worker share, and tells a task that is cancelled while it runs.
+table that all tasks of this worker share, and stops a task that is cancelled while it runs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["GameOnWorker", "SentGame", "answer", "batch"]
 
 @dataclass(frozen=True)
 class SentGame:
-    """A class of positions, as a client tells its workers of it.
+    """A class of positions, as a client describes it to its workers.
 
     The games of this package, and those in packages that are installed on the workers, go by
     name.  A game in a file of its own goes with its source, and with what it imports from the
@@ -59,7 +59,7 @@ class SentGame:
 
     @classmethod
     def of(cls, positions: Any) -> SentGame:
-        """The game of a class of positions; :class:`GameError` if it cannot be sent."""
+        """Describe the game of a class; :class:`GameError` if it cannot be sent."""
         module = module_of(positions)
         digest = rules_digest(positions)
         sources: tuple[tuple[str, bytes], ...] = ()
@@ -70,7 +70,7 @@ class SentGame:
         return cls(game_name(positions), module.__name__, positions.__qualname__, digest, sources)
 
     def load(self) -> Any:
-        """The class of positions; :class:`GameError` if it is not the same here."""
+        """Load the class of positions; :class:`GameError` if it is not the same here."""
         module = sys.modules.get(self.module)
         if module is None:
             try:
@@ -91,7 +91,7 @@ class SentGame:
         return positions
 
     def _of_sources(self) -> Any:
-        """The module of the files that were sent."""
+        """Load the module of the files that were sent."""
         folder = Path(tempfile.mkdtemp(prefix="cutnode-"))
         for name, data in self.sources:
             (folder / name).write_bytes(data)
@@ -109,7 +109,7 @@ class GameOnWorker(WorkerPlugin):
         self.name = f"cutnode-{game.name}-{game.rules}"
 
     def setup(self, worker: Any) -> None:
-        """Dask's word that this copy of the plugin is on a worker."""
+        """Get ready; Dask calls this when the plugin is on a worker."""
         self.shared = worker.state.nthreads > 1
         self.running: dict[Any, threading.Event] = {}
         self._lock = threading.Lock()
@@ -117,19 +117,19 @@ class GameOnWorker(WorkerPlugin):
         self._table: Table | None = None
 
     def transition(self, key: Any, start: str, finish: str, **details: Any) -> None:
-        """Dask's word that a task is in another state; released while it runs, it is cancelled."""
+        """Stop a task that is released while it runs; Dask calls this at each transition."""
         if finish == "released" and (stop := self.running.get(key)) is not None:
             stop.set()
 
     def positions(self, words: bytes) -> Packed:
-        """Positions of the game that were sent."""
+        """Return positions of the game that were sent."""
         with self._lock:
             self._class = self._class or self.game.load()
         example = self._class(*(0,) * words_each(self._class))
         return Packed(np.frombuffer(words, np.uint64), example)
 
     def table(self, megabytes: int, positions: Packed) -> Table:
-        """The table of this worker."""
+        """Return the table of this worker."""
         with self._lock:
             if self._table is None or self._table.megabytes != megabytes:
                 self._table = None  # before there is another
@@ -141,7 +141,7 @@ class GameOnWorker(WorkerPlugin):
 
 @contextlib.contextmanager
 def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
-    """The plugin of the worker on which this runs, and an event set if the task is cancelled."""
+    """Give the plugin of the worker on which this runs, and an event set on cancellation."""
     worker = get_worker()
     game: Any = worker.plugins[plugin]
     key, stop = worker.get_current_task(), threading.Event()
@@ -155,9 +155,9 @@ def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
 def answer(
     plugin: str, words: bytes, asked: bytes, expected: bytes, megabytes: int
 ) -> tuple[bytes, int, float]:
-    """A task: whether the value of each position, for who moves there, is at least so much.
+    """Answer whether the value of each position for its mover is at least so much.
 
-    *asked* is an int32 each, *expected* the answers that the others are asked for: after one that
+    *asked* is an int32 each, *expected* the answers that the rest depends on: after one that
     is different the rest may not matter, and is left.  Returns a byte for each answer (1 yes, 0
     no), the nodes, and the seconds of the proofs.
     """
@@ -169,7 +169,7 @@ def answer(
         memory = solver_memory(type(positions.example))
         for number, least in enumerate(np.frombuffer(asked, np.int32).tolist()):
             position = positions[number : number + 1]
-            said = None if game.shared else scouting(position, table, limits)
+            scouted = None if game.shared else scouting(position, table, limits)
             sharing = SHARED_TABLE if game.shared else SINGLE_THREADED
             task = ProofTask(
                 position,
@@ -177,14 +177,14 @@ def answer(
                 limits,
                 ProofSettings(sharing=sharing),
                 known=(least - 1, least),
-                scouting=said,
+                scouting=scouted,
                 memory=memory,
             )
             started = time.perf_counter()  # now all is compiled
-            run([task], limits.stops, reason="" if said is None else said.ended)
+            run([task], limits.stops, reason="" if scouted is None else scouted.ended)
             seconds += time.perf_counter() - started
             if stop.is_set():
-                break  # nobody waits for it
+                break  # the answer is not wanted any more
             row = task.rows[0]
             if row["reason"] == PLIES:
                 raise contract_violation(position[0], PLIES)
@@ -196,7 +196,7 @@ def answer(
 
 
 def batch(plugin: str, words: bytes, options: dict[str, Any]) -> tuple[bytes, float]:
-    """A task: the rows of a batch of positions, and the seconds."""
+    """Do a batch of positions; return its rows, and the seconds."""
     started = time.perf_counter()
     with on_worker(plugin) as (game, stop):
         result = run_batch(game.positions(words), threads=1, stop=stop, **options)

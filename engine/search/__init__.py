@@ -1,7 +1,7 @@
 """The Python that drives the kernels: deepening, threads, limits, results.
 
-The module can be called, too: ``engine.search(position, depth=8)`` is
-:func:`engine.search.searcher.search`, the function of that name in the public face.
+The package can be called: ``engine.search(position, depth=8)`` is
+:func:`engine.search.searcher.search`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The functions that people call: solve, analyse, count.
+"""The functions of the public face: solve, analyse, count lines, and plain searches.
 
 Each checks its input, owns the memory, runs compiled code in threads of its own, watches
 the clock, and returns an immutable result.  Ctrl-C, a stop event and limits end a search
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -198,59 +198,61 @@ def _divided(part: tuple[Any, int]) -> list[tuple[Any, int]]:
     return [(play(position, move), depth - 1) for move in legal_moves(position)]
 
 
+class PlainKeywords(TypedDict, total=False):
+    """Keywords of plain searches, with the meaning that they have for a :class:`Searcher`."""
+
+    evaluation: str | Evaluation | Optionality | None
+    soonest: bool
+    depth_in: str
+
+
 def minimax(
-    position: Any,
-    depth: int | None = None,
-    *,
-    evaluation: str | Evaluation | Optionality | None = None,
-    soonest: bool = True,
-    depth_in: str = "turns",
+    position: Any, depth: int | None = None, **options: Unpack[PlainKeywords]
 ) -> PlainResult:
     """Return the value by minimax without pruning, to the end of the game or *depth* plies.
 
     Where the depth ends a line, an estimate stands for the value: the game's ``evaluate``,
     or another *evaluation*; what is counted then are scores (see ``engine.kernels.scores``).
-    *depth_in* is as for :class:`Searcher`.
     """
-    return _plain_result(minimax_node, position, depth, evaluation, soonest, depth_in)
+    return _plain_result(minimax_node, (), position, depth, **options)
 
 
 def alphabeta(
+    position: Any, depth: int | None = None, **options: Unpack[PlainKeywords]
+) -> PlainResult:
+    """Return that value by textbook alpha-beta, in the game's order of moves, without a table."""
+    if defines(type(position), "chance"):
+        raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
+    return _plain_result(alphabeta_node, (-INFINITE, INFINITE), position, depth, **options)
+
+
+def _plain_result(
+    kernel: Kernel,
+    window: tuple[int, ...],
     position: Any,
-    depth: int | None = None,
+    depth: int | None,
     *,
     evaluation: str | Evaluation | Optionality | None = None,
     soonest: bool = True,
     depth_in: str = "turns",
 ) -> PlainResult:
-    """Return that value by textbook alpha-beta, in the game's order of moves, without a table."""
-    if defines(type(position), "chance"):
-        raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
-    window = (-INFINITE, INFINITE)
-    return _plain_result(alphabeta_node, position, depth, evaluation, soonest, depth_in, *window)
-
-
-def _plain(
-    kernel: Kernel,
-    position: Any,
-    *args: Any,
-    evaluation: Any = None,
-    **settings: int,
-) -> tuple[Any, Memory, float]:
-    """Run a plain kernel; return its answer, its memory, and the seconds it took.
-
-    *settings* are numbers of the memory.
-    """
     cls: Any = type(position)
-    run = kernel.specialise(cls, evaluation)
-    memory = _plain_memory(cls, **settings)
-    if evaluation is not None:
-        args = (evaluation, *args)
+    chosen, plies = evaluation_of(cls, evaluation), _depth(depth)
+    call = kernel.specialise(cls, chosen)
+    memory = _plain_memory(
+        cls,
+        win=WIN if depth is not None and is_decisive(cls) else 0,
+        step=int(soonest),
+        turns=counts_turns(depth_in),
+    )
     clock = Clock(None)
-    call = functools.partial(run, coerce(position), *args, memory.argument)
-    answer = watch(call, memory)
+    arguments = coerce(position), chosen, *window, plies, 0, 0, 0, 0, memory.argument
+    value = watch(functools.partial(call, *arguments), memory)
     _require_sound(memory, position)
-    return answer, memory, clock.elapsed()
+    if not defines(cls, "chance"):
+        value = int(value)
+    counts = memory.numbers(("nodes", "leaves"))
+    return PlainResult(value, **counts, seconds=clock.elapsed())
 
 
 def _plain_memory(cls: Any, **settings: int) -> Memory:
@@ -269,32 +271,6 @@ def _require_sound(memory: Memory, position: Any) -> None:
         raise ContractError(f"a line of play is longer than MAX_PLIES = {plies}")
     if memory["stop"] == MOVES:
         raise contract_violation(memory.position("violation", position), MOVES)
-
-
-def _plain_result(
-    kernel: Kernel,
-    position: Any,
-    depth: int | None,
-    evaluation: str | Evaluation | Optionality | None,
-    soonest: bool,
-    depth_in: str,
-    *window: int,
-) -> PlainResult:
-    cls = type(position)
-    value, memory, seconds = _plain(
-        kernel,
-        position,
-        *window,
-        _depth(depth),
-        *(0, 0, 0, 0),
-        evaluation=evaluation_of(cls, evaluation),
-        win=WIN if depth is not None and is_decisive(cls) else 0,
-        step=int(soonest),
-        turns=counts_turns(depth_in),
-    )
-    if not defines(type(position), "chance"):
-        value = int(value)
-    return PlainResult(value, **memory.numbers(("nodes", "leaves")), seconds=seconds)
 
 
 def _depth(depth: int | None) -> int:

@@ -1,13 +1,12 @@
 """Iterative deepening: one search of limited depth, from its first depth to its result.
 
-A call of the kernel searches one depth within one window.  Short calls run in the caller's thread,
-longer ones in a thread of their own that is looked after, and then helper threads begin.
+A call of the kernel searches one depth within one window.  Helper threads begin with the first call
+that takes long.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,20 +16,17 @@ from typing import Any
 from engine.contract.dispatch import MAX_VALUE, game_name
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.legal import legal_moves
-from engine.contract.messages import contract_violation
-from engine.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE
-from engine.contract.verbs import INFINITE, NO_MOVE, outcome
-from engine.kernels import chance_table
+from engine.contract.verbs import INFINITE, outcome
 from engine.kernels.aspiration import aspiration_window, iteration_depths, widened_window
 from engine.kernels.clock import Clock
 from engine.kernels.node import COUNTERS
-from engine.kernels.parameters import ASPIRATION_DEPTH, INLINE_NODES, MOST_DEPTH, SHORT_NODES
-from engine.kernels.table import ENTRY_WORDS
+from engine.kernels.parameters import ASPIRATION_DEPTH, MOST_DEPTH, SHORT_NODES
+from engine.search.calls import LimitedCalls
 from engine.search.compiled_search import CompiledSearch
 from engine.search.helper_threads import HelperThreads
 from engine.search.lines import completed
 from engine.search.results import Iteration, Line, SearchResult
-from engine.search.running import UNLIMITED, KernelCall, Limits, is_stopped, run
+from engine.search.running import Limits
 from engine.search.statistics import Statistics
 
 __all__ = ["Deepening", "HelperTask"]
@@ -44,7 +40,7 @@ HELPER_PATIENCE = 0.02
 Report = Callable[[Iteration], None]
 
 
-class Deepening:
+class Deepening(LimitedCalls):
     """One search: its limits, what it has found so far, and why it ended.
 
     *moves* are the only ones to choose from, and *history* are the positions before.  *helpers*
@@ -64,40 +60,24 @@ class Deepening:
         history: Sequence[Any] = (),
         helpers: HelperThreads | None = None,
     ):
-        self.search = search
-        self.position = position
+        helpers = helpers if helpers else None
+        if helpers is not None:
+            helpers.began = False
+            if limits.nodes is not None:
+                limits = replace(limits, nodes=max(1, limits.nodes // (len(helpers) + 1)))
+        super().__init__(search, position, limits, clock)
         self.over = bool(outcome(position)[0])
         self.chosen = moves
         self.history = history
         self.depth = depth
         self.lines = lines
-        self.clock = clock
-        self.helpers = helpers if helpers else None
-        if self.helpers is not None:
-            self.helpers.began = False
-            if limits.nodes is not None:
-                share = max(1, limits.nodes // (len(self.helpers) + 1))
-                limits = replace(limits, nodes=share)
-        self.most_nodes = min(limits.nodes or UNLIMITED, UNLIMITED)
-        self.stops = [*limits.stops, search.stopped]
-        self.reason = ""
-        self.first = 1
-        self.assisting = False
+        self.helpers = helpers
         self.researches = 0
         self.proven = False
         self.iterations: list[Iteration] = []
         self.interim: Line | None = None
         """The best move so far of a depth that is not done, if one was found to be good."""
-        self.reached: float = 0
-        """What the last call of the kernel returned, also if it was stopped."""
         self.on_bound: Report | None = None
-        self.words = search.words
-        entry_words = chance_table.ENTRY_WORDS if search.has_chance else ENTRY_WORDS
-        search.table.claim(search.cls, entry_words)
-        search.memory.clear(COUNTERS)
-        search.memory.fill("barred", NO_MOVE)
-        for name in ("stop", "excluded", "foretelling", "shared"):
-            self.words[name][0] = 0
         search.remember(history, position)
 
     def run(
@@ -175,7 +155,7 @@ class Deepening:
                 return False
             proven &= self.proven
             best = max(best, value)
-            line = self._line()
+            line = self.line()
             if not line:
                 break  # chance decides
             found.append(Line(line[0], value, line))
@@ -191,11 +171,6 @@ class Deepening:
         nodes, spent = self.nodes(), self.clock.elapsed()
         deepest = int(self.words["deepest"][0])
         return Iteration(depth, value, proven, lines, nodes, spent, deepest=deepest, bound=bound)
-
-    def _line(self) -> tuple[int, ...]:
-        """Return the line of play that the last call of the kernel has found."""
-        words = self.words
-        return tuple(int(move) for move in words["line"][: words["length"][0]])
 
     def _last_score(
         self, depth: int, number: int, at_least: int = ASPIRATION_DEPTH
@@ -229,7 +204,7 @@ class Deepening:
         low, high = aspiration_window(expected)
         researches = 0
         while True:
-            value = self._call(low, high, depth)
+            value = self.call(low, high, depth)
             if number == 0:
                 self._note(low)
             if value is None:
@@ -246,7 +221,7 @@ class Deepening:
 
     def _note(self, low: float) -> None:
         """Keep the move that this depth has found to score more than *low*, if it has."""
-        line = self._line()
+        line = self.line()
         if line and self.reached > low and not self.search.has_chance:
             self.interim = Line(line[0], self.reached, line)
 
@@ -268,7 +243,7 @@ class Deepening:
         words = self.words
         while lower < upper:
             beta = max(value, lower + 1)
-            found = self._call(beta - 1, beta, depth)
+            found = self.call(beta - 1, beta, depth)
             if found is None:
                 return None
             self._require_finite(found)
@@ -276,12 +251,12 @@ class Deepening:
             self.proven &= not words["estimates"][0]
             if value >= beta:
                 lower = value
-                line = self._line()
+                line = self.line()
             else:
                 upper = value
         if line is None:
             # All of them failed low: one more call, for the move.
-            if self._call(lower - 1, lower, depth) is None:
+            if self.call(lower - 1, lower, depth) is None:
                 return None
         else:
             words["length"][0] = len(line)
@@ -296,72 +271,18 @@ class Deepening:
                 f"value beyond {MAX_VALUE}; see cutnode check {game}"
             )
 
-    # Calls of the kernel
+    # Helpers
 
-    def _call(self, low: float, high: float, depth: int) -> float | None:
-        """Call the kernel once; return None after a stop."""
-        words = self.words
-        spent = int(words["nodes"][0])
-        self.reached = -INFINITE
-        if self.reason not in ("", "proven"):
-            return None  # Ctrl-C, say, as the last call ended by itself
-        if is_stopped(self.stops):
-            self.reason = "stopped"
-            return None
-        search = functools.partial(self._search, low, high, depth)
-        limit = self.most_nodes - 1
-        if self.assisting:
-            return self._here(search, limit)
-        if self._is_short(depth):
-            value = self._here(search, min(limit, spent + INLINE_NODES))
-            if value is not None:
-                return value
-            words["stop"][0] = RUNNING
-        if int(words["nodes"][0]) <= limit or limit < spent:
-            words["node_limit"][0] = limit
-            if self.helpers is not None and not self.helpers.working:
-                self._begin_helpers(depth)
-            call = KernelCall(search, self.search.memory, self.clock)
-            self.reason = run([call], self.stops, workers=self.search.workers)
-            self.reached = call.answer
-            if words["stop"][0] == RUNNING:
-                return self.reached
-        else:
-            words["stop"][0] = NODES
-        self._take_stop(int(words["stop"][0]))
-        words["stop"][0] = RUNNING
-        return None
-
-    def _here(self, search: Callable[[], float], node_limit: int) -> float | None:
-        """Call the kernel in this thread; return None after a stop."""
-        self.words["node_limit"][0] = node_limit
-        self.reached = search()
-        return self.reached if self.words["stop"][0] == RUNNING else None
-
-    def _take_stop(self, code: int) -> None:
-        """Take down why the kernel stopped; :class:`ContractError` if the game is wrong."""
-        if code == NODES:
-            self.reason = "node limit"
-        elif code in (PLIES, PROBABILITIES, VALUE, MOVES):
-            violation = self.search.memory.position("violation", self.position)
-            raise contract_violation(violation, code, self.search.evaluation)
-        elif not self.reason:
-            self.reason = "stopped"
-
-    def _is_short(self, depth: int) -> bool:
+    def is_short(self, depth: int) -> bool:
         """Return whether a search of some depth will surely be done in a moment."""
         if self.clock.is_over(0):
             return False
         return depth <= 1 or (bool(self.iterations) and self.iterations[-1].nodes < SHORT_NODES)
 
-    def _search(self, low: float, high: float, depth: int) -> float:
-        self.words["estimates"][0] = 0
-        first, self.first = self.first, 0
-        return self.search.call(self.position, low, high, depth, first)
-
-    def _begin_helpers(self, depth: int) -> None:
-        """Let the helpers search the same, from *depth* on."""
-        assert self.helpers is not None
+    def begin_long_call(self, depth: int) -> None:
+        """Let the helpers search the same, from *depth* on, if they do not yet."""
+        if self.helpers is None or self.helpers.working:
+            return
         self.search.open_table(self.position)
         self.words["shared"][0] = 1
         tasks = []
@@ -393,12 +314,12 @@ class Deepening:
             others = [other for other in moves if other != move]
             words["excluded_moves"][: len(others)] = others
             words["excluded"][0] = len(others)
-            value = self._call(last.value - 1, least, last.depth)
+            value = self.call(last.value - 1, least, last.depth)
             words["excluded"][0] = 0
             if value is None:
                 return
             if value >= least:
-                ties.append(Line(move, last.value, self._line()))
+                ties.append(Line(move, last.value, self.line()))
         ties.sort(key=lambda line: line.move)
         chosen = Random(seed).choice(ties)
         rest = [line for line in last.lines if line.move != chosen.move]

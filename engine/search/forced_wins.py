@@ -157,18 +157,9 @@ class _Question:
             reason = str(ended)
         except KeyboardInterrupt:
             reason = "interrupted"
-        count, seconds = spent or (int(self.memory["nodes"]), self.clock.elapsed())
-        return ForcedWin(
-            position=self.position,
-            within=within,
-            moves=moves,
-            refuted=refuted,
-            pv=pv,
-            proof=proof,
-            nodes=count,
-            seconds=seconds,
-            reason=reason or "proven",
-        )
+        spent = spent or (int(self.memory["nodes"]), self.clock.elapsed())
+        found = moves, refuted, pv, proof
+        return ForcedWin(self.position, within, *found, *spent, reason or "proven")
 
     def winning_move(self, left: int) -> int:
         """Return a move that wins within *left* moves, or ``NO_MOVE``."""

@@ -1,4 +1,4 @@
-"""A search that runs: how far it is, how to end it, how to wait for it."""
+"""Handles of searches that run: to see how far they are, to end them, to wait for them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Handle", "Progress", "Stop"]
 
-LOOK = 1.0
-"""Who waits without end looks up every so many seconds: some systems take Ctrl-C only then."""
+WAITING_PATIENCE = 1.0
+"""A wait without end is interrupted every so many seconds: some systems take Ctrl-C only then."""
 
 
 class Stop(threading.Event):
@@ -34,7 +34,7 @@ class Stop(threading.Event):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a search is."""
+    """The progress of a search."""
 
     depth: int
     """Plies, of the last depth that was completed; 0 before that, and in a proof."""
@@ -96,7 +96,7 @@ class Handle:
 
     @property
     def progress(self) -> Progress:
-        """How far the search is now, or how far it came."""
+        """The progress of the search now, or at its end."""
         try:
             return self._last or self._look(self)
         except CutnodeError:  # it ended just now, and the engine is closed
@@ -109,11 +109,11 @@ class Handle:
         self._end(self.stopped)
 
     def hit(self) -> None:
-        """What was pondered about has come: from now on limits of time count."""
+        """Let limits of time count from now on: the move that was pondered about has come."""
         self.clock.release()
 
     def wait(self, timeout: float | None = None) -> Any:
-        """The result, when it is there: a ``SearchResult``, or the ``Result`` of a proof.
+        """Return the result, when it is there: a ``SearchResult``, or the ``Result`` of a proof.
 
         :class:`TimeoutError` if it is not after *timeout* seconds; the search goes on.  Ctrl-C
         ends the search and gives what it has found.  :class:`CutnodeError` if it would never
@@ -127,13 +127,13 @@ class Handle:
             raise CutnodeError("this search runs in the process from which this one was forked")
         clock = Clock(timeout)
         try:
-            while not self._done.wait(LOOK if timeout is None else min(LOOK, clock.left())):
+            while not self._done.wait(min(WAITING_PATIENCE, clock.left())):
                 if clock.is_over(0):
                     raise TimeoutError(f"the search goes on after {timeout} seconds")
         except KeyboardInterrupt:
             self._interrupted = True
             self.stop()
-            while not self._done.wait(LOOK):
+            while not self._done.wait(WAITING_PATIENCE):
                 pass
         return self._outcome()
 
@@ -167,7 +167,7 @@ class Handle:
         self._outcome()
 
     def _news(self, seen: int | None) -> asyncio.Future[None]:
-        """To await the end, or that there are more than so many iterations."""
+        """Return a future of the end, or of more than so many iterations."""
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -180,17 +180,17 @@ class Handle:
         return future
 
     def note(self, iteration: Iteration) -> None:
-        """Another depth is completed; for the thread that searches."""
+        """Add a depth that is completed; for the thread that searches."""
         with self._lock:
             self.iterations.append(iteration)
         self._tell()
 
     def rest(self, last: Progress) -> None:
-        """This is how far the search came; for the thread that searched."""
+        """Keep the last progress; for the thread that searched."""
         self._last = last
 
     def finish(self, result: Any, error: BaseException | None) -> None:
-        """The search is over; for the thread that searched."""
+        """Give the result, or the error; for the thread that searched."""
         with self._lock:
             self._result, self._error = result, error
             self._done.set()

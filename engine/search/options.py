@@ -116,7 +116,7 @@ class SearcherOptions(_Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProofOptions(_Options):
-    """The options of a proof: its limits, and whether it is only asked who wins."""
+    """The options of a proof: its limits, and whether only the winner is asked for."""
 
     weak: bool = False
     nodes: int | None = None

@@ -134,7 +134,7 @@ class Proof:
         """Check the proof by the rules alone; :class:`CutnodeError` says what is wrong.
 
         Every answer is a legal move, every reply to it has an answer or ends the game with a win
-        of the attacker, no line is longer than is said, and no draw by a rule or by
+        of the attacker, no line is longer than it claims, and no draw by a rule or by
         repetition comes first.
         """
         waiting, seen = [self.position], {self.position}

@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TableUse:
-    """How a search used the transposition table."""
+    """The use of the transposition table by a search."""
 
     probes: int
     hits: int
@@ -195,7 +195,7 @@ class Iteration:
 class SearchResult(PositionResult):
     """The result of a search of limited depth.
 
-    *value* is a score for the mover: see ``engine.kernels.scores``.  Scores are whole numbers, and
+    *value* is a score for the mover: see ``engine.kernels.scores``.  Scores are integers, and
     floats in games of chance.  It is *proven* if it does not
     depend on estimates (a win found by selective techniques is one, though perhaps not the
     quickest); it is *exact* if it is that of plain minimax at this depth.  *reason* is why

@@ -1,7 +1,7 @@
 """Before a proof: a search of limited depth says what to ask first, and leaves its moves.
 
-The solver asks whether the value is at least so much, and is told what to ask by a guess; and
-of each position it wants a move that refutes.  A search by estimates answers both at a
+The solver asks whether the value is at least so much, beginning with a guess; and of each
+position it wants a move that refutes.  A search by estimates answers both at a
 thousandth of the cost of the proof, in games whose estimates foretell values.
 """
 

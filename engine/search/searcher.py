@@ -183,7 +183,7 @@ def _by_book(result: SearchResult, value: int) -> SearchResult:
 
 
 class _Keywords(SearcherKeywords, SearchKeywords, total=False):
-    """Those of a searcher and of its search together."""
+    """Keywords of a searcher and of its search together."""
 
 
 def search(

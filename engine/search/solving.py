@@ -225,7 +225,7 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
 
 
 def lines_too_long(cls: Any) -> ContractError:
-    """Return the error of lines of play that are longer than a game said."""
+    """Return the error of lines of play longer than ``MAX_PLIES``."""
     plies = game_constant(cls, "MAX_PLIES", 512)
     return ContractError(
         f"{game_name(cls)} has lines of play longer than its MAX_PLIES = {plies}: "

@@ -165,14 +165,14 @@ class ProofWorker(SpanWorker):
         self._assign(positions[:1], None)
         self.task.seconds_per_tick()
 
-    def _assign(self, part: Sequence[Any], said: Scouting | None) -> None:
-        self.said = said
+    def _assign(self, part: Sequence[Any], scouted: Scouting | None) -> None:
+        self.scouted = scouted
         self.task: ProofTask = ProofTask(
             part,
             self.table,
-            self.limits if said is None else said.left,
+            self.limits if scouted is None else scouted.left,
             self.settings,
-            scouting=said,
+            scouting=scouted,
             memory=self.memory,
         )
 
@@ -187,22 +187,23 @@ class ProofWorker(SpanWorker):
 
     def _prove(self, first: int, last: int) -> None:
         part = self.positions[first:last]
-        said = None
+        scouted = None
         if self.scout is not None and not self.ended.is_set():
             limits = replace(self.limits, stop=self.ended)
-            said = scouting(part, self.table, limits, cold=self.settings.cold, searcher=self.scout)
+            cold = self.settings.cold
+            scouted = scouting(part, self.table, limits, cold=cold, searcher=self.scout)
         with self.lock:
-            self._assign(part, said)
+            self._assign(part, scouted)
             self.first = first
         self.carry_out(last - first)
 
     def rows(self, part: slice) -> tuple[Any, Any]:
         rows = self.task.rows.view(np.ndarray)[part]
         seconds = rows["ticks"] * self.task.seconds_per_tick()
-        if self.said is not None:
+        if self.scouted is not None:
             rows = rows.copy()
-            rows["nodes"] += self.said.nodes[part]
-            seconds += self.said.seconds[part]
+            rows["nodes"] += self.scouted.nodes[part]
+            seconds += self.scouted.seconds[part]
         return rows, seconds
 
 

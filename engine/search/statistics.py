@@ -1,4 +1,4 @@
-"""What a search counted, and what follows from it."""
+"""The counts of a search, and what follows from them."""
 
 from __future__ import annotations
 

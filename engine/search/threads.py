@@ -27,8 +27,8 @@ class _Pressed(list[Any]):
 def interrupts() -> Iterator[Sequence[Any]]:
     """Collect what Ctrl-C would raise in a block, so that nothing is left half done.
 
-    Only in the main thread, where Python raises it, and if nobody else handles it.  A block inside
-    another shares its collection.
+    Only in the main thread, where Python raises it, and if it is Python that handles it.  A block
+    inside another shares its collection.
     """
     handler = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
@@ -77,7 +77,7 @@ class _Worker(threading.Thread):
 class Workers:
     """Threads to run tasks in; as many as were needed at once so far.
 
-    They end with :meth:`close`, or when nobody refers to the object any more.  A process that
+    They end with :meth:`close`, or when the object is gone.  A process that
     is forked has none of them, and starts its own.
     """
 

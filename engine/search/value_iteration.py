@@ -137,7 +137,7 @@ class _Graph:
         self._make_room(states=FIRST_ROOM, edges=FIRST_ROOM)
 
     def _make_room(self, states: int, edges: int) -> None:
-        """Let so many states and edges be known; what is known of them is kept."""
+        """Make room for so many states and edges; what is known of them is kept."""
         if states > len(self.keys):
             for name in ("keys", "kinds", "values"):
                 setattr(self, name, _longer(getattr(self, name), states))
@@ -205,7 +205,7 @@ class _Graph:
         self.words, self.values = self.words[:0].copy(), self.values[:0].copy()
 
     def _complaint(self) -> str:
-        """What is wrong with the state that was to be expanded."""
+        """Say what is wrong with the state that was to be expanded."""
         cls: Any = type(self.root)
         at = int(self.counts["expanded"]) * words_each(cls)
         position = self.words[at] if is_plain(cls) else unpack(self.words, at, self.root)
@@ -236,7 +236,7 @@ class _Graph:
         self.slots[taken] = ranks[self.slots[taken] - 1] + 1
 
     def result(self, tolerance: float, ended: str, seconds: float) -> Iterated:
-        """What is known now."""
+        """Return what is known now."""
         counts, root = self.counts, self.root
         states = States(root, self.keys, self.slots, self.bounds)
         lower, upper = states.bounds_of(root)
@@ -270,7 +270,7 @@ class _Graph:
 
 
 def _children(position: Any) -> list[tuple[int, Any]]:
-    """The position after each move, or each outcome of chance that has a chance."""
+    """Return the position after each move, or each outcome of chance that has a chance."""
     if outcome(position)[0]:
         return []
     events = enumerate(chance_outcome(position, index) for index in range(chance(position)))

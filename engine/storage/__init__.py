@@ -1,1 +1,1 @@
-"""What is kept in files: written aside, checked, mapped into memory."""
+"""Files of arrays, tables and books: written aside, checked, mapped into memory."""

@@ -1,4 +1,4 @@
-"""What is kept in files: arrays with a header that says what they are, and tables.
+"""Files of arrays, with a header that says what they are.
 
 A file is refused, with the reason, if it is damaged, cut off, of another version or kind, or
 of other rules than those that run: what is proven of a game holds for just these.  Large
@@ -90,7 +90,7 @@ def write_arrays(
 def read_arrays(
     path: str | os.PathLike[str], kind: bytes, error: type[CutnodeError], *, map: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a file of a *kind* says of itself, and its arrays; *error* says what is wrong with it.
+    """Return the header of a file of a *kind*, and its arrays; *error* says what is wrong with it.
 
     *map*: arrays are not read but mapped, and what is written to them is not to the file.
     """
@@ -146,7 +146,7 @@ def _all_checksums(arrays: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _checksums(array: Any) -> Any:
-    """The CRC-32 of each block of an array; several at once, where there are many."""
+    """Return the CRC-32 of each block of an array; several at once, where there are many."""
     data = memoryview(array).cast("B")
     blocks = [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
     if len(blocks) < 16:
@@ -160,7 +160,7 @@ def _checksums(array: Any) -> Any:
 
 @functools.cache
 def rules_digest(cls: type) -> str:
-    """A digest of the rules that make keys and values, in hexadecimal.
+    """Return a digest of the rules that make keys and values, in hexadecimal.
 
     It depends on the sources of the game and on those of the engine by which entries are kept,
     but not on comments and docstrings.  :class:`GameError` if the rules are not in a file, or
@@ -188,7 +188,7 @@ def rules_digest(cls: type) -> str:
 
 
 def _meaning(path: Path) -> bytes:
-    """What a file says, without what only people read."""
+    """Return the source in a file without comments and docstrings."""
     data = path.read_bytes()
     if path.suffix != ".py":
         return data
@@ -208,7 +208,7 @@ def _is_text(step: ast.stmt) -> bool:
 
 
 def identity(cls: type) -> dict[str, Any]:
-    """What the header of a file says of the game whose positions it is about."""
+    """Return the part of a header that names the game of a file's positions."""
     return {
         "game": game_name(cls),
         "class": [cls.__module__, cls.__qualname__],
@@ -219,7 +219,7 @@ def identity(cls: type) -> dict[str, Any]:
 def class_in(
     about: Mapping[str, Any], path: str | os.PathLike[str], error: type[CutnodeError]
 ) -> Any:
-    """The class of positions that a header names, if its rules are still the same."""
+    """Return the class of positions that a header names, if its rules are still the same."""
     module, name = about["class"]
     if module not in sys.modules and module.startswith("games."):
         importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""Books: what is proven of the first positions of a game, to look up.
+"""Books: proven values of the first positions of a game, to look up.
 
 A book holds every position that can be reached in so many moves, each class of equivalent
 positions once, with proven bounds of its value and a best move.
@@ -67,7 +67,7 @@ class Book:
 
     @property
     def proven(self) -> Any:
-        """Which values are proven."""
+        """The values that are proven, as flags."""
         return self.lower == self.upper
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ class Book:
             raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {given}")
 
     def answer(self, position: Any) -> tuple[int, int, int | None] | None:
-        """Bounds of the value of a position for its mover, and a best move, if one is known.
+        """Return bounds of the value of a position, and a best move, if one is known.
 
         None if the position is not in the book.  :class:`CutnodeError` if it is of another game.
         """
@@ -128,7 +128,7 @@ class Book:
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, map: bool = True) -> Book:
-        """A book from a file; *map*: it is not read but mapped.
+        """Load a book from a file; *map*: it is not read but mapped.
 
         :class:`CutnodeError` if the file is no book, is damaged, or is about a game that is not
         loaded or has other rules now.

@@ -1,4 +1,4 @@
-"""Files that others see whole or not at all, and files that one process at a time may write."""
+"""Files that appear complete or not at all, and files with one writer at a time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_file(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write, which takes its place when all of it is written and on the disk.
+    """Open a file to write, which takes its place when all of it is written and on the disk.
 
     Until then others see the old one, also if the process is killed.
     """
@@ -58,7 +58,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file so that others see all of it or nothing."""
+    """Write a file that appears complete or not at all."""
     with writing(path) as file:
         file.write(data)
 
@@ -72,7 +72,7 @@ def lock(file: BinaryIO) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            file.seek(1 << 40)  # a byte that nobody reads: there a lock keeps readers out, too
+            file.seek(1 << 40)  # a byte that is never read: a lock keeps readers out, too
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -84,13 +84,13 @@ def lock(file: BinaryIO) -> bool:
 
 
 def header(kind: bytes, about: Mapping[str, Any]) -> bytes:
-    """The first bytes of a file: its *kind*, and what JSON can hold of it, with a checksum."""
+    """Return the first bytes of a file: its *kind*, and a header as JSON with a checksum."""
     text = json.dumps(about, sort_keys=True).encode()
     return kind + _NUMBERS.pack(len(text), zlib.crc32(text)) + text
 
 
 def read_header(file: BinaryIO, kind: bytes) -> dict[str, Any]:
-    """What the header of a file says; :class:`ValueError` that goes on after the file's name."""
+    """Read the header of a file; a :class:`ValueError` goes on after the file's name."""
     if _read(file, len(kind)) != kind:
         raise ValueError(f"is no {kind.decode().strip()}")
     numbers = _read(file, _NUMBERS.size)
@@ -105,7 +105,7 @@ def read_header(file: BinaryIO, kind: bytes) -> dict[str, Any]:
 
 
 def _read(file: BinaryIO, size: int) -> bytes:
-    """So many bytes, or fewer if the file ends."""
+    """Read *size* bytes, or fewer if the file ends."""
     data = b""
     while len(data) < size:
         more = file.read(size - len(data))

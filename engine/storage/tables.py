@@ -1,6 +1,6 @@
-"""Transposition tables as Python owns them: their memory, their files, and who uses them.
+"""Transposition tables as Python owns them: their memory, their files, and their owners.
 
-How entries are laid out in the memory is said in :mod:`engine.kernels.table`.
+:mod:`engine.kernels.table` describes the layout of entries in the memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.kernels.table import (
 )
 from engine.storage.arrays import class_in, identity, read_arrays, write_arrays
 
-__all__ = ["Table", "available_megabytes", "holding", "load_table", "new_words", "save_table"]
+__all__ = ["Table", "available_megabytes", "holding", "new_words"]
 
 TABLE_KIND = b"cutnode table\n"
 
@@ -63,12 +63,12 @@ class Table:
         return (len(self.words) - HEADER_WORDS) // BUCKET_WORDS
 
     def forget(self) -> None:
-        """Nothing stored so far will be found by the next search.  Takes no time."""
+        """Let the next search find nothing that is stored so far.  Takes no time."""
         self.words[COLD] = 1
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Search with the table and nobody else meanwhile; :class:`CutnodeError` if one does."""
+        """Hold the table for one search; :class:`CutnodeError` if another has it."""
         if not self.in_use.acquire(blocking=False):
             raise CutnodeError("another search uses this table: wait for its end, or use another")
         try:
@@ -91,7 +91,7 @@ class Table:
             self.forget()
 
     def fill(self, sample: int = 64) -> float:
-        """The part of the entries that hold something of this generation, by a sample."""
+        """Return the share of entries in use by this generation, estimated by a sample."""
         header = self.words[:BUCKET_WORDS].tolist()
         buckets = min(sample, header[BUCKETS])
         entries = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS]
@@ -105,17 +105,37 @@ class Table:
         Not while a search uses it.  :class:`GameError` if the rules by which it was filled are
         not in a file, :class:`CutnodeError` if the file cannot be written.
         """
-        save_table(self, path)
+        words = self.words[: HEADER_WORDS + int(self.words[BUCKETS]) * BUCKET_WORDS]
+        front = words[:BUCKET_WORDS].copy()
+        front[HIGHEST] = front[BUCKETS]  # what earlier generations left behind it is not kept
+        about = {
+            **({} if self.owner is None else identity(self.owner)),
+            "megabytes": self.megabytes,
+            "entry words": self.entry_words,
+        }
+        write_arrays(path, TABLE_KIND, about, {"front": front, "words": words})
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, map: bool = True) -> Table:
-        """A table that was saved: searches go on with it as they would have done before.
+        """Load a table that was saved: searches go on with it as they would have done before.
 
         *map*: a table that was in use as a whole is not read but mapped, and parts that are
         written to are copied.  :class:`TableError` if the file is no table, is damaged, or is
         about a game that is not loaded or has other rules now.
         """
-        return load_table(path, map=map)
+        about, arrays = read_arrays(path, TABLE_KIND, TableError, map=True)
+        megabytes = about["megabytes"]
+        cls = class_in(about, path, TableError) if "class" in about else None
+        words = arrays["words"]
+        if map and len(words) == megabytes << 17:
+            table = Table(megabytes, words=words)
+        else:
+            table = Table(megabytes)
+            table.words[: len(words)] = words
+        table.words[: len(arrays["front"])] = arrays["front"]
+        table.entry_words = about["entry words"]
+        table.owner = cls
+        return table
 
     def __repr__(self) -> str:
         return f"Table({self.megabytes})"
@@ -123,14 +143,14 @@ class Table:
 
 @contextlib.contextmanager
 def holding(table: Table | int) -> Iterator[Table]:
-    """For one search alone: the table that is given, or a new one of so many MiB."""
+    """Hold a table for one search: the given one, or a new one of so many MiB."""
     table = table if isinstance(table, Table) else Table(table)
     with table.held():
         yield table
 
 
 def new_words(megabytes: int) -> np.ndarray:
-    """Memory for a table: zeros, which begin with a cache line."""
+    """Return memory for a table: zeros, which begin with a cache line."""
     try:
         words = np.zeros((megabytes << 17) + BUCKET_WORDS, np.uint64)
     except MemoryError:
@@ -140,7 +160,7 @@ def new_words(megabytes: int) -> np.ndarray:
 
 
 def available_megabytes() -> int | None:
-    """Memory that can be had without swapping, in MiB; None where nobody tells."""
+    """Return the memory that can be had without swapping, in MiB; None where it is unknown."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -148,34 +168,3 @@ def available_megabytes() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
     except (OSError, ValueError, AttributeError):
         return None
-
-
-def save_table(table: Table, path: str | os.PathLike[str]) -> None:
-    """See :meth:`Table.save`."""
-    cls = table.owner
-    words = table.words[: HEADER_WORDS + int(table.words[BUCKETS]) * BUCKET_WORDS]
-    front = words[:BUCKET_WORDS].copy()
-    front[HIGHEST] = front[BUCKETS]  # what earlier generations left behind it is not kept
-    about = {
-        **({} if cls is None else identity(cls)),
-        "megabytes": table.megabytes,
-        "entry words": table.entry_words,
-    }
-    write_arrays(path, TABLE_KIND, about, {"front": front, "words": words})
-
-
-def load_table(path: str | os.PathLike[str], *, map: bool) -> Table:
-    """See :meth:`Table.load`."""
-    about, arrays = read_arrays(path, TABLE_KIND, TableError, map=True)
-    megabytes = about["megabytes"]
-    cls = class_in(about, path, TableError) if "class" in about else None
-    words = arrays["words"]
-    if map and len(words) == megabytes << 17:
-        table = Table(megabytes, words=words)
-    else:
-        table = Table(megabytes)
-        table.words[: len(words)] = words
-    table.words[: len(arrays["front"])] = arrays["front"]
-    table.entry_words = about["entry words"]
-    table.owner = cls
-    return table
