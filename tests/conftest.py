@@ -1,5 +1,48 @@
+"""What all tests share."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
 from hypothesis import settings
 
 # The first example may compile, and every run tries the same ones.
 settings.register_profile("cutnode", deadline=None, derandomize=True, database=None)
 settings.load_profile("cutnode")
+
+SEARCHING = os.path.join("engine", "search", "")
+"""The folder of the Python that drives searches."""
+
+
+def waits_for_a_search(thread):
+    """Return whether a thread waits while a search runs."""
+    frame = sys._current_frames().get(thread)
+    if frame is None or frame.f_code.co_filename != threading.__file__:
+        return False
+    while frame is not None and SEARCHING not in frame.f_code.co_filename:
+        frame = frame.f_back
+    return frame is not None
+
+
+@pytest.fixture
+def interrupt_soon():
+    """A function that sends Ctrl-C to the main thread soon after it begins to wait for a search.
+
+    Without *waiting* it is sent soon, whatever goes on: for searches that end at once.
+    """
+    if not hasattr(signal, "pthread_kill"):
+        pytest.skip("no signals to a thread")
+    main = threading.main_thread().ident
+    done = threading.Event()
+
+    def interrupt(waiting):
+        while waiting and not waits_for_a_search(main) and not done.is_set():
+            time.sleep(0.01)
+        if not done.wait(0.2):
+            signal.pthread_kill(main, signal.SIGINT)
+
+    yield lambda waiting=True: threading.Thread(target=interrupt, args=[waiting]).start()
+    done.set()

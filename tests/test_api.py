@@ -7,7 +7,6 @@ import dataclasses
 import importlib
 import json
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -167,10 +166,8 @@ def test_time_limit(threads, table):
     table.forget()
     solve(EMPTY, nodes=1, table=table)  # compiles
     table.forget()
-    started = time.perf_counter()
     result = solve(EMPTY, seconds=0.2, threads=threads, table=table)
-    assert 0.2 <= time.perf_counter() - started < 10
-    assert result.reason == "time limit"
+    assert (result.reason, result.nodes > 0) == ("time limit", True)
     assert result.lower <= 1 <= result.upper
 
 
@@ -185,12 +182,10 @@ def test_stop_from_another_thread(table):
 
 
 @compiled_only
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_interrupt(threads, table):
+def test_interrupt(threads, table, interrupt_soon):
     table.forget()
-    main = threading.main_thread().ident
-    threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    interrupt_soon()
     result = solve(EMPTY, threads=threads, table=table)
     assert (result.reason, result.proven) == ("interrupted", False)
     assert result.lower <= 1 <= result.upper
@@ -199,11 +194,9 @@ def test_interrupt(threads, table):
 
 
 @compiled_only
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
-def test_interrupted_count():
-    main = threading.main_thread().ident
+def test_interrupted_count(interrupt_soon):
     perft(EMPTY, 1)  # compiles
-    threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    interrupt_soon()
     with pytest.raises(KeyboardInterrupt):
         perft(EMPTY, 20)
 
@@ -233,7 +226,6 @@ def test_searches_without_a_table_do_not_share_one():
 
 
 @compiled_only
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
 @pytest.mark.parametrize(
     "reason",
     [
@@ -244,9 +236,8 @@ def test_searches_without_a_table_do_not_share_one():
         lambda: search_many([LATE], depth=3, table=1) and None,
     ],
 )
-def test_interrupt_is_heard_between_short_calls(reason):
-    main = threading.main_thread().ident
-    threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+def test_interrupt_is_heard_between_short_calls(reason, interrupt_soon):
+    interrupt_soon(waiting=False)
     heard, until = False, time.perf_counter() + 60
     try:
         while not heard and time.perf_counter() < until:
@@ -323,11 +314,9 @@ def test_limits_of_a_batch_are_for_each_position(threads):
 
 
 @compiled_only
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
-def test_interrupted_batch_keeps_what_is_proven():
-    main = threading.main_thread().ident
+def test_interrupted_batch_keeps_what_is_proven(interrupt_soon):
     solve(LATE)  # compiles
-    threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    interrupt_soon()
     batch = solve_many([LATE, EMPTY, EMPTY, SEARCHED], cold=True, table=Table(64))
     reasons = [result.reason for result in batch]
     assert reasons == ["proven", *["interrupted"] * 3]

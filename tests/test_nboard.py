@@ -6,7 +6,6 @@ import queue
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -142,7 +141,7 @@ class Process:
 def nboard():
     if not jit_enabled():
         pytest.skip("slow")
-    process = Process("--seconds", "60")
+    process = Process("--seconds", "1000000")
     process.send("nboard 2")
     assert process.until("set myname") == ["set myname cutnode"]
     yield process
@@ -183,9 +182,7 @@ def test_a_ping_ends_a_hint(nboard):
     nboard.ask(f"set game {GAME.format(MOVES)}", "set depth 60")
     nboard.send("hint 1")
     nboard.until("search")
-    began = time.monotonic()
-    assert nboard.ask()[-1] == "status"
-    assert time.monotonic() - began < 30  # of 60 seconds
+    assert nboard.ask()[-1] == "status"  # which nothing else ends before its limit
     assert nboard.ask() == []
 
 

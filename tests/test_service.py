@@ -178,9 +178,10 @@ def test_stream(client: httpx.Client) -> None:
     assert [event["depth"] for event in iterations] == [1, 3, 5]
     assert last["event"] == "result"
     assert last["result"]["value"] == iterations[-1]["value"]
-    asked = {"seconds": 1.3, "fresh": True}
+    asked = {"seconds": 2, "fresh": True}
     proof = events(client.post("/games/connect4/solve/stream", json=asked).text)
-    assert [event["event"] for event in proof] == ["started", "progress", "result"]
+    first, *between, last = (event["event"] for event in proof)
+    assert (first, set(between), last) == ("started", {"progress"}, "result")
     assert proof[1]["nodes"] > 0
     assert proof[1]["lower"] < proof[1]["upper"]
     asked = {"position": "44444326555535"}

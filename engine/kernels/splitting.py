@@ -71,7 +71,7 @@ def work_dtype(cls: Any) -> np.dtype[Any]:
     fields: list[Any] = [
         ("stop", np.int64),
         ("nodes", np.int64),
-        ("culprit", np.uint64, (words_each(cls),)),
+        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
         ("moves", np.int64, (game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
     ]
     return np.dtype(fields, align=True)
