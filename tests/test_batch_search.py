@@ -23,7 +23,7 @@ from engine.contract.positions import as_words
 from engine.contract.stop import CALLED, NODES, RUNNING
 from engine.contract.verbs import play
 
-parse_position = load_game("connect4").parse
+parse_position = load_game("connect4").notation.parse_position
 SMALL = load_game("connect4:5x4")
 
 

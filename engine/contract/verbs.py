@@ -1,66 +1,84 @@
 """The contract between a game and the engine.
 
-A **game** is one Python module: a position class and plain functions over it, the
-*verbs*.  The engine calls verbs and knows no game; a verb finds the game's function by
-the class of the position it is given, in compiled code at compile time (so a search is
-as specialised as one written by hand for that game) and in plain Python at run time.
-There is no registry: the module that defines the position class is the game.
+A **game** is one Python module: a position class and plain functions over it, the *verbs*.  The
+engine calls verbs and knows no game; a verb finds the game's function by the class of the position
+that it is given.  There is no registry, and a new game edits no other file.  A whole game::
 
-A game is a prototype in plain Python first, if its author likes: the same functions
-without ``@compiled``.  Then a position may be any hashable, immutable object of a class
-that the game's module defines, ``key`` may be left out, and every search runs it, slower
-and with the same answers.  With ``@compiled`` before every verb it is a compiled game, and
-this is what the rest of this text describes.
+    from typing import NamedTuple
+    from engine import compiled
 
-The position
-    An immutable ``NamedTuple`` of scalars annotated ``Bits`` (an unsigned 64-bit word),
-    ``int`` (signed 64 bits), ``bool`` or ``float``.  It holds all that the future of the
-    game depends on.  Public class attributes that are numbers, tuples or arrays are
-    compile-time constants: ``position.WIDTH`` costs nothing.  A game with boards of
-    several sizes has one position class for each size, all defined in its module, and
-    each class says which it is by the attribute ``VARIANT`` (a text, ``""`` by default); the
-    constants below may be attributes of these, too (``games/kalah.py`` is an example).
+    class Position(NamedTuple):
+        left: int = 21                      # Nim: one heap, take 1 to 3, who takes the last wins
 
-Moves
-    An ``int`` in ``range(65535)``, of the game's own coding.
+    @compiled
+    def moves(position, buffer, at):
+        for count in range(1, min(position.left, 3) + 1):
+            buffer[at] = count
+            at += 1
+        return at
 
-Values
-    Integers in ``range(-32000, 32001)`` from the point of view of the *mover*, the player
-    whose turn it is.  A game sets its own scale, and the scale decides what perfect play
-    means: if quicker wins score higher, the solver finds the quickest.  In games of chance
-    values and estimates may be any numbers within these limits.
+    @compiled
+    def play(position, move):
+        return Position(position.left - move)
 
-Verbs that every game defines, compiled (decorate them with ``@compiled``):
-:func:`moves`, :func:`play`, :func:`outcome`, :func:`key`.
+    @compiled
+    def outcome(position):
+        return position.left == 0, -1 if position.left == 0 else 0
 
-Verbs that a game may define, compiled; each has a default, and a verb that is not
-defined costs nothing: :func:`evaluate`, :func:`bounds`, :func:`endgame`,
-:func:`candidates`, :func:`forced`, :func:`order`, :func:`scout`, :func:`noisy`,
-:func:`check`, :func:`gain`, :func:`exchange`, :func:`pattern`, :func:`extension`,
-:func:`skip`, :func:`deviation`, :func:`features`, :func:`canonical`, :func:`canonical_move`,
-:func:`original_move`, :func:`settled`, :func:`turn`, :func:`free_move`, :func:`chance`,
-:func:`chance_outcome`, :func:`reversible`, :func:`recurrence`, :func:`drawn`.
+``cutnode check nim.py`` says whether a game keeps to the contract, and every command and function
+of the engine takes ``nim.py`` in place of a game's name.  All else has a default.
 
-Functions of plain Python that every game defines, for people:
+**Compiled or plain.**  With ``@compiled`` before every verb the rules become part of machine code
+that is made for this game.  Without it they run as plain Python, slower and with the same answers;
+positions may then be any hashable, immutable objects.  A game is either the one or the other.
 
-``start(variant="") -> Position``
-    The first position of a variant (a board size, a rule set; ``""`` is the usual one).
-``parse_position(text, variant="") -> Position``
-    Read a position.  :class:`PositionError` says what is wrong, where, and what is
-    allowed.  Every text that denotes no legal position is an error.
-``position_text(position) -> str``
-    One line that :func:`parse_position` reads back.
-``parse_move(position, text) -> int`` and ``move_text(position, move) -> str``
-    The same for moves.  Only legal moves are read.
+**Positions** are immutable.  Compiled, they are ``NamedTuple`` s of scalars annotated ``Bits`` (an
+unsigned word of 64 bits), ``int`` (signed, 64 bits), ``bool`` or ``float``, and hold all that the
+future of the game depends on.  Class attributes that are numbers, tuples or arrays are constants:
+``position.WIDTH`` costs nothing.  Boards of several sizes are several classes, made by
+:func:`engine.contract.variants.variants`.
+
+**Moves** are numbers in ``range(65535)`` of the game's own coding.
+
+**Values** are integers in ``range(-32000, 32001)`` from the point of view of the *mover*, the
+player whose turn it is.  The game's scale decides what perfect play means: if quicker wins score
+higher, the solver finds the quickest.  In games of chance values and estimates may be any numbers
+within these limits.
+
+**Verbs** come in five groups, in this order below.  Those that a game does not define cost nothing.
+
+=========== ======================================================================================
+core        ``moves play outcome key cell``: the rules
+solver      ``bounds endgame candidates forced order plies_left scout settled``: what makes a proof
+            short
+heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features``: for
+            searches that stop before the end of the game
+chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
+            and positions that come back
+symmetry    ``canonical canonical_move original_move``: equivalent positions
+=========== ======================================================================================
+
+**For people** a game may define, in plain Python, what :mod:`engine.contract.notation` otherwise
+makes of the rest:
+
+``start(variant="")``
+    The first position of a variant (a board size, a rule set); by default ``Position()``, so all
+    fields need defaults.
+``CELLS``, ``from_cells(contents, mover, start)``, ``mover(position)``
+    The board, from which drawings and texts of positions follow: :mod:`engine.contract.cells`.
+``position_text(position)`` and ``parse_position(text, variant="")``
+    One line, and the way back; by default the board, or the fields by name.  Read are also the
+    moves played, one after the other (``MOVE_PATTERN``, a regular expression, is one of them).  A
+    text that denotes no legal position is a :class:`PositionError` that says what is wrong.
+``move_text(position, move)`` and ``parse_move(position, text)``
+    By default the number of the move, and the legal move that has a text.
 ``__str__`` of the position class
-    The board, as a person wants to see it.
-
-and, where they apply:
-
-``describe(position, value) -> str``
+    By default the board, or the fields.
+``describe(position, value)``
     A value in words ("first player wins in 3 moves").
-``evaluate_material`` and the like
-    Compiled estimates other than ``evaluate``, known as ``material``.
+
+**Constants** that a game may declare, as attributes of the module or of the position class:
+
 ``MAX_MOVES``, ``MAX_PLIES``
     Most moves of any position, default 256, and the longest possible line of play,
     default 512.
@@ -68,6 +86,8 @@ and, where they apply:
     Only who wins, and how soon, matters.  Then ``evaluate`` has a scale of its own, and a
     search that stops before the end of the game counts a win above every estimate (see
     ``engine.kernels.scores``).  Otherwise ``evaluate`` estimates the value.
+``VARIANT``
+    The variant of a position class, as a person writes it; ``""`` is the usual one.
 ``REPETITIONS``
     How often a position has to occur in a game for a draw (see :func:`reversible`), default 2.
     A search takes the second time for it.
@@ -86,6 +106,9 @@ and, where they apply:
 ``UNIT``
     An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
     search does not prune by margins.
+
+Compiled functions named ``evaluate_material`` and the like are further estimates, which commands
+know as ``material``.
 """
 
 from __future__ import annotations
@@ -147,76 +170,106 @@ INFINITE = MAX_VALUE + 1
 """Beyond every value: a bound that says nothing."""
 
 
-# Required ---------------------------------------------------------------------------
+# Core: the rules ----------------------------------------------------------------------
 
 
 @verb
 def moves(position: Any, buffer: Any, at: int) -> int:
     """Write every legal move, once each, to ``buffer[at:]``; return the end.
 
-    *buffer* is indexed like a list of ints.  Never called on a finished position.
+    Called at every position where a game goes on and no chance decides, never at others.  It must
+    write one move at least, and not read the buffer, which is indexed like a list of ints.
+
+    Example::
+
+        def moves(position, buffer, at):
+            for count in range(1, min(position.left, 3) + 1):
+                buffer[at] = count
+                at += 1
+            return at
     """
     raise NotImplementedError
 
 
 @verb
 def play(position: Any, move: int) -> Any:
-    """The position after a legal move.
+    """Return the position after a legal move.
 
-    A new one, ``Position(...)``; ``_replace`` does not compile.  A game of several position
-    classes makes one of the same class by ``rebuild(position, ...)`` of ``engine``.
+    Called for each move that is searched.  It must make a position of the same class, as the player
+    who moves next sees it.  ``position._replace(...)`` names only the fields that change.
+
+    Example::
+
+        def play(position, move):
+            return position._replace(left=position.left - move)
     """
     raise NotImplementedError
 
 
 @verb
 def outcome(position: Any) -> tuple[bool, int]:
-    """Whether the game is over, and its value for the mover (0 if it is not over)."""
+    """Return whether the game is over, and its value for the mover (0 if it is not over).
+
+    Called first at every position.
+
+    Example::
+
+        def outcome(position):
+            return position.left == 0, -1 if position.left == 0 else 0
+    """
     raise NotImplementedError
 
 
 @verb
 def key(position: Any) -> int:
-    """A 64-bit word (``Bits``) that tells positions apart; default: a mix of all fields.
+    """Return a word of 64 bits (``Bits``) that tells positions apart; default: a mix of all fields.
 
-    Equal positions have equal keys.  If distinct positions always have distinct keys
-    (an encoding that fits 64 bits), a search makes no hash errors at all; a hash makes
-    one with the odds that ``engine.kernels.table`` states.  What does not fit is hashed word by
-    word: ``mix(mix(Bits(first)) ^ Bits(second))`` with ``mix`` of ``engine``.  The default does the
-    one or the other, see :mod:`engine.contract.default_keys`.
+    Called where a position is looked up in a table.  Equal positions must have equal keys.  If
+    distinct positions always have distinct keys (an encoding that fits 64 bits), a search makes no
+    hash errors at all; a hash makes one with the odds that ``engine.kernels.table`` states.  What
+    does not fit is hashed word by word: ``mix(mix(Bits(first)) ^ Bits(second))`` with ``mix`` of
+    ``engine``.  The default does the one or the other (:mod:`engine.contract.default_keys`).
+
+    Example::
+
+        def key(position):
+            return Bits(position.left)
     """
     return key_of_fields(position)
 
 
 @verb
 def cell(position: Any, index: int) -> int:
-    """What stands on a cell of the board that the game declares as ``CELLS``; default 0.
+    """Return what stands on a cell of the board that the game declares as ``CELLS``; default 0.
 
-    The number of a content, see :mod:`engine.contract.cells`.  Drawings and texts ask, no search.
+    Called for drawings and texts, by no search.  It must be the number of a content, as
+    :mod:`engine.contract.cells` explains.
+
+    Example::
+
+        def cell(position, index):
+            return 1 if index < position.left else 0
     """
     return 0
 
 
-# Optional: what the game knows about values -------------------------------------------
-
-
-@verb
-def evaluate(position: Any) -> int:
-    """An estimate of the value for the mover; default 0.
-
-    Of any position of a game that goes on, also where chance has to decide.
-    """
-    return 0
+# Solver: what makes a proof short -------------------------------------------------------
 
 
 @verb
 def bounds(position: Any, alpha: int, beta: int) -> tuple[int, int]:
-    """A proven interval for the value; default: the outcome if over, else no limits.
+    """Return a proven interval for the value; default: the outcome if over, else no limits.
 
-    Called on every position that a solver meets, finished ones included, so here is the
-    place for all that can be seen without search: finished games, wins at hand, best and
-    worst results still possible.  ``alpha < beta`` is the window in which the search is
-    interested: a game may skip a costly bound that would not decide it.
+    Called at every position that a solver meets, finished ones included, so here is the place for
+    all that can be seen without search: finished games, wins at hand, best and worst results still
+    possible.  It must hold.  ``alpha < beta`` is the window in which the search is interested: a
+    game may skip a costly bound that would not decide it.
+
+    Example::
+
+        def bounds(position, alpha, beta):
+            value = -1 if position.left % 4 == 0 else 1
+            return value, value
     """
     over, value = outcome(position)
     if over:
@@ -226,212 +279,291 @@ def bounds(position: Any, alpha: int, beta: int) -> tuple[int, int]:
 
 @verb
 def endgame(position: Any, alpha: int, beta: int) -> tuple[bool, int, int]:
-    """Whether the game solves a position itself, its value, and the nodes that took.
+    """Return whether the game solves a position itself, its value, and the nodes that took.
 
-    For code that knows how the last few moves of this game go better than any search does,
-    and for tables of endings.  Called when :func:`bounds` left the value open.  The value is
-    fail-soft: exact within ``alpha < beta``, a bound beyond.  Default: it does not.
+    Called when :func:`bounds` left the value open; for code that knows how the last few moves of
+    this game go better than any search does, and for tables of endings.  The value must be exact
+    within ``alpha < beta``, and a bound beyond (fail-soft).  Default: it does not.
+
+    Example::
+
+        def endgame(position, alpha, beta):
+            return position.left < 4, 1, 1
     """
     return False, 0, 0
 
 
 @verb
 def candidates(position: Any, buffer: Any, at: int) -> int:
-    """Like :func:`moves`, but only moves among which a best one surely is; default: all.
+    """Write moves as :func:`moves` does, of which one is surely a best one; default: all.
 
     Called when :func:`bounds` left the value open.  A solver searches no other move.
+
+    Example::
+
+        def candidates(position, buffer, at):
+            buffer[at] = max(position.left % 4, 1)
+            return at + 1
     """
     return moves(position, buffer, at)  # type: ignore[no-any-return]
 
 
 @verb
 def forced(position: Any) -> int:
-    """The only candidate, if that is cheap to see, else ``NO_MOVE``; default ``NO_MOVE``.
+    """Return the only candidate, if that is cheap to see, else ``NO_MOVE``; default ``NO_MOVE``.
 
-    Forced moves are played at once, without a node of their own.
+    Called when :func:`bounds` left the value open.  Forced moves are played at once, without a node
+    of their own.
+
+    Example::
+
+        def forced(position):
+            return 1 if position.left == 1 else NO_MOVE
     """
     return NO_MOVE
 
 
 @verb
 def order(position: Any, move: int, child: Any) -> int:
-    """How promising a move looks: higher is searched earlier; default 0.
+    """Return how promising a move looks: higher is searched earlier; default 0.
 
-    *child* is the position after the move.  Of equal moves the earlier generated comes
-    first.  Within plus or minus a million.
+    Called for each move of a node, in solvers and in searches of limited depth (move ordering);
+    *child* is the position after the move.  It must be within plus or minus a million.  Of equal
+    moves the earlier generated comes first.
+
+    Example::
+
+        def order(position, move, child):
+            return -(child.left % 4)
     """
     return 0
 
 
 @verb
 def plies_left(position: Any) -> int:
-    """An upper bound on the plies until the game is over; default 1000: unknown.
+    """Return an upper bound on the plies until the game is over; default 1000: unknown.
 
-    A solver leaves small subtrees to plain search; how many plies these have depends on
-    ``MAX_MOVES``, so let that be tight.
+    Called at the nodes of a solver, which leaves small subtrees to plain search; how many plies
+    these have depends on ``MAX_MOVES``, so let that be tight.
+
+    Example::
+
+        def plies_left(position):
+            return position.left
     """
     return 1000
 
 
 @verb
 def scout(position: Any) -> int:
-    """The depth of a search by estimates that goes before a proof; default 0: none.
+    """Return the depth of a search by estimates that goes before a proof; default 0: none.
 
-    Its score is the value that a solver asks for first, and its moves are tried first.  It
-    pays where ``evaluate`` foretells values well and a proof takes millions of nodes.
+    Called once, where a proof begins.  The search's score is the value that the solver asks for
+    first, and its moves are tried first.  It pays where ``evaluate`` foretells values well and a
+    proof takes millions of nodes.
+
+    Example::
+
+        def scout(position):
+            return 8 if position.left > 40 else 0
     """
     return 0
 
 
-# Optional: what helps a search that has to stop before the end of the game ---------------
+@verb
+def settled(position: Any) -> tuple[int, int]:
+    """Return what of the value is decided already, and the key of what is left to play for.
+
+    Called where a solver looks a position up; for games of points, such as seeds in stores or boxes
+    won.  Two positions with the same key must have values that differ as their settled parts do, so
+    only one of them has to be solved.  They are turned alike in the frame of :func:`canonical`.
+    Default: 0, and the key of the class of :func:`canonical`.
+
+    Example::
+
+        def settled(position):
+            return position.lead, position.boxes_left
+    """
+    word, _ = canonical(position)
+    return 0, word
+
+
+# Heuristics: for searches that stop before the end of the game ---------------------------
+
+
+@verb
+def evaluate(position: Any) -> int:
+    """Return an estimate of the value for the mover; default 0.
+
+    Called at the leaves of a search (``static_eval``), of any position of a game that goes on, also
+    where chance has to decide.
+
+    Example::
+
+        def evaluate(position):
+            return -10 if position.left % 4 == 0 else 10
+    """
+    return 0
 
 
 @verb
 def noisy(position: Any, buffer: Any, at: int) -> int:
-    """Like :func:`moves`, but only those that change estimates much; default: none.
+    """Write moves as :func:`moves` does, those that change estimates much; default: none.
 
-    Captures, promotions, threats: where a search would stop, it goes on with these until
-    the position is quiet (quiescence).  Not moving on is always another choice.
+    Called where a search would stop: it goes on with these moves, captures, promotions or threats,
+    until the position is quiet (quiescence search).  Not moving on is always another choice (stand
+    pat).
+
+    Example::
+
+        def noisy(position, buffer, at):
+            if position.left <= 3:
+                buffer[at] = position.left
+                at += 1
+            return at
     """
     return at
 
 
 @verb
 def check(position: Any) -> bool:
-    """Whether the mover has to meet a threat at once, as in check; default False.
+    """Return whether the mover has to meet a threat at once, as in check; default False.
 
-    An estimate says nothing there: a search that would stop plays all moves, not only
-    :func:`noisy` ones, and does not prune by margins or pass.
+    Called at every node (``in_check``).  An estimate says nothing there: a search that would stop
+    plays all moves, not only :func:`noisy` ones, and does not prune by margins or pass.
+
+    Example::
+
+        def check(position):
+            return position.attackers != 0
     """
     return False
 
 
 @verb
 def gain(position: Any, move: int) -> int:
-    """What a noisy move wins at first sight, in the unit of ``evaluate``; default 0.
+    """Return what a noisy move wins at first sight, in the unit of ``evaluate``; default 0.
 
-    What it takes, say, before any answer; 0 for a quiet move.  A search tries moves that win
-    more earlier, and skips them where even that is not enough.
+    Called for move ordering and for futility and delta pruning.  What it takes, say, before any
+    answer; 0 for a quiet move.
+
+    Example::
+
+        def gain(position, move):
+            return 100 * ((position.theirs >> move) & 1)
     """
     return 0
 
 
 @verb
 def exchange(position: Any, move: int, least: int) -> bool:
-    """Whether a move wins *least* or more after the best answers on its square.
+    """Return whether a move wins *least* or more after the best answers on its square.
 
-    The static exchange value, in the unit of ``evaluate``, compared with a number; default: that
-    of its :func:`gain`.  A search tries noisy moves that lose last, and does not try them where
-    it looks only for what changes estimates much.
+    The static exchange evaluation (SEE) compared with a number, in the unit of ``evaluate``;
+    default: that of its :func:`gain`.  Called for noisy moves: those that lose are tried last, and
+    not at all in quiescence search.  It must say no to more than the gain.
+
+    Example::
+
+        def exchange(position, move, least):
+            return gain(position, move) >= least
     """
     return gain(position, move) >= least  # type: ignore[no-any-return]
 
 
 @verb
 def pattern(position: Any, move: int) -> int:
-    """What moves that do alike have in common, 0 to 1023; default: the move modulo 1024.
+    """Return what moves that do alike have in common, 0 to 1023; default: the move modulo 1024.
 
-    Such as which piece goes where.  If a game defines it, a search learns which move is good
-    after which.
+    Such as which piece goes where.  Called for move ordering: if a game defines it, a search learns
+    which move is good after which (continuation history).
+
+    Example::
+
+        def pattern(position, move):
+            return move % 64
     """
     return move % 1024
 
 
 @verb
 def extension(position: Any, move: int, child: Any) -> int:
-    """The plies by which a search goes deeper after a move; default 0.
+    """Return the plies by which a search goes deeper after a move; default 0.
 
-    1 after moves that leave little choice (a check, a threat to win at once), so that
-    they do not push what matters out of sight.
+    Called for each move that is searched.  1 after moves that leave little choice (a check, a
+    threat to win at once), so that they do not push what matters beyond the horizon.
+
+    Example::
+
+        def extension(position, move, child):
+            return 1 if child.left <= 3 else 0
     """
     return 0
 
 
 @verb
 def skip(position: Any) -> tuple[bool, Any]:
-    """Whether a turn may be passed to test a position, and the position after that.
+    """Return whether a turn may be passed to test a position, and the position after that.
 
-    The test (a null move) assumes that having to move is no handicap: if even a pass is
-    good enough, so is the best move.  Default: it may not.  In positions where it is
-    wrong (zugzwang) a game says no.
+    Called before the moves of a node are searched.  The test (a null move) assumes that having to
+    move is no handicap: if even a pass is good enough, so is the best move.  Where that is wrong
+    (zugzwang) a game must say no.  Default: it may not be passed.
+
+    Example::
+
+        def skip(position):
+            passed = position._replace(mine=position.theirs, theirs=position.mine)
+            return position.stones > 6, passed
     """
     return False, position
 
 
 @verb
 def deviation(position: Any, deep: int, shallow: int) -> float:
-    """How far the scores at two depths are apart (standard deviation); default 0: not known.
+    """Return how far the scores at two depths are apart (standard deviation); default 0: unknown.
 
     The depths are plies, *deep* more than *shallow* and both odd or both even; the unit is that
-    of ``evaluate``.  A search of *shallow* plies then tells what one of *deep* plies would
-    (ProbCut).  ``cutnode lab deviation`` measures it.
+    of ``evaluate``.  Called before the moves of a node are searched: a search of *shallow* plies
+    then tells what one of *deep* plies would (ProbCut).  ``cutnode lab deviation`` measures it.
+
+    Example::
+
+        def deviation(position, deep, shallow):
+            return 1.5 * (deep - shallow)
     """
     return 0.0
 
 
 @verb
 def features(position: Any) -> tuple[float, ...]:
-    """What the mover and the other have, twelve numbers of 0 or more; default: all 0.
+    """Return what the mover and the other have, twelve numbers of 0 or more; default: all 0.
 
-    For each of ``engine.kernels.optionality.FEATURES`` (move count, build options, material,
-    territory, resources, threat) how much the mover has, and then how much the other
-    has.  An evaluation of optionality weighs them.
+    Called at the leaves of a search with an evaluation of optionality, which weighs them.  For each
+    of ``engine.kernels.optionality.FEATURES`` (move count, build options, material, territory,
+    resources, threat) how much the mover has, and then how much the other has.
+
+    Example::
+
+        def features(position):
+            return 0, 0, 0, 0, popcount(position.mine), popcount(position.theirs), 0, 0, 0, 0, 0, 0
     """
     return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 
 
-# Optional: equivalent positions -------------------------------------------------------
-
-
-@verb
-def canonical(position: Any) -> tuple[int, int]:
-    """The key of a class of equivalent positions, and how this one is turned in it.
-
-    Positions with the same canonical key must have the same value.  The second number is
-    the game's own code for the symmetry that takes this position to its class's frame;
-    0 means none.  Default: ``key(position), 0``.
-    """
-    return key(position), 0
-
-
-@verb
-def canonical_move(position: Any, move: int, symmetry: int) -> int:
-    """A move of this position as seen in the canonical frame; default: unchanged."""
-    return move
-
-
-@verb
-def original_move(position: Any, move: int, symmetry: int) -> int:
-    """The inverse of :func:`canonical_move`; default: the same once more.
-
-    Mirror images and half turns are their own inverses.  Games that turn boards by a quarter define
-    it.
-    """
-    return canonical_move(position, move, symmetry)  # type: ignore[no-any-return]
-
-
-@verb
-def settled(position: Any) -> tuple[int, int]:
-    """What of the value is decided already, and the key of what is left to play for.
-
-    For games of points: two positions with the same key have values that differ as their
-    settled parts do (seeds in stores, boxes won), so a solver need solve only one of
-    them.  They are turned alike in the frame of :func:`canonical`.  Default: 0, and the key
-    of the class of :func:`canonical`.
-    """
-    word, _ = canonical(position)
-    return 0, word
-
-
-# Optional: games that are not strictly alternating ------------------------------------
+# Chance: dice, extra turns and positions that come back ----------------------------------
 
 
 @verb
 def turn(position: Any) -> int:
-    """The player to move, 0 or 1; default: the players alternate.
+    """Return the player to move, 0 or 1; default: the players alternate.
 
-    Defined by games in which a player can move again (extra turns, turns of several
-    actions).  A pass is a move like any other and needs no ``turn``.
+    Called after every move of games that define it: those in which a player can move again (extra
+    turns, turns of several actions).  A pass is a move like any other and needs no ``turn``.
+
+    Example::
+
+        def turn(position):
+            return 1 if position.second else 0
     """
     raise NotImplementedError
 
@@ -446,57 +578,141 @@ def moves_again(cls: type) -> Callable[..., Any]:
 
 @verb
 def free_move(position: Any, move: int, child: Any) -> bool:
-    """Whether a move costs no depth; default: if the mover moves again.
+    """Return whether a move costs no depth; default: if the mover moves again.
 
-    A search counts depth in turns, so a turn of several actions is one ply, and a game may
-    say that a pass is none.  ``MAX_ACTIONS`` free moves in a row, no more, are free.
+    Called for each move that is searched.  A search counts depth in turns, so a turn of several
+    actions is one ply, and a game may say that a pass is none.  ``MAX_ACTIONS`` free moves in a
+    row, no more, are free.
+
+    Example::
+
+        def free_move(position, move, child):
+            return move == PASS
     """
     return moves_again(position, child)  # type: ignore[no-any-return]
 
 
 @verb
 def chance(position: Any) -> int:
-    """How many outcomes a chance event has here (dice, cards); default 0: none.
+    """Return how many outcomes a chance event has here (dice, cards); default 0: none.
 
-    At a position with outcomes nobody moves; :func:`moves` is not called.
+    Called at every position where the game goes on.  At a position with outcomes nobody moves;
+    :func:`moves` is not called.
+
+    Example::
+
+        def chance(position):
+            return 6 if position.roll == 0 else 0
     """
     return 0
 
 
 @verb
 def chance_outcome(position: Any, index: int) -> tuple[float, Any]:
-    """The probability of outcome *index*, and the position after it.
+    """Return the probability of outcome *index*, and the position after it.
 
-    The mover stays the same unless the game defines :func:`turn`.
+    Called for each outcome; the probabilities must sum to one.  The mover stays the same unless the
+    game defines :func:`turn`.
+
+    Example::
+
+        def chance_outcome(position, index):
+            return 1 / 6, position._replace(roll=index + 1)
     """
     return 0.0, position
 
 
 @verb
 def reversible(position: Any, child: Any) -> bool:
-    """Whether play can come back to *position* after *child*; default False.
+    """Return whether play can come back to *position* after *child*; default False.
 
-    Games in which positions recur say so here; a position that repeats one of the line
-    of play, with only reversible steps between, is a draw (value 0).  In a game that is played
-    it has to occur ``REPETITIONS`` times.
+    Called after every move.  Games in which positions recur must say so here; a position that
+    repeats one of the line of play, with only reversible steps between, is a draw (value 0).  In a
+    game that is played it has to occur ``REPETITIONS`` times.
+
+    Example::
+
+        def reversible(position, child):
+            return position.men == child.men
     """
     return False
 
 
 @verb
 def recurrence(position: Any) -> int:
-    """The word by which a repetition is known; default: the ``key``.
+    """Return the word by which a repetition is known; default: the ``key``.
 
-    For positions that hold what changes while they recur, such as a clock.
+    Called in games with :func:`reversible` moves; for positions that hold what changes while they
+    recur, such as a clock.
+
+    Example::
+
+        def recurrence(position):
+            return position.zobrist
     """
     return key(position)  # type: ignore[no-any-return]
 
 
 @verb
 def drawn(position: Any) -> bool:
-    """Whether a rule ends the game as a draw although there are moves; default False.
+    """Return whether a rule ends the game as a draw although there are moves; default False.
 
-    Too many moves without progress, say, or pieces that cannot win.  :func:`outcome` goes first.
-    Counting (perft) goes on there, and so does a search that is asked for a move.
+    Called after :func:`outcome`, at all but the first position of a search: too many moves without
+    progress, say, or pieces that cannot win.  Counting (perft) goes on there, and so does a search
+    that is asked for a move.
+
+    Example::
+
+        def drawn(position):
+            return position.clock >= 100
     """
     return False
+
+
+# Symmetry: equivalent positions -----------------------------------------------------------
+
+
+@verb
+def canonical(position: Any) -> tuple[int, int]:
+    """Return the key of a class of equivalent positions, and how this one is turned in it.
+
+    Called where a position is looked up in a table.  Positions with the same canonical key must
+    have the same value.  The second number is the game's own code for the symmetry that takes this
+    position to its class's frame; 0 means none.  Default: ``key(position), 0``.
+
+    Example::
+
+        def canonical(position):
+            word, image = key(position), key(mirrored(position))
+            return (image, 1) if image < word else (word, 0)
+    """
+    return key(position), 0
+
+
+@verb
+def canonical_move(position: Any, move: int, symmetry: int) -> int:
+    """Return a move of this position as seen in the canonical frame; default: unchanged.
+
+    Called where a move is stored in a table.
+
+    Example::
+
+        def canonical_move(position, move, symmetry):
+            return 6 - move if symmetry else move
+    """
+    return move
+
+
+@verb
+def original_move(position: Any, move: int, symmetry: int) -> int:
+    """Return the inverse of :func:`canonical_move`; default: the same once more.
+
+    Called where a move is read from a table (hash move).  Mirror images and half turns are their
+    own inverses; games that turn boards by a quarter must define it.
+
+    Example::
+
+        def original_move(position, move, symmetry):
+            return (move + 9 * symmetry) % 36
+    """
+    return canonical_move(position, move, symmetry)  # type: ignore[no-any-return]

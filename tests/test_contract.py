@@ -1,0 +1,46 @@
+"""The text of the contract is right: its examples run, and each verb has one."""
+
+import inspect
+import re
+import textwrap
+
+import pytest
+
+import engine
+from engine import load_game, solve
+from engine.conformance import check
+from engine.contract import verbs
+from engine.contract.dispatch import VERBS
+
+GROUPS = ("core", "solver", "heuristics", "chance", "symmetry")
+
+
+def example(text, title):
+    """The indented block after a line that ends with a title and two colons."""
+    (block,) = re.findall(rf"{title}::\n\n((?:    .*\n|\n)+)", text + "\n")
+    return textwrap.dedent(block)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_each_verb_has_an_example(name):
+    space = {**vars(verbs), "Bits": engine.Bits, "popcount": engine.popcount}
+    exec(example(inspect.getdoc(VERBS[name]), "Example"), space)
+    wanted, given = (inspect.signature(verb).parameters for verb in (VERBS[name], space[name]))
+    assert list(wanted) == list(given)
+
+
+def test_each_verb_is_in_one_group():
+    words = re.split(rf"^({'|'.join(GROUPS)})\b", verbs.__doc__, flags=re.MULTILINE)
+    listed = " ".join(re.match(r"\s+``([a-z_ ]+)``", text)[1] for text in words[2::2])
+    assert words[1::2] == list(GROUPS)
+    assert listed.split() == list(VERBS)
+
+
+def test_the_whole_game_of_the_text(tmp_path):
+    file = tmp_path / "nim_of_the_text.py"
+    file.write_text(example(verbs.__doc__, "A whole game"))
+    assert len([line for line in file.read_text().splitlines() if line]) <= 25
+    game = load_game(str(file))
+    assert check(game) == []
+    assert solve(game.start()).value == 1
+    assert solve(game.parse("1")).value == -1 == solve(game.parse("left=20")).value
