@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 
-from peer_rules import comparison
-from peer_rules.comparison import compare_peers, draw, reference
-from peer_rules.packages import PEERS
-from peer_rules.programs import Count, Found, Program, Work
-from peer_rules.rules import EMPTY, MUTABLE, RULES, has_four, score_of
 from peers import main
 
+from benchmarks.peers import comparison
+from benchmarks.peers.comparison import compare_peers, draw, reference
+from benchmarks.peers.packages import PEERS
+from benchmarks.peers.programs import Count, Found, Program, Work
+from benchmarks.peers.rules import EMPTY, MUTABLE, RULES, has_four, score_of
 from engine import CutnodeError, load_game
 from engine.compiler.jit import jit_enabled
 from engine.contract.legal import legal_moves

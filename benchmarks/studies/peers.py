@@ -1,11 +1,11 @@
 """The same trees in other Python packages: nodes that agree, and CPU time.
 
     pip install -e '.[peers]'
-    python benchmarks/peers.py              # Connect Four 6 and 8 plies deep, tic-tac-toe
-    python benchmarks/peers.py --depths 10  # takes a minute and more
+    python -m benchmarks.studies.peers              # Connect Four 6 and 8 plies deep, tic-tac-toe
+    python -m benchmarks.studies.peers --depths 10  # takes a minute and more
 
 A package that is not installed has a row that says how to get it.  A program that visits other
-positions, or finds another move or score, makes the exit code 1.  See peer_rules/comparison.py.
+positions, or finds another move or score, makes the exit code 1.  See benchmarks/peers/comparison.py.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sys
 from typing import Any
 
 import click
-from peer_rules.comparison import compare_peers, draw
 
+from benchmarks.peers.comparison import compare_peers, draw
 from engine.cli.inputs import names_in, numbers_in
 from engine.cli.lab import OUTPUTS, deliver
 from engine.cli.options import integer, option

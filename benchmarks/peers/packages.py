@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from peer_rules.programs import WIN, Count, Found, Peer, Program, Work
-from peer_rules.rules import EMPTY, MUTABLE, RULES, STRIDE, WEIGHTS, WIDTH, State, score_of
+from benchmarks.peers.programs import WIN, Count, Found, Peer, Program, Work
+from benchmarks.peers.rules import EMPTY, MUTABLE, RULES, STRIDE, WEIGHTS, WIDTH, State, score_of
 
 __all__ = ["PEERS"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from peer_rules.programs import WIN
+from benchmarks.peers.programs import WIN
 
 __all__ = [
     "EMPTY",

@@ -27,6 +27,8 @@ from importlib import metadata
 from statistics import median
 from typing import Any
 
+from benchmarks.peers.packages import PEERS
+from benchmarks.peers.programs import DEEPEST, WIN, Count, Found, Peer, Program, Work
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import load_game
@@ -35,8 +37,6 @@ from engine.lab.measuring import INTERRUPTED, Progress, no_progress
 from engine.lab.study import Column, Study
 from engine.search.api import alphabeta
 from engine.search.searcher import Searcher
-from peer_rules.packages import PEERS
-from peer_rules.programs import DEEPEST, WIN, Count, Found, Peer, Program, Work
 
 __all__ = ["compare_peers", "draw", "reference"]
 
