@@ -14,36 +14,27 @@ import argparse
 import sys
 import time
 from statistics import median
-from typing import Any
 
-import numba
-from numba import types
-
-from engine import alphabeta, compiled, load_game
+from engine import alphabeta, load_game
+from engine.compiler.jit import Evaluator, Position, kernel
 from engine.compiler.memory import Memory
 from engine.contract.verbs import INFINITE, moves, outcome, play
 from engine.kernels.evaluation import estimate, evaluation_of
-from engine.kernels.reference import alphabeta_node, plain_dtype
+from engine.kernels.reference import PlainMemory, alphabeta_node, plain_dtype
 from engine.kernels.scores import WIN, final_score, limited
 
 
-def plain(position: Any) -> Any:
-    return numba.from_dtype(plain_dtype(position.instance_class))
-
-
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position,
-        evaluation,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        plain(position),
-    )
-)
-def bare_node(position, evaluation, alpha, beta, depth, ply, top, plain):
+@kernel
+def bare_node(
+    position: Position,
+    evaluation: Evaluator,
+    alpha: int,
+    beta: int,
+    depth: int,
+    ply: int,
+    top: int,
+    plain: PlainMemory,
+) -> int:
     """Textbook alpha-beta for players who take turns, and nothing else."""
     plain.nodes += 1
     over, value = outcome(position)

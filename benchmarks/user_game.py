@@ -69,7 +69,7 @@ def runs(name: str) -> dict[str, Callable[[], tuple[int, int]]]:
         f"perft {PERFT}": counted,
         f"minimax {MINIMAX}": plain(minimax, MINIMAX),
         f"alpha-beta {ALPHABETA}": plain(alphabeta, ALPHABETA),
-        f"no table {EXACT}": exact(techniques - {"table", "enhanced"}),
+        f"no table {EXACT}": exact(techniques - {"table", "enhanced_cutoffs"}),
         f"exact search {EXACT}": exact(techniques),
     }
 

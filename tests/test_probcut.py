@@ -97,7 +97,7 @@ def test_othello_is_foretold():
 def test_a_tree_tells_who_was_asked():
     tree = record_tree(START, 6, techniques=SOUND | {"probcut"}, plies=9, width=9, size=9999)
     nodes = list(tree.root.walk())
-    asked = [node for node in nodes if "foretold by 2 plies" in node.notes]
+    asked = [node for node in nodes if "ProbCut by 2 plies" in node.notes]
     cut = [node for node in nodes if node.reason == "ProbCut"]
     assert asked and cut
     assert all(node.notes and not node.children for node in cut)

@@ -69,7 +69,7 @@ def positions_of(name, count=4):
 def sets_of(cls):
     """Each exact technique alone and left out, and random sets."""
     suited = {name for name in EXACT if fits(cls, TECHNIQUES[name])}
-    needs = {"symmetry": {"table"}, "enhanced": {"table"}, "aspiration": {"deepening"}}
+    needs = {"symmetry": {"table"}, "enhanced_cutoffs": {"table"}, "aspiration": {"deepening"}}
     sets = [set(), suited]
     for name in suited:
         sets.append({name} | needs.get(name, set()))

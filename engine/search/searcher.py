@@ -68,21 +68,16 @@ from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import (
     ASPIRATION_DEPTH,
     ASPIRATION_WINDOW,
-    BLUNT,
-    BLUNT_REDUCTION,
     INLINE_NODES,
-    MARGINS,
     MOST_BEFORE,
     MOST_DEPTH,
-    ORDER_DEPTH,
-    SHARP,
-    SHARP_REDUCTION,
     SHORT_NODES,
 )
+from engine.kernels.profiles import MARGINS, NUMBERS, profile_of
 from engine.kernels.scores import WIN, final_score, is_decisive, limited
 from engine.kernels.search import search_root
 from engine.kernels.table import ENTRY_WORDS, move_of, probe
-from engine.kernels.techniques import choose
+from engine.kernels.techniques import TECHNIQUES, choose
 from engine.search.results import Iteration, Line, SearchResult
 from engine.search.running import UNLIMITED, Limits, require_limit, run_watched
 from engine.search.statistics import Statistics
@@ -205,18 +200,16 @@ class Searcher:
         words["plies"][0] = longest_line(self.cls)
         words["win"][0], words["step"][0], words["exact"][0] = self.win, self.step, self.exact
         words["turns"][0] = self.turns
-        words["order_depth"][0] = game_constant(self.cls, "ORDER_DEPTH", ORDER_DEPTH)
         words["purpose"][0] = self._purpose()
         for name in self.techniques:
             words[f"use_{name}"][0] = 1
+        profile = profile_of(self.cls).suited_to(self.techniques)
         unit = game_constant(self.cls, "UNIT", 0)
-        for name, margin in MARGINS.items():
-            words[f"{name}_margin"][0] = int(margin * unit)
-        sharp = defines(self.cls, "gain") and "quiescence" in self.techniques
-        for name, number in (SHARP if sharp else BLUNT).items():
-            words[name][0] = number
-        base, divisor = SHARP_REDUCTION if sharp else BLUNT_REDUCTION
-        words["reduction"][:] = reductions(base, divisor)
+        for name in MARGINS:
+            words[f"{name}_margin"][0] = int(getattr(profile, f"{name}_margin") * unit)
+        for name in NUMBERS:
+            words[name][0] = getattr(profile, name)
+        words["lmr_reductions"][:] = reductions(profile.reduction_base, profile.reduction_divisor)
         if self.has_chance:
             words["debug"][0] = self.debug
             words["value_limit"][0] = value_limit(self.cls)
@@ -224,7 +217,7 @@ class Searcher:
 
     def _purpose(self) -> int:
         """Part of the keys of the table: scores of different meaning must not be mixed."""
-        selective = () if self.exact else sorted(self.techniques)
+        selective = () if self.exact else sorted(TECHNIQUES[name].key for name in self.techniques)
         symmetry = "symmetry" in self.techniques
         meaning = (self.evaluation.meaning, self.step, self.turns, symmetry, selective)
         name = f"{game_name(self.cls)} {meaning}"
@@ -270,9 +263,9 @@ class Searcher:
 
     def unlearn(self) -> None:
         """Forget what earlier searches learned of moves; the table keeps what it has."""
-        for name in ("history", "continued"):
+        for name in ("history", "continuation_history"):
             self.memory.fill(name, 0)
-        for name in ("killers", "counters"):
+        for name in ("killers", "countermoves"):
             self.memory.fill(name, NO_MOVE)
 
     def check(
@@ -429,8 +422,8 @@ class _Task:
         entry_words = chance_table.ENTRY_WORDS if searcher.has_chance else ENTRY_WORDS
         searcher.table.claim(searcher.cls, entry_words)
         searcher.memory.clear(COUNTERS)
-        searcher.memory.fill("barred", NO_MOVE)
-        for name in ("stop", "excluded", "foretelling", "shared"):
+        searcher.memory.fill("excluded_move", NO_MOVE)
+        for name in ("stop", "root_excluded", "probcut_level", "shared"):
             self.words[name][0] = 0
 
     def join(self, crew: Crew, history: Sequence[Any]) -> None:
@@ -508,17 +501,17 @@ class _Task:
         words = self.words
         found: list[Line] = []
         proven = True
-        barred = self._barred()
-        if barred:
-            words["excluded_moves"][: len(barred)] = barred
-        words["excluded"][0] = len(barred)
+        excluded = self._excluded()
+        if excluded:
+            words["root_excluded_moves"][: len(excluded)] = excluded
+        words["root_excluded"][0] = len(excluded)
         choices = len(self.moves()) if self.lines > 1 else 1
         best: float | None = None
         self.interim = None
         for number in range(min(self.lines, choices) or 1):
             value = self._score(depth, number)
             if value is None:
-                words["excluded"][0] = 0
+                words["root_excluded"][0] = 0
                 return False
             proven &= self.proven
             best = value if best is None else max(best, value)
@@ -526,9 +519,9 @@ class _Task:
             if not line:
                 break  # chance decides
             found.append(Line(line[0], value, line))
-            words["excluded_moves"][len(barred) + number] = line[0]
-            words["excluded"][0] += 1
-        words["excluded"][0] = 0
+            words["root_excluded_moves"][len(excluded) + number] = line[0]
+            words["root_excluded"][0] += 1
+        words["root_excluded"][0] = 0
         found.sort(key=lambda line: -line.value)
         spent = self.clock.elapsed()
         assert best is not None
@@ -550,7 +543,7 @@ class _Task:
         """The moves to choose from."""
         return legal_moves(self.position) if self.allowed is None else self.allowed
 
-    def _barred(self) -> list[int]:
+    def _excluded(self) -> list[int]:
         """The moves that are not to choose from."""
         if self.allowed is None:
             return []
@@ -733,11 +726,11 @@ class _Task:
             if move == ties[0].move:
                 continue
             others = [other for other in moves if other != move]
-            words["excluded_moves"][: len(others)] = others
-            words["excluded"][0] = len(others)
+            words["root_excluded_moves"][: len(others)] = others
+            words["root_excluded"][0] = len(others)
             value = self._call(last.value - 1, least, last.depth)
             line = tuple(int(m) for m in words["line"][: words["length"][0]])
-            words["excluded"][0] = 0
+            words["root_excluded"][0] = 0
             if value is None:
                 return
             if value >= least:
@@ -798,8 +791,8 @@ class _Task:
         def follow(move: int) -> None:
             nonlocal position, actions
             child = play(position, move)
-            gratis = is_free_move(position, move, child, actions, searcher.turns)
-            position, actions = child, actions + 1 if gratis else 0
+            is_free = is_free_move(position, move, child, actions, searcher.turns)
+            position, actions = child, actions + 1 if is_free else 0
             moves.append(move)
 
         for move in line.pv:
