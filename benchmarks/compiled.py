@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba import types
 
 from engine import Bits, compiled, popcount
+from engine.compiler.jit import Evaluator, Position, kernel
 from engine.contract.verbs import INFINITE, moves, outcome, play
 from engine.kernels.evaluation import estimate
-from engine.kernels.reference import plain_dtype
+from engine.kernels.reference import PlainMemory
 from engine.kernels.scores import final_score, limited
 from engine.kernels.table import begin, open_whole, probe, store
 from games.othello.discs import mobility
@@ -28,16 +28,17 @@ def count_moves(position):
     return popcount(mobility(position))
 
 
-def plain(position: Any) -> Any:
-    return numba.from_dtype(plain_dtype(position.instance_class))
-
-
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position, evaluation, *[types.int64] * 5, plain(position)
-    )
-)
-def strictly_alternating_node(position, evaluation, alpha, beta, depth, ply, top, plain):
+@kernel
+def strictly_alternating_node(
+    position: Position,
+    evaluation: Evaluator,
+    alpha: int,
+    beta: int,
+    depth: int,
+    ply: int,
+    top: int,
+    plain: PlainMemory,
+) -> int:
     """Textbook alpha-beta for players who take turns, and nothing else."""
     plain.nodes += 1
     over, value = outcome(position)

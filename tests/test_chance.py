@@ -323,7 +323,14 @@ def test_same_limits_same_nodes(engine):
 
 
 def test_techniques_that_need_null_windows_are_refused():
-    for name in ("pvs", "aspiration", "reduction", "enhanced", "distance", "quiescence"):
+    for name in (
+        "pvs",
+        "aspiration",
+        "late_move_reductions",
+        "enhanced_cutoffs",
+        "mate_distance",
+        "quiescence",
+    ):
         with pytest.raises(GameError, match=f"race has chance: a search with chance has no {name}"):
             Searcher(race.start(), techniques=[name, "deepening"])
     with pytest.raises(GameError, match=r"race has chance: mtdf cannot search it"):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-import numba
 import pytest
 from click.testing import CliRunner
 from data import FOLDER, rows
 from hypothesis import example, given
 from hypothesis import strategies as st
-from numba import types
 
 from engine import (
     NO_MOVE,
@@ -23,7 +21,7 @@ from engine import (
     perft,
 )
 from engine.cli.main import main
-from engine.compiler.jit import compiled, jit_enabled
+from engine.compiler.jit import Position, jit_enabled, kernel
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
     check,
@@ -36,7 +34,7 @@ from engine.contract.verbs import (
     recurrence,
     reversible,
 )
-from engine.kernels.node import rank_moves, search_dtype
+from engine.kernels.node import SearchMemory, rank_moves
 from engine.kernels.ordering import bring_best, ranked_move
 from games import chess
 from games.chess import move_text, parse_move, parse_position, position_text, set_up, start
@@ -78,16 +76,8 @@ def test_perft_that_makes_every_move(fen, counts):
     assert perft(parse_position(fen), depth, bulk=False) == lines
 
 
-@compiled(
-    signature=lambda position: types.int64(
-        position,
-        types.int64,
-        types.int64,
-        types.int64,
-        numba.from_dtype(search_dtype(position.instance_class)),
-    )
-)
-def count_picked(position, depth, ply, top, search):
+@kernel
+def count_picked(position: Position, depth: int, ply: int, top: int, search: SearchMemory) -> int:
     """Lines of *depth* moves, each taken from the search's picker after some known move."""
     if depth == 0:
         return 1

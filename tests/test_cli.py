@@ -546,9 +546,25 @@ BAD_INPUT = {
     (*SOLVE, "--file", "-"): "standard input holds no positions",
     ("search", "connect4", "--techniques", "tabel"): "there is no technique 'tabel'; did you",
     ("search", "connect4", "--without", "killer"): "there is no technique 'killer'; did you",
-    ("search", "connect4", "--techniques", "null"): "connect4 does not allow null: it does not",
-    ("search", "connect4", "--techniques", "enhanced"): "enhanced makes no sense without table",
-    ("search", "connect4", "--exact", "--techniques", "late"): "late is selective",
+    (
+        "search",
+        "connect4",
+        "--techniques",
+        "null_move",
+    ): "connect4 does not allow null_move: it does not",
+    (
+        "search",
+        "connect4",
+        "--techniques",
+        "enhanced_cutoffs",
+    ): "enhanced_cutoffs makes no sense without table",
+    (
+        "search",
+        "connect4",
+        "--exact",
+        "--techniques",
+        "late_move_pruning",
+    ): "late_move_pruning is selective",
     ("search", "connect4", "--depth", "64"): "a depth is 0..63 plies, not 64",
     ("search", "connect4", "--seconds", "inf"): "a time limit is a number of seconds, more than",
     (

@@ -302,10 +302,13 @@ def test_a_stop_ends_a_search_at_once(engine):
     ("options", "message"),
     [
         ({"techniques": ["tabel"]}, "there is no technique 'tabel'; did you mean 'table'?"),
-        ({"techniques": ["null"]}, "connect4 does not allow null: it does not define skip"),
+        (
+            {"techniques": ["null_move"]},
+            "connect4 does not allow null_move: it does not define skip",
+        ),
         ({"techniques": ["futility"]}, "does not allow futility: it does not define UNIT"),
         ({"techniques": ["symmetry"]}, "symmetry makes no sense without table"),
-        ({"techniques": ["late"], "exact": True}, "late is selective"),
+        ({"techniques": ["late_move_pruning"], "exact": True}, "late_move_pruning is selective"),
         ({"evaluation": "cell"}, "no evaluation 'cell'; did you mean 'cells'?"),
         ({"driver": "negascout"}, "a driver is one of alphabeta, mtdf, not 'negascout'"),
         ({"table": 0}, "at least 1 MiB"),
@@ -400,8 +403,8 @@ def test_lines_by_null_windows_with_selective_techniques():
 
 def test_techniques_of_a_game():
     cls = type(EMPTY)
-    assert {"order", "symmetry", "distance"} <= choose(cls, None)
-    assert not {"null", "futility", "quiescence"} & choose(cls, None)
+    assert {"order", "symmetry", "mate_distance"} <= choose(cls, None)
+    assert not {"null_move", "futility", "quiescence"} & choose(cls, None)
     assert choose(cls, None, exact=True) == choose(cls, None) & EXACT
     assert choose(cls, []) == frozenset()
     assert all(technique.about for technique in TECHNIQUES.values())
@@ -409,7 +412,12 @@ def test_techniques_of_a_game():
 
 def test_leaving_out_takes_what_depends():
     chosen = choose(type(EMPTY), None)
-    assert chosen - leave_out(chosen, ["table"]) == {"table", "symmetry", "enhanced", "internal"}
+    assert chosen - leave_out(chosen, ["table"]) == {
+        "table",
+        "symmetry",
+        "enhanced_cutoffs",
+        "internal_iterative_reduction",
+    }
     with pytest.raises(CutnodeError, match="did you mean 'killers'"):
         leave_out(chosen, ["killer"])
 

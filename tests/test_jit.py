@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,7 +20,19 @@ from numba import types
 
 import engine
 from engine.compiler import cache
-from engine.compiler.jit import Kernel, compiled, jit_enabled
+from engine.compiler.jit import (
+    Evaluator,
+    Kernel,
+    Numbers,
+    Position,
+    Words,
+    compiled,
+    jit_enabled,
+    kernel,
+    record,
+    records,
+)
+from engine.contract.bits import Bits
 from engine.contract.errors import GameError
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
@@ -50,14 +63,13 @@ def evaluate(position):
 
 KERNELS = """
 import numpy as np
-from numba import types
 
 from engine.contract.verbs import evaluate
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Position, compiled, kernel
 
 
-@compiled(signature=lambda position: types.int64(position, types.int64, types.int64))
-def total(position, times, start):
+@kernel
+def total(position: Position, times: int, start: int) -> int:
     \"\"\"A kernel that calls itself.\"\"\"
     if times == 0:
         return start
@@ -69,8 +81,8 @@ def from_zero(position, times):
     return total(position, times, 0)
 
 
-@compiled(signature=lambda position: types.int64(position, types.int64))
-def caller(position, times):
+@kernel
+def caller(position: Position, times: int) -> int:
     return from_zero(position, times)
 """
 
@@ -182,8 +194,8 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
     first = project.run(kernel="caller")
     assert first.answer == ANSWER
     assert sorted(message.split()[1] for message in first.announced) == ["caller", "total"]
-    for kernel in ("caller", "total"):
-        again = project.run(kernel=kernel)
+    for name in ("caller", "total"):
+        again = project.run(kernel=name)
         assert (again.answer, again.announced) == (ANSWER, [])
 
 
@@ -528,14 +540,49 @@ def test_compiled_function_stays_itself_to_python():
 
 
 def test_kernel_is_not_compiled_for_other_arguments():
-    @compiled(signature=lambda position: types.int64(position))
-    def kernel(position):
+    @kernel
+    def one(position: Position) -> int:
         """Of no use."""
         return 1
 
-    assert isinstance(kernel, Kernel)
-    assert kernel.__doc__ == "Of no use."
+    assert isinstance(one, Kernel)
+    assert one.__doc__ == "Of no use."
     with pytest.raises(TypeError, match="No matching definition"):
-        kernel(np.int64(1))
+        one(np.int64(1))
     with pytest.raises(GameError, match="must be a NamedTuple"):
-        kernel.specialise(int)
+        one.specialise(int)
+
+
+class Pair(NamedTuple):
+    first: int
+    second: Bits
+
+
+def test_types_of_a_kernel_follow_from_its_annotations():
+    @kernel
+    def every(
+        position: Position,
+        evaluation: Evaluator,
+        number: int,
+        real: float,
+        answer: bool,
+        word: Bits,
+        pair: Pair,
+        words: Words,
+        numbers: Numbers,
+        memory: Annotated[Any, record(lambda cls: np.dtype([(cls.__name__, np.int64)]))],
+        several: Annotated[Any, records(lambda cls: np.dtype([("bits", np.uint64)]))],
+    ) -> None:
+        """Of no use."""
+
+    evaluation = SimpleNamespace(type=types.int8)
+    found = every.signature(Pair, evaluation)
+    pair = types.BaseTuple.from_types([types.int64, types.uint64], Pair)
+    assert found.return_type == types.void
+    assert found.args[:9] == (
+        *(pair, types.int8, types.int64, types.float64, types.boolean, types.uint64, pair),
+        *(types.uint64[::1], types.int64[::1]),
+    )
+    memory, several = found.args[9:]
+    assert list(memory.fields) == ["Pair"]
+    assert list(several.dtype.fields) == ["bits"]

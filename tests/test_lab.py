@@ -37,7 +37,7 @@ ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
 CONNECT4 = load_game("connect4")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
-FEW = ("table", "deepening", "enhanced", "killers", "reduction")
+FEW = ("table", "deepening", "enhanced_cutoffs", "killers", "late_move_reductions")
 
 
 def cutnode(*args: object, stdin: str = "") -> Result:
@@ -84,8 +84,8 @@ def test_counts_are_those_of_the_searches(study):
         "search": (),
         "+ deepening": ("table", "deepening"),
         "+ reduction": FEW,
-        "- table": ("deepening", "killers", "reduction"),
-        "- killers": ("table", "deepening", "enhanced", "reduction"),
+        "- table": ("deepening", "killers", "late_move_reductions"),
+        "- killers": ("table", "deepening", "enhanced_cutoffs", "late_move_reductions"),
     }
     for step, techniques in sets.items():
         engine = Searcher(start, techniques=techniques)
@@ -113,7 +113,13 @@ def test_exact_sets_always_agree_with_the_exact_result(study):
 
 
 def test_agreement_of_selective_techniques():
-    techniques = ("table", "deepening", "reduction", "internal", "late")
+    techniques = (
+        "table",
+        "deepening",
+        "late_move_reductions",
+        "internal_iterative_reduction",
+        "late_move_pruning",
+    )
     study = ablation(SOME, 5, techniques=techniques, runs=1)
     engine = Searcher(SOME[0], techniques=techniques)
     values = moves = 0
@@ -280,7 +286,11 @@ BAD_INPUT = {
     ("--techniques", "symmetry,table"): "tictactoe does not allow symmetry",
     ("--techniques", "aspiration"): "aspiration makes no sense without deepening",
     ("--techniques", ""): "an ablation needs at least one technique",
-    ("--techniques", "late", "--exact"): "late is selective: an exact search does not use it",
+    (
+        "--techniques",
+        "late_move_pruning",
+        "--exact",
+    ): "late_move_pruning is selective: an exact search does not use it",
     ("--evaluation", "discs"): "tictactoe has no evaluation 'discs'",
     ("--json", "--csv"): "--json and --csv exclude each other",
     ("--report", "no_such_folder/a.html"): "no_such_folder/a.html cannot be written: there is no",

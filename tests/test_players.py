@@ -97,7 +97,17 @@ def test_full_width_leaves_nothing_out():
     cls = type(load_game("breakthrough").start())
     chosen = full_width(cls)
     assert {"quiescence", "table", "pvs", "killers"} <= chosen
-    assert not {"late", "futility", "reverse", "razoring", "reduction", "null"} & chosen
+    assert (
+        not {
+            "late_move_pruning",
+            "futility",
+            "reverse_futility",
+            "razoring",
+            "late_move_reductions",
+            "null_move",
+        }
+        & chosen
+    )
 
 
 def test_full_strength_is_the_engine():
@@ -138,7 +148,7 @@ def test_configuration_is_read():
         "exact": True,
     }
     player = make_player(GAME, "nodes=300,without=table,driver=mtdf")
-    assert not {"table", "enhanced"} & player.engine.techniques
+    assert not {"table", "enhanced_cutoffs"} & player.engine.techniques
     assert player.engine.driver == "mtdf"
     assert make_player(GAME, "depth=3,techniques=").engine.techniques == frozenset()
 

@@ -38,12 +38,12 @@ def test_games_tell_how_far_scores_are_apart():
 @compiled_only
 @pytest.mark.parametrize("depth", [5, 7, 8])
 def test_where_shallow_scores_are_true_nothing_is_lost(depth):
-    foretelling = Searcher(START, techniques=SOUND | {"probcut"})
+    probing = Searcher(START, techniques=SOUND | {"probcut"})
     exact = Searcher(START, exact=True)
     for position in (START, *(play(START, move) for move in range(3))):
         exact.clear()
-        foretelling.clear()
-        wanted, found = (each.search(position, depth=depth) for each in (exact, foretelling))
+        probing.clear()
+        wanted, found = (each.search(position, depth=depth) for each in (exact, probing))
         assert found.value == wanted.value == position.value
         assert not found.proven and not found.exact
         assert wanted.statistics.probcut_tries == 0
@@ -86,8 +86,8 @@ def test_othello_tells_more_deviation_later_and_for_shallower_searches():
 @pytest.mark.slow
 def test_othello_is_foretold():
     start = load_game("othello").start()
-    foretelling = Searcher(start, techniques=choose(type(start), None, exact=True) | {"probcut"})
-    results = [each.search(start, depth=10) for each in (foretelling, Searcher(start, exact=True))]
+    probing = Searcher(start, techniques=choose(type(start), None, exact=True) | {"probcut"})
+    results = [each.search(start, depth=10) for each in (probing, Searcher(start, exact=True))]
     counts = [result.statistics for result in results]
     assert counts[0].probcut_cutoffs > 0 == counts[1].probcut_tries
     assert results[0].nodes < results[1].nodes
@@ -97,7 +97,7 @@ def test_othello_is_foretold():
 def test_a_tree_tells_who_was_asked():
     tree = record_tree(START, 6, techniques=SOUND | {"probcut"}, plies=9, width=9, size=9999)
     nodes = list(tree.root.walk())
-    asked = [node for node in nodes if "foretold by 2 plies" in node.notes]
+    asked = [node for node in nodes if "ProbCut by 2 plies" in node.notes]
     cut = [node for node in nodes if node.reason == "ProbCut"]
     assert asked and cut
     assert all(node.notes and not node.children for node in cut)

@@ -69,7 +69,7 @@ def positions_of(name, count=4):
 def sets_of(cls):
     """Each exact technique alone and left out, and random sets."""
     suited = {name for name in EXACT if fits(cls, TECHNIQUES[name])}
-    needs = {"symmetry": {"table"}, "enhanced": {"table"}, "aspiration": {"deepening"}}
+    needs = {"symmetry": {"table"}, "enhanced_cutoffs": {"table"}, "aspiration": {"deepening"}}
     sets = [set(), suited]
     for name in suited:
         sets.append({name} | needs.get(name, set()))
@@ -88,8 +88,8 @@ def value_of_line(engine, position, line, depth):
         assert move in legal_moves(position)
         child = play(position, move)
         same = same == moves_again(position, child)
-        gratis = is_free_move(position, move, child, actions, engine.turns)
-        depth, actions = (depth, actions + 1) if gratis else (depth - 1, 0)
+        is_free = is_free_move(position, move, child, actions, engine.turns)
+        depth, actions = (depth, actions + 1) if is_free else (depth - 1, 0)
         position = child
         ply += 1
     over, value = outcome(position)

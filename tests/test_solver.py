@@ -28,7 +28,8 @@ from engine import (
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import moves_again, outcome, play
 from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
-from engine.kernels.solver import plies_for, question
+from engine.kernels.profiles import plies_for
+from engine.kernels.solver import question
 
 GAME = load_game("connect4")
 EASY, HARD = (

@@ -509,7 +509,14 @@ BAD_COMMANDS = {
     ),
     ("tictactoe", "--depth", "9", "--search", "minimax"): "this search visits more than 100,000 ",
     ("tictactoe", "0", "--depth", "2"): "move 1 of '0': '0' is not a cell",
-    ("tictactoe", "--depth", "2", "--exact", "--techniques", "late"): "late is selective",
+    (
+        "tictactoe",
+        "--depth",
+        "2",
+        "--exact",
+        "--techniques",
+        "late_move_pruning",
+    ): "late_move_pruning is selective",
 }
 
 

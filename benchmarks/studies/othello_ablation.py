@@ -20,6 +20,7 @@ import time
 
 from benchmarks.positions import ffo_endgames
 from engine import Bits, Table, solve
+from games import othello as game
 
 NEVER = 1000
 
@@ -30,8 +31,11 @@ PARTS = {
     "no stable discs": {"endings.STABLE": NEVER},
     "no odd regions": {"endings.QUADRANTS": [0]},
     "no code for the last squares": {"endings.LAST": 0},
-    "no children looked up": {"ENHANCED_PLIES": NEVER},
-    "no table": {"TABLE_PLIES": NEVER, "ENHANCED_PLIES": NEVER, "endings.SCOUTED": NEVER},
+    "no children looked up": {"PROFILE": game.PROFILE | {"enhanced_plies": NEVER}},
+    "no table": {
+        "PROFILE": game.PROFILE | {"table_plies": NEVER, "enhanced_plies": NEVER},
+        "endings.SCOUTED": NEVER,
+    },
 }
 
 

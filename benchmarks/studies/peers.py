@@ -5,7 +5,7 @@
     python -m benchmarks.studies.peers --depths 10  # takes a minute and more
 
 A package that is not installed has a row that says how to get it.  A program that visits other
-positions, or finds another move or score, makes the exit code 1.  See benchmarks/peers/comparison.py.
+positions, or finds another move or score, makes the exit code 1.
 """
 
 from __future__ import annotations

@@ -4,17 +4,21 @@
 the plain function; inside a kernel it is compiled for the types at hand and inlined.
 Rules of a game and all helpers of the engine are such functions.
 
-``@compiled(signature=...)`` makes a *kernel*: machine code that Python calls.  The
-signature is a function of the position's type, so one source serves every game and
-exactly one specialisation exists for each position type::
+``@kernel`` makes a *kernel*: machine code that Python calls, and that may call itself.  Its
+types follow from its annotations, so one source serves every game and exactly one
+specialisation exists for each position class::
 
-    @compiled(signature=lambda position: types.int64(position, types.int64))
-    def perft(position, depth): ...
+    @kernel
+    def perft(position: Position, depth: int, memory: PerftMemory) -> int: ...
 
-    perft.specialise(Position)      # compiled, or loaded from the cache
-    perft(position, depth)
+    perft.specialise(cls)           # compiled, or loaded from the cache
+    perft(position, depth, memory)
 
-Kernels may call themselves and each other.  Why the flags are what they are:
+An annotation is ``Position``, ``Evaluator``, a scalar (``int``, ``float``, ``bool``, ``Bits``), a
+``NamedTuple`` of scalars, or an ``Annotated`` alias that names a numba type, or a function that
+returns one for a position class: see ``record`` and ``Words``.
+
+Why the flags are what they are:
 
 * ``nogil``: other threads search the same table, watch the clock and take Ctrl-C.
 * ``error_model="numpy"``: no test for division by zero on the hot path.
@@ -30,13 +34,14 @@ Kernels may call themselves and each other.  Why the flags are what they are:
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
+import typing
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, TypeVar, overload
+from typing import Annotated, Any, TypeVar, overload
 
 import numba
+import numpy as np
 from numba import types
 from numba.core import config
 from numba.core.typeinfer import TypeInferer
@@ -45,12 +50,24 @@ from numba.extending import typeof_impl
 from engine.compiler.cache import KernelCache
 from engine.compiler.diagnosis import diagnose
 from engine.compiler.interpreter import Interpretable, interpret
+from engine.contract.bits import Bits
 from engine.contract.dispatch import is_plain
 from engine.contract.errors import CutnodeError
 from engine.contract.native import usable_in_compiled_code
 from engine.contract.positions import position_type
 
-__all__ = ["Kernel", "compiled", "jit_enabled"]
+__all__ = [
+    "Evaluator",
+    "Kernel",
+    "Numbers",
+    "Position",
+    "Words",
+    "compiled",
+    "jit_enabled",
+    "kernel",
+    "record",
+    "records",
+]
 
 _specialising = threading.RLock()
 
@@ -62,38 +79,101 @@ def jit_enabled() -> bool:
     return not config.DISABLE_JIT
 
 
+Resolver = Callable[[type, Any], types.Type]
+"""A function that returns the type of an argument for a position class and an evaluation."""
+
+
+def record(dtype: Callable[[Any], np.dtype[Any]]) -> Resolver:
+    """Return the type of a record whose layout depends on the position class."""
+    return lambda cls, evaluation: numba.from_dtype(dtype(cls))
+
+
+def records(dtype: Callable[[Any], np.dtype[Any]]) -> Resolver:
+    """Return the type of an array of such records."""
+    return lambda cls, evaluation: types.Array(numba.from_dtype(dtype(cls)), 1, "C")
+
+
+def _position(cls: type, evaluation: Any) -> types.Type:
+    return position_type(cls)
+
+
+def _evaluator(cls: type, evaluation: Any) -> types.Type:
+    return evaluation.type
+
+
+Position = Annotated[Any, _position]
+"""A position of the class for which a kernel is specialised."""
+
+Evaluator = Annotated[Any, _evaluator]
+"""The evaluation for which a kernel is specialised."""
+
+Words = Annotated[Any, types.uint64[::1]]
+"""An array of 64-bit words: packed positions, or a table."""
+
+Numbers = Annotated[Any, types.int64[::1]]
+
+_SCALARS: dict[Any, types.Type] = {
+    int: types.int64,
+    float: types.float64,
+    bool: types.boolean,
+    Bits: types.uint64,
+    type(None): types.void,
+}
+
+
+def _argument_type(hint: Any, cls: type, evaluation: Any) -> types.Type:
+    """Return the compiled type that an annotation means."""
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    if isinstance(hint, type):
+        return position_type(hint)  # of a NamedTuple
+    (meaning,) = hint.__metadata__
+    return meaning if isinstance(meaning, types.Type) else meaning(cls, evaluation)
+
+
 @overload
 def compiled(function: F, /) -> F: ...
 @overload
 def compiled(*, inline: bool = True) -> Callable[[F], F]: ...
-@overload
-def compiled(*, signature: Callable[..., Any]) -> Callable[[Callable[..., Any]], Kernel]: ...
-def compiled(function: Any = None, /, *, inline: bool = True, signature: Any = None) -> Any:
-    """Mark a function for compiled code, or make a kernel (see the module's text)."""
-    if signature is not None:
-        return lambda function: Kernel(function, signature)
+def compiled(function: Any = None, /, *, inline: bool = True) -> Any:
+    """Mark a function for compiled code (see the module's text)."""
     if function is not None:
         return usable_in_compiled_code(function, inline)
     return functools.partial(usable_in_compiled_code, inline=inline)
 
 
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Make a kernel, of the types that its annotations say (see the module's text)."""
+    return Kernel(function)
+
+
 class Kernel(Interpretable):
     """Machine code that Python calls: one source, one specialisation for a position type.
 
-    A kernel that estimates positions has a signature of the types of the position and of
-    the evaluation, and one specialisation for each pair.
+    A kernel with an ``Evaluator`` among its arguments has one for each pair of a position class
+    and an evaluation.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any]):
         self.__doc__ = function.__doc__
         self.function = function
         self.name = f"{function.__module__}.{function.__qualname__}"
-        self._signature = signature
-        self._estimates = len(inspect.signature(signature).parameters) == 2
         self._ready: dict[Any, Callable[..., Any]] = {}
         self.dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
         if jit_enabled():
             self.dispatcher._can_compile = False
+
+    @functools.cached_property
+    def _hints(self) -> dict[str, Any]:
+        """The annotations of the arguments in their order, and then that of the result."""
+        return typing.get_type_hints(self.function, include_extras=True)
+
+    def signature(self, cls: type, evaluation: Any = None) -> Any:
+        """The numba signature for a position class, from the annotations."""
+        *arguments, result = (
+            _argument_type(hint, cls, evaluation) for hint in self._hints.values()
+        )
+        return result(*arguments)
 
     def __call__(self, *args: Any) -> Any:
         return self.dispatcher(*args)
@@ -109,7 +189,7 @@ class Kernel(Interpretable):
         """
         if is_plain(cls):
             return interpret(self.function, cls)
-        kind = evaluation.type if self._estimates else None
+        kind = evaluation.type if Evaluator in self._hints.values() else None
         ready = self._ready.get((cls, kind))  # without waiting for what others compile
         if ready is not None:
             return ready
@@ -119,12 +199,11 @@ class Kernel(Interpretable):
             return self._ready[cls, kind]
 
     def _specialise(self, cls: type, evaluation: Any) -> Callable[..., Any]:
-        position = position_type(cls)
         self.dispatcher._cache = KernelCache(self, cls, evaluation)
         self.dispatcher._can_compile = True
         try:
-            signature = (position, evaluation.type) if evaluation else (position,)
-            return self.dispatcher.compile(self._signature(*signature))  # type: ignore[no-any-return]
+            signature = self.signature(cls, evaluation)
+            return self.dispatcher.compile(signature)  # type: ignore[no-any-return]
         except CutnodeError:
             raise
         except Exception as error:

@@ -93,12 +93,10 @@ makes of the rest:
     A search takes the second time for it.
 ``MAX_ACTIONS``
     Most moves in a row that are free (see :func:`free_move`), default 4.
-``ORDER_DEPTH``
-    The least depth, in plies left, of a node where a search of limited depth asks ``order``;
-    default 1.  More where ``order`` takes long, as if it estimates every child.
-``TABLE_PLIES``, ``ENHANCED_PLIES``
-    The plies left from which a node of the solver is kept in the table, and looks all its
-    children up there first; by default what suits ``MAX_MOVES``.
+``PROFILE``
+    The numbers that were tuned for the search: ``"tactical"`` for games of captures and threats
+    that define ``gain``, or a dictionary of those that differ from the default, such as
+    ``{"order_depth": 3}`` where ``order`` takes long (see ``engine.kernels.profiles``).
 ``VALUE_LIMIT``
     No value is further from zero, and no estimate unless the game is ``DECISIVE``; default
     32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver

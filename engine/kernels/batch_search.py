@@ -5,17 +5,19 @@ visits the same nodes."""
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numba
 import numpy as np
 from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
 from engine.contract.positions import unpack, width
 from engine.contract.stop import NODES, RUNNING, TIME, VALUE
 from engine.contract.verbs import INFINITE, NO_MOVE, moves, outcome
 from engine.kernels.aspiration import aspiration_window, widened_window
 from engine.kernels.evaluation import estimate
-from engine.kernels.node import search_dtype
+from engine.kernels.node import SearchMemory
 from engine.kernels.parameters import ASPIRATION_DEPTH
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import final_score, limited
@@ -53,13 +55,8 @@ CONTROL = np.dtype(
 """What a batch is told, beside the memory of its search, and what it keeps."""
 
 
-SEARCHED = types.Array(numba.from_dtype(FOUND), 1, "C")
-
-
-BATCH = numba.from_dtype(CONTROL)
-
-
-TABLE = types.uint64[::1]
+Found = Annotated[Any, types.Array(numba.from_dtype(FOUND), 1, "C")]
+BatchControl = Annotated[Any, numba.from_dtype(CONTROL)]
 
 
 @compiled(inline=False)
@@ -67,12 +64,12 @@ def unlearn(search):
     """Forget what searches have learned about moves."""
     for at in range(len(search.history)):
         search.history[at] = 0
-    for at in range(len(search.continued)):
-        search.continued[at] = 0
+    for at in range(len(search.continuation_history)):
+        search.continuation_history[at] = 0
     for at in range(len(search.killers)):
         search.killers[at] = NO_MOVE
-    for at in range(len(search.counters)):
-        search.counters[at] = NO_MOVE
+    for at in range(len(search.countermoves)):
+        search.countermoves[at] = NO_MOVE
 
 
 @compiled(inline=False)
@@ -82,9 +79,9 @@ def prepare(batch, search, table):
         begin(table, batch.cold != 0)
     if batch.cold:
         unlearn(search)
-    for at in range(len(search.barred)):
-        search.barred[at] = NO_MOVE
-    search.nodes = search.excluded = search.foretelling = 0
+    for at in range(len(search.excluded_move)):
+        search.excluded_move[at] = NO_MOVE
+    search.nodes = search.root_excluded = search.probcut_level = 0
 
 
 @compiled
@@ -156,18 +153,16 @@ def deepen(position, evaluation, result, batch, search, table):
         depth += batch.step
 
 
-@compiled(
-    signature=lambda position, evaluation: types.void(
-        position,
-        evaluation,
-        types.uint64[::1],
-        SEARCHED,
-        BATCH,
-        numba.from_dtype(search_dtype(position.instance_class)),
-        TABLE,
-    )
-)
-def search_batch(example, evaluation, words, results, batch, search, table):
+@kernel
+def search_batch(
+    example: Position,
+    evaluation: Evaluator,
+    words: Words,
+    results: Found,
+    batch: BatchControl,
+    search: SearchMemory,
+    table: Words,
+) -> None:
     """Search the positions parked in *words*; *example* is any position of their class."""
     for number in range(len(results)):
         result = results[number]

@@ -23,55 +23,41 @@ Sources: B. Ballard, "The *-minimax search procedure for trees containing chance
 
 from __future__ import annotations
 
-import numpy as np
-from numba import types
+from typing import NamedTuple
 
-from engine.compiler.jit import compiled
+import numpy as np
+
+from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
 from engine.contract.bits import Bits, mix
-from engine.contract.derived import is_free_move, most_moves, recurs, same_after_chance, side
+from engine.contract.derived import recurs, same_after_chance, side
 from engine.contract.dispatch import MAX_VALUE
-from engine.contract.positions import unpack, width
-from engine.contract.stop import MOVES, PLIES, PROBABILITIES, RUNNING, VALUE
-from engine.contract.verbs import (
-    INFINITE,
-    NO_MOVE,
-    canonical,
-    canonical_move,
-    chance,
-    chance_outcome,
-    moves,
-    moves_again,
-    original_move,
-    outcome,
-    play,
-    reversible,
-)
+from engine.contract.stop import PLIES, PROBABILITIES, RUNNING, VALUE
+from engine.contract.verbs import INFINITE, NO_MOVE, chance, chance_outcome, outcome
 from engine.kernels.chance_table import begin, open_whole, probe, store
 from engine.kernels.evaluation import estimate
 from engine.kernels.node import (
     PREPARE_TABLE,
-    TABLE,
+    SearchMemory,
     address,
+    after_move,
+    begin_node,
+    canonical_best,
+    child_of,
     count_cutoff,
     count_kind,
+    end_of_line,
+    entry_cutoff,
     extend_line,
-    is_excluded,
+    is_excluded_at_root,
     leaf_score,
-    must_stop,
-    rank_moves,
-    search_type,
+    make_moves,
+    settle_estimates,
     suits,
+    tt_move_of,
 )
-from engine.kernels.ordering import (
-    bring_best,
-    ranked_again,
-    ranked_move,
-    ranked_number,
-    remember_cutoff,
-)
+from engine.kernels.ordering import bring_best, ranked_move, remember_cutoff
 from engine.kernels.parameters import LISTED_OUTCOMES, PARITY, STAR_DEPTH, TABLE_DEPTH
-from engine.kernels.reference import is_draw, report_violation
-from engine.kernels.scores import final_score
+from engine.kernels.reference import report_violation
 from engine.kernels.table import depth_of, is_proven, move_of
 
 __all__ = ["chance_address", "chance_root"]
@@ -81,6 +67,24 @@ ALL_MOVES = 1 << 30
 
 RESOLUTION = 1e-12
 """No window is narrower than this part of the range of scores: floats tell its ends apart."""
+
+
+class ChanceNode(NamedTuple):
+    """The coordinates of a node in a game of chance; the fields of :class:`Node`, and two more."""
+
+    alpha: float
+    beta: float
+    depth: int
+    ply: int
+    steps: int
+    actions: int
+    top: int
+    previous: int
+    mover: int
+    """0 or 1: who is to move, or was before chance decides."""
+    tries: int
+    """Only so many of the most promising moves are searched.  With fewer than there are, a score
+    above alpha is a lower bound, and one below says nothing."""
 
 
 @compiled
@@ -145,128 +149,112 @@ def end_score(position, evaluation, ply, steps, search):
     return score
 
 
-@compiled(
-    signature=lambda position, evaluation: types.float64(
-        position,
-        evaluation,
-        types.uint64,
-        types.float64,
-        types.float64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        search_type(position),
-        TABLE,
-    )
-)
+@compiled
+def next_address(child, actions, depth, ply, search):
+    """The address of a child in the table; 0 if it will not use the table."""
+    if search.use_table != 0 and depth >= TABLE_DEPTH:
+        return chance_address(child, actions, depth, ply, search)
+    return Bits(0)
+
+
+@compiled
+def look_up_chance(position, word, depth, ply, actions, search, table):
+    """Return the entry of a position; an exact search may have it of an earlier iteration."""
+    search.probes += 1
+    entry = probe(table, word)
+    if entry.data == Bits(0) and search.exact and depth > PARITY:
+        # The last iteration may have proven the score, and liked a move.
+        entry = probe(table, chance_address(position, actions, depth - PARITY, ply, search))
+    search.hits += entry.data != Bits(0)
+    return entry
+
+
+@compiled
+def total_probability(position):
+    """The sum of the probabilities of all outcomes: 1, but for rounding."""
+    total = 0.0
+    for index in range(chance(position)):
+        total += chance_outcome(position, index)[0]
+    return total
+
+
+@compiled
+def window_for(bottom, ceiling, search):
+    """The window in which an outcome's score matters, cut to the range of scores."""
+    most = search.most
+    low = min(max(bottom, -most), most - most * RESOLUTION)
+    return low, max(min(ceiling, most), low + most * RESOLUTION)
+
+
+@kernel
 def chance_node(
-    position,
-    evaluation,
-    word,
-    alpha,
-    beta,
-    depth,
-    ply,
-    steps,
-    actions,
-    top,
-    previous,
-    mover,
-    tries,
-    search,
-    table,
-):
+    position: Position,
+    evaluation: Evaluator,
+    word: Bits,
+    node: ChanceNode,
+    search: SearchMemory,
+    table: Words,
+) -> float:
     """The score of a position within a window, *depth* plies deep (see the module's text).
 
-    *word* is its address in the table; *steps* reversible moves led here and *actions*
-    costless ones, the last was *previous* (``NO_MOVE``: none); *mover* is 0 or 1; the stacks
-    are free from *top* on.  Of a decision only the *tries* most promising moves are
-    searched: with fewer than there are, a score above alpha is a lower bound and one below
-    says nothing.
+    *word* is its address in the table.
     """
-    # 0. Where the depth ends, estimate.
+    alpha, beta, depth, ply, steps, actions, top, previous, mover, tries = node
+
+    # Step 1. At the horizon, estimate.
     if ply >= search.plies or depth <= 0:
         return end_score(position, evaluation, ply, steps, search)
 
-    # 1. Count the node, and stop if told to.
-    search.nodes += 1
-    search.length[ply] = 0
-    if search.stop != RUNNING or search.nodes > search.node_limit:
-        if must_stop(search):
-            return alpha
-
-    # 2. See whether the line ends here.
-    over, final = outcome(position)
+    # Step 2. Count the node, and see whether the line ends here.
+    if begin_node(ply, search):
+        return alpha
+    over, final = end_of_line(position, ply, steps, search)
     if over:
-        search.leaves += 1
-        search.deepest = max(search.deepest, ply)
-        if search.debug:
+        if search.debug and outcome(position)[0]:
             check_value(position, evaluation, search)
-        return float(final_score(final, ply, search.win, search.step))
-    if is_draw(position, ply, steps, search):
-        search.leaves += 1
-        search.deepest = max(search.deepest, ply)
-        search.repetitions += 1
-        return 0.0
+        return float(final)
 
-    # 3. Look the position up.  What a repetition may have touched is not for the table.
+    # Step 3. Look the position up.  What a repetition may have touched is not for the table.
     estimates, repetitions = search.estimates, search.repetitions
-    remember = search.use_table != 0 and depth >= TABLE_DEPTH
-    remember = remember and not (recurs(position) and search.exact and steps > 0)
-    known, symmetry = NO_MOVE, 0
-    if remember:
-        search.probes += 1
-        entry = probe(table, word)
-        if entry.data == Bits(0) and search.exact and depth > PARITY:
-            # The last iteration may have proven the score, and liked a move.
-            earlier = chance_address(position, actions, depth - PARITY, ply, search)
-            entry = probe(table, earlier)
+    use_table = search.use_table != 0 and depth >= TABLE_DEPTH
+    use_table = use_table and not (recurs(position) and search.exact and steps > 0)
+    tt_move = NO_MOVE
+    if use_table:
+        entry = look_up_chance(position, word, depth, ply, actions, search, table)
         if entry.data != Bits(0):
-            search.hits += 1
             if ply > 0 and suits(entry.data, depth, search.exact):
-                exact = entry.lower == entry.upper
-                if entry.lower >= beta or exact or entry.upper <= alpha:
+                decided, score = entry_cutoff(entry.lower, entry.upper, alpha, beta)
+                if decided:
                     search.table_cutoffs += 1
                     search.estimates += not is_proven(entry.data)
                     if search.exact and depth_of(entry.data) < depth:
                         move = move_of(entry.data)
                         store(table, word, entry.lower, entry.upper, move, depth, True)
-                    return entry.lower if entry.lower >= beta or exact else entry.upper
-            known = move_of(entry.data)
-            if search.use_symmetry and known != NO_MOVE:
-                _, symmetry = canonical(position)
-                known = original_move(position, known, symmetry)
+                    return score
+            tt_move = tt_move_of(position, entry.data, search)
 
+    old_alpha = alpha
     best, best_move = -float(INFINITE), NO_MOVE
-    partial = False
-    proven = True
+    partial, proven = False, True
     if chance(position) > 0:
-        # 4. Where chance decides, bound what all outcomes give.
+        # Step 4. Where chance decides, bound what all outcomes give: *lowest* and *highest*.
         search.chance_nodes += 1
         if search.debug:
             check_probabilities(position, search)
             if search.stop != RUNNING:
                 return alpha
         count = chance(position)
-        most, least = search.most, search.most * RESOLUTION
-        total = 0.0
-        for index in range(count):
-            total += chance_outcome(position, index)[0]
+        most = search.most
         row = ply * LISTED_OUTCOMES
         listed = search.use_star1 != 0 and depth >= STAR_DEPTH and count <= LISTED_OUTCOMES
         if listed:
             list_outcomes(position, row, search)
+        total = total_probability(position)
         lowest, highest = -most * total, most * total
-        remembered = search.use_table != 0 and depth >= TABLE_DEPTH
         decided = False
         bounds_proven = True
 
-        # 4a. Try a move of each outcome (Star2).
+        # Step 5. Star2: try a move of each outcome.
         probing = search.use_star2 != 0 and listed and (alpha > -most or beta < most)
         if probing:
             for index in range(count):
@@ -281,26 +269,25 @@ def chance_node(
                     continue
                 bottom = (alpha - highest) / probability + most
                 ceiling = (beta - lowest) / probability - most
-                low = min(max(bottom, -most), most - least)
-                high = max(min(ceiling, most), low + least)
+                low, high = window_for(bottom, ceiling, search)
                 before = search.estimates
                 search.star2_probes += 1
                 score = chance_node(
                     child,
                     evaluation,
-                    chance_address(child, actions, depth, ply + 1, search)
-                    if remembered
-                    else Bits(0),
-                    low if again else -high,
-                    high if again else -low,
-                    depth,
-                    ply + 1,
-                    np.int64(0),
-                    actions,
-                    top,
-                    previous,
-                    mover if again else 1 - mover,
-                    np.int64(1),
+                    next_address(child, actions, depth, ply + 1, search),
+                    ChanceNode(
+                        low if again else -high,
+                        high if again else -low,
+                        depth,
+                        ply + 1,
+                        np.int64(0),
+                        actions,
+                        top,
+                        previous,
+                        mover if again else 1 - mover,
+                        np.int64(1),
+                    ),
                     search,
                     table,
                 )
@@ -323,7 +310,7 @@ def chance_node(
                         break
             search.star2_cutoffs += decided
 
-        # 4b. Search the outcomes, each in the window in which its score matters (Star1).
+        # Step 6. Star1: search the outcomes, each in the window in which its score matters.
         expectation = 0.0
         for number in range(0 if decided else count):
             which = int(search.likeliest[row + number]) if listed else number
@@ -338,23 +325,24 @@ def chance_node(
                 highest -= probability * (search.highest[row + which] if probing else most)
                 bottom = (alpha - expectation - highest) / probability
                 ceiling = (beta - expectation - lowest) / probability
-                low = min(max(bottom, -most), most - least)
-                high = max(min(ceiling, most), low + least)
+                low, high = window_for(bottom, ceiling, search)
             before = search.estimates
             score = chance_node(
                 child,
                 evaluation,
-                chance_address(child, actions, depth, ply + 1, search) if remembered else Bits(0),
-                low if again else -high,
-                high if again else -low,
-                depth,
-                ply + 1,
-                np.int64(0),
-                actions,
-                top,
-                previous,
-                mover if again else 1 - mover,
-                np.int64(ALL_MOVES),
+                next_address(child, actions, depth, ply + 1, search),
+                ChanceNode(
+                    low if again else -high,
+                    high if again else -low,
+                    depth,
+                    ply + 1,
+                    np.int64(0),
+                    actions,
+                    top,
+                    previous,
+                    mover if again else 1 - mover,
+                    np.int64(ALL_MOVES),
+                ),
                 search,
                 table,
             )
@@ -376,110 +364,93 @@ def chance_node(
         else:
             best = expectation
     else:
-        # 5. Make the moves and say which look promising.
-        stride = width(position) + 1
-        parked = depth >= search.order_depth and search.use_order != 0
-        end = moves(position, search.moves, top)
-        if not 0 < end - top <= most_moves(position):
-            report_violation(position, MOVES, search)
+        # Step 7. Make the moves, and rank them.
+        keep_children = search.use_order != 0 and depth >= search.order_depth
+        end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
+        if end == top:
             return alpha
-        rank_moves(position, known, previous, mover, ply, top, end, parked, search)
         partial = tries < end - top
         last = top + tries if partial else end
 
-        # 6. Search the children, the most promising first.
-        floor = alpha
+        # Step 8. Search the children, the most promising first.
         searched = 0
         best_proven = True
         for at in range(top, last):
             ranked = bring_best(search.ranked, at, end)
             move = ranked_move(ranked)
-            if ply == 0 and is_excluded(search, move):
+            if ply == 0 and is_excluded_at_root(search, move):
                 continue
-            if parked:
-                child = unpack(search.children, (top + ranked_number(ranked)) * stride, position)
-                again = ranked_again(ranked)
-            else:
-                child = play(position, move)
-                again = moves_again(position, child)
-            run = np.int64(steps + 1 if reversible(position, child) else 0)
-            gratis = is_free_move(position, move, child, actions, search.turns)
-            taken = np.int64(actions + 1 if gratis else 0)
-            deeper = depth if gratis else depth - 1
+            child, again = child_of(position, move, ranked, top, keep_children, search)
+            child_steps, child_actions, is_free = after_move(
+                position, move, child, steps, actions, search
+            )
+            new_depth = depth if is_free else depth - 1
             before = search.estimates
-            if deeper <= 0:
-                score = end_score(child, evaluation, ply + 1, run, search)
+            if new_depth <= 0:
+                score = end_score(child, evaluation, ply + 1, child_steps, search)
             else:
-                remembered = search.use_table != 0 and deeper >= TABLE_DEPTH
                 score = chance_node(
                     child,
                     evaluation,
-                    chance_address(child, taken, deeper, ply + 1, search)
-                    if remembered
-                    else Bits(0),
-                    floor if again else -beta,
-                    beta if again else -floor,
-                    deeper,
-                    ply + 1,
-                    run,
-                    taken,
-                    end,
-                    move,
-                    mover if again else 1 - mover,
-                    np.int64(ALL_MOVES),
+                    next_address(child, child_actions, new_depth, ply + 1, search),
+                    ChanceNode(
+                        alpha if again else -beta,
+                        beta if again else -alpha,
+                        new_depth,
+                        ply + 1,
+                        child_steps,
+                        child_actions,
+                        end,
+                        move,
+                        mover if again else 1 - mover,
+                        np.int64(ALL_MOVES),
+                    ),
                     search,
                     table,
                 )
             if search.stop != RUNNING:
-                return alpha
+                return old_alpha
             score = score if again else -score
             searched += 1
             proven &= search.estimates == before
             if score > best:
                 best, best_proven = score, search.estimates == before
-                if score > floor:
+                if score > alpha:
                     best_move = move
                     extend_line(search, ply, move)
                     if score >= beta:
-                        count_cutoff(search, move, known, ply, searched, end - at - 1)
+                        count_cutoff(search, move, tt_move, ply, searched, end - at - 1)
                         remember_cutoff(position, search, top, at, previous, mover, ply, depth)
                         break
-                    floor = score
+                    alpha = score
         if best >= beta:
             proven = best_proven
 
-    # 7. Say what is proven, and remember it.
-    count_kind(search, best, alpha, beta)
-    if proven:
-        search.estimates = estimates
-    elif search.estimates == estimates:
-        search.estimates += 1
-    complete = ply > 0 or search.excluded == 0
-    if remember and complete and (steps == 0 or repetitions == search.repetitions):
-        lower = best if best > alpha else -float(INFINITE)
+    # Step 9. Say what is proven, and store it.
+    count_kind(search, best, old_alpha, beta)
+    settle_estimates(proven, estimates, search)
+    complete = ply > 0 or search.root_excluded == 0
+    if use_table and complete and (steps == 0 or repetitions == search.repetitions):
+        lower = best if best > old_alpha else -float(INFINITE)
         upper = best if best < beta and not partial else float(INFINITE)
         if lower > -INFINITE or upper < INFINITE:
-            if search.use_symmetry and best_move != NO_MOVE:
-                _, symmetry = canonical(position)
-                best_move = canonical_move(position, best_move, symmetry)
+            best_move = canonical_best(position, best_move, search)
             search.stores += 1
             search.overwrites += store(table, word, lower, upper, best_move, depth, proven)
     return best
 
 
-@compiled(
-    signature=lambda position, evaluation: types.float64(
-        position,
-        evaluation,
-        types.float64,
-        types.float64,
-        types.int64,
-        types.int64,
-        search_type(position),
-        TABLE,
-    )
-)
-def chance_root(position, evaluation, alpha, beta, depth, first, search, table):
+@kernel
+def chance_root(
+    position: Position,
+    evaluation: Evaluator,
+    alpha: float,
+    beta: float,
+    depth: int,
+    first: int,
+    search: SearchMemory,
+    table: Words,
+) -> float:
     """Search a position once; see ``search_root``."""
     if first == PREPARE_TABLE:
         open_whole(table)
@@ -487,10 +458,7 @@ def chance_root(position, evaluation, alpha, beta, depth, first, search, table):
     if first and search.use_table:
         begin(table)
     nothing = np.int64(0)
-    return chance_node(
-        position,
-        evaluation,
-        chance_address(position, nothing, depth, nothing, search),
+    root = ChanceNode(
         alpha,
         beta,
         depth,
@@ -501,6 +469,6 @@ def chance_root(position, evaluation, alpha, beta, depth, first, search, table):
         np.int64(NO_MOVE),
         np.int64(side(position, nothing)),
         np.int64(ALL_MOVES),
-        search,
-        table,
     )
+    word = chance_address(position, nothing, depth, nothing, search)
+    return chance_node(position, evaluation, word, root, search, table)

@@ -107,7 +107,7 @@ def _unbox_evaluation(kind: types.Type, evaluation: Any, c: Any) -> NativeValue:
 
 def estimate(evaluation: Any, position: Any) -> float:
     """What an evaluation says of a position: a whole number, except in games of chance."""
-    return evaluation(position)  # type: ignore[no-any-return]
+    return evaluation(position)
 
 
 @in_compiled_code(estimate)

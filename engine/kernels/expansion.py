@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from numba import types
-
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Numbers, Position, Words, kernel
 from engine.contract.bits import Bits, mix
 from engine.contract.derived import most_moves
 from engine.contract.positions import pack, unpack, width
@@ -23,9 +21,6 @@ from engine.kernels.table import begin, store
 
 __all__ = ["ROOM", "canonical_keys", "fill", "unfold"]
 
-WORDS = types.uint64[::1]
-NUMBERS = types.int64[::1]
-
 ROOM = MOVES_ROOM
 """The room for moves beyond ``MAX_MOVES`` that :func:`unfold` is given."""
 
@@ -33,8 +28,8 @@ MOST_WORK = 127
 """What is put into a table from outside gives way last."""
 
 
-@compiled(signature=lambda position: types.void(position, WORDS, WORDS, NUMBERS))
-def canonical_keys(example, words, keys, symmetries):
+@kernel
+def canonical_keys(example: Position, words: Words, keys: Words, symmetries: Numbers) -> None:
     """The key of the class of each position parked in *words*, and how it is turned in it."""
     for number in range(len(keys)):
         word, symmetry = canonical(unpack(words, number * width(example), example))
@@ -42,12 +37,18 @@ def canonical_keys(example, words, keys, symmetries):
         symmetries[number] = symmetry
 
 
-@compiled(
-    signature=lambda position: types.void(
-        position, WORDS, NUMBERS, NUMBERS, NUMBERS, WORDS, WORDS, NUMBERS, NUMBERS
-    )
-)
-def unfold(example, words, buffer, counts, values, children, keys, played, again):
+@kernel
+def unfold(
+    example: Position,
+    words: Words,
+    buffer: Numbers,
+    counts: Numbers,
+    values: Numbers,
+    children: Words,
+    keys: Words,
+    played: Numbers,
+    again: Numbers,
+) -> None:
     """Park the children of each position in *words*, and say how many each has.
 
     Where the game is over they are none, and there is a value.  Of each child: its canonical
@@ -74,8 +75,10 @@ def unfold(example, words, buffer, counts, values, children, keys, played, again
             made += 1
 
 
-@compiled(signature=lambda position: types.void(position, WORDS, NUMBERS, NUMBERS, NUMBERS, WORDS))
-def fill(example, words, lower, upper, best, table):
+@kernel
+def fill(
+    example: Position, words: Words, lower: Numbers, upper: Numbers, best: Numbers, table: Words
+) -> None:
     """Put what is known of the positions parked in *words* into a solver's table.
 
     *best* are moves in the canonical frame, or ``NO_MOVE``.

@@ -22,13 +22,11 @@ times the nodes on 14 mates in three: fifteen times to refute, three and a half 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Annotated, Any
 
-import numba
 import numpy as np
-from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Position, Words, compiled, kernel, record
 from engine.contract.bits import Bits
 from engine.contract.counting import listed
 from engine.contract.derived import knows_gains, most_moves
@@ -83,11 +81,7 @@ def mating_dtype(cls: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-def _memory(position: Any) -> Any:
-    return numba.from_dtype(mating_dtype(position.instance_class))
-
-
-TABLE = types.uint64[::1]
+MateMemory = Annotated[Any, record(mating_dtype)]
 
 
 @compiled
@@ -160,12 +154,16 @@ def remember_refutation(move, ply, memory):
         memory.killers[2 * ply] = move
 
 
-@compiled(
-    signature=lambda position: types.boolean(
-        position, types.int64, types.boolean, types.int64, types.int64, _memory(position), TABLE
-    )
-)
-def mating_node(position, left, attacking, ply, top, memory, table):
+@kernel
+def mating_node(
+    position: Position,
+    left: int,
+    attacking: bool,
+    ply: int,
+    top: int,
+    memory: MateMemory,
+    table: Words,
+) -> bool:
     """Whether the attacker wins within *left* more moves of his; he moves if *attacking*.
 
     The game is not over, and *left* is 1 or more.  The stack of moves is free from *top* on; at the
@@ -231,12 +229,16 @@ def magnitude(nodes):
     return count
 
 
-@compiled(
-    signature=lambda position: types.boolean(
-        position, types.int64, types.boolean, types.int64, types.boolean, _memory(position), TABLE
-    )
-)
-def mating_root(position, left, attacking, ply, first, memory, table):
+@kernel
+def mating_root(
+    position: Position,
+    left: int,
+    attacking: bool,
+    ply: int,
+    first: bool,
+    memory: MateMemory,
+    table: Words,
+) -> bool:
     """What Python calls: :func:`mating_node`, *ply* 0 where a draw by a rule does not count.
 
     *first* begins a search in the table.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Annotated, Any
 
-import numba
 import numpy as np
-from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel, record
 from engine.contract.bits import Bits, mix
 from engine.contract.dispatch import game_constant
 from engine.contract.stop import RUNNING
@@ -53,8 +51,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-def _proof(position: Any) -> Any:
-    return numba.from_dtype(proof_dtype(position.instance_class))
+ProofMemory = Annotated[Any, record(proof_dtype)]
 
 
 @compiled
@@ -90,35 +87,19 @@ def make_moves(position: Any, first: int, top: int, proof: Any) -> Any:
     return end
 
 
-TABLE = types.uint64[::1]
-
-
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position,
-        evaluation,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        _proof(position),
-        TABLE,
-        TABLE,
-    )
-)
+@kernel
 def prove_node(
-    position: Any,
-    evaluation: Any,
+    position: Position,
+    evaluation: Evaluator,
     alpha: int,
     beta: int,
     depth: int,
     ply: int,
     top: int,
-    proof: Any,
-    known: Any,
-    bounds: Any,
-) -> Any:
+    proof: ProofMemory,
+    known: Words,
+    bounds: Words,
+) -> int:
     """Alpha-beta (fail-soft) that begins with the move of an earlier proof.
 
     The table *known* has the move that mattered for each task; *bounds* has what this
@@ -178,21 +159,17 @@ def prove_node(
     return best
 
 
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position, evaluation, types.int64, types.int64, types.int64, _proof(position), TABLE, TABLE
-    )
-)
+@kernel
 def prove(
-    position: Any,
-    evaluation: Any,
+    position: Position,
+    evaluation: Evaluator,
     alpha: int,
     beta: int,
     depth: int,
-    proof: Any,
-    known: Any,
-    bounds: Any,
-) -> Any:
+    proof: ProofMemory,
+    known: Words,
+    bounds: Words,
+) -> int:
     """One proof: with the moves of those before it, but nothing else."""
     begin(known, False)
     begin(bounds, True)

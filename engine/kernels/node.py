@@ -1,45 +1,53 @@
-"""What a node of the searches of limited depth has at hand: memory, addresses, ranks, counts.
+"""The steps that node functions share, and the memory that they work in.
 
-The node functions are those of ``search``, ``quiescence`` and ``chance``; what two of
-them do alike is here.
+The node functions are those of ``search``, ``quiescence`` and ``chance``.  Each step is a small
+compiled function, inlined where it is used; only the recursive calls stay in the node functions
+themselves, because numba wants one explicit signature for a function that calls itself.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import compiled, record
 from engine.contract.bits import Bits
-from engine.contract.derived import knows_gains
+from engine.contract.derived import is_free_move, knows_gains, most_moves
 from engine.contract.dispatch import defines, game_constant, longest_line
-from engine.contract.positions import pack, width, words_each
-from engine.contract.stop import NODES, RUNNING
+from engine.contract.positions import pack, unpack, width, words_each
+from engine.contract.stop import MOVES, NODES, RUNNING
 from engine.contract.verbs import (
+    INFINITE,
     MOVES_ROOM,
     NO_MOVE,
     canonical,
-    exchange,
+    canonical_move,
     gain,
     key,
+    moves,
     moves_again,
     order,
     original_move,
     outcome,
     play,
+    reversible,
 )
 from engine.kernels.evaluation import estimate
-from engine.kernels.ordering import FIRST, learned_score, likeness, rank
+from engine.kernels.ordering import (
+    FIRST,
+    learned_score,
+    pattern_of,
+    rank,
+    ranked_again,
+    ranked_number,
+    see_ge,
+)
 from engine.kernels.parameters import (
-    BLUNT,
     GAIN_WEIGHT,
     HISTORY_SIZE,
     LISTED_OUTCOMES,
-    MARGINS,
     MOST_BEFORE,
     MOST_DEPTH,
     NOISY_BONUS,
@@ -47,32 +55,51 @@ from engine.kernels.parameters import (
     PATTERNS,
     SINGULAR_LEVELS,
 )
-from engine.kernels.reference import is_draw
-from engine.kernels.scores import final_score, from_table, limited
-from engine.kernels.table import address_for, depth_of, is_proven, lower_of, move_of, upper_of
+from engine.kernels.profiles import MARGINS, NUMBERS
+from engine.kernels.reference import is_draw, report_violation
+from engine.kernels.scores import final_score, from_table, limited, to_table
+from engine.kernels.table import (
+    address_for,
+    depth_of,
+    is_proven,
+    lower_of,
+    move_of,
+    probe,
+    upper_of,
+)
 from engine.kernels.techniques import TECHNIQUES
 
 __all__ = [
     "COUNTERS",
     "PREPARE_TABLE",
-    "TABLE",
+    "Node",
+    "SearchMemory",
     "address",
+    "after_move",
+    "begin_node",
     "bounds_of",
+    "canonical_best",
+    "child_of",
     "count_cutoff",
     "count_kind",
+    "end_of_line",
+    "entry_cutoff",
     "extend_line",
-    "is_excluded",
-    "known_move",
+    "is_excluded_at_root",
     "leaf_score",
+    "look_up",
+    "make_moves",
     "must_stop",
     "rank_moves",
     "search_dtype",
-    "search_type",
+    "settle_estimates",
+    "stored_bounds",
     "suits",
+    "tt_move_of",
 ]
 
 PREPARE_TABLE = 2
-"""Told to a root in place of *first*: only make the table ready for several threads."""
+"""In place of *first* at a root: only make the table ready for several threads."""
 
 COUNTERS = (
     *("nodes", "quiet_nodes", "leaves", "pv_nodes", "cut_nodes", "all_nodes", "deepest"),
@@ -98,32 +125,31 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("node_limit", np.int64),
         ("plies", np.int64),  # no line gets longer than this
         ("turns", np.int64),  # depth is counted in turns, not in moves
-        ("win", np.int64),  # see engine.scores
+        ("win", np.int64),  # see engine.kernels.scores
         ("step", np.int64),
         ("exact", np.int64),  # entries count only if they are of just the depth asked for
-        ("order_depth", np.int64),  # from this depth on the game says which moves look promising
         ("shared", np.int64),  # other threads search the same with the same table
         ("purpose", np.uint64),  # part of all keys: what the scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
-        *((name, np.int64) for name in BLUNT),
+        *((name, np.int64) for name in NUMBERS),
         *((f"{name}_margin", np.int64) for name in MARGINS),
         *((name, np.int64) for name in COUNTERS),
         ("estimates", np.int64),
         ("repetitions", np.int64),
-        ("foretelling", np.int64),  # so many searches of ProbCut are under way
-        ("excluded", np.int64),  # so many root moves are not searched
-        ("excluded_moves", np.int64, (moves,)),
+        ("probcut_level", np.int64),  # so many searches of ProbCut are under way
+        ("root_excluded", np.int64),  # so many root moves are not searched (multi-PV)
+        ("root_excluded_moves", np.int64, (moves,)),
         ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
         ("history", np.int64, (2 * HISTORY_SIZE,)),
-        ("counters", np.int64, (2 * HISTORY_SIZE,)),
-        ("continued", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
-        ("barred", np.int64, (plies + 1,)),  # the move that a node is asked to do without
+        ("countermoves", np.int64, (2 * HISTORY_SIZE,)),
+        ("continuation_history", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
+        ("excluded_move", np.int64, (plies + 1,)),  # of a singular search: the hash move
         ("patterns", np.int64, (plies + 3,)),  # of the two moves before the root, and of its line
-        ("reduction", np.int64, ((MOST_DEPTH + 1) * 64,)),
+        ("lmr_reductions", np.int64, ((MOST_DEPTH + 1) * 64,)),  # at depth * 64 + number
         ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
         ("before", np.int64),  # so many positions of the path come before the root
-        ("static", np.int64, (plies + 1,)),
-        ("cutting", np.int64, (plies + 2,)),  # whether a cutoff is expected
+        ("static_eval", np.int64, (plies + 1,)),
+        ("cut_node", np.int64, (plies + 2,)),  # whether a cutoff is expected
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
@@ -144,20 +170,37 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-def search_type(position: Any) -> Any:
-    """The numba type of that memory, for signatures of kernels."""
-    return numba.from_dtype(search_dtype(position.instance_class))
+SearchMemory = Annotated[Any, record(search_dtype)]
 
 
-TABLE = types.uint64[::1]
-"""The numba type of a table's memory."""
+class Node(NamedTuple):
+    """The coordinates of a node: its window, and where it is in the tree.
+
+    All are values: compiled, they travel in registers.
+    """
+
+    alpha: int
+    beta: int
+    depth: int
+    ply: int
+    steps: int
+    """The reversible moves in a row that led here."""
+    actions: int
+    """The free moves in a row that led here."""
+    top: int
+    """The stacks of moves are free from here on."""
+    previous: int
+    """The last move; ``NO_MOVE`` if there is none, or if it was a pass."""
+
+
+# What is where in the table.
 
 
 @compiled
 def address(position, actions, search):
     """The scattered key under which a position is kept in the table.
 
-    How many *actions* may still follow without cost is a part of it: scores depend on that.
+    The free moves that may still follow after *actions* are a part of it: scores depend on them.
     """
     if search.use_symmetry:
         word, _ = canonical(position)
@@ -167,7 +210,7 @@ def address(position, actions, search):
 
 @compiled
 def suits(data, depth, exact):
-    """Whether the bounds of an entry hold for a search of some depth.
+    """Return whether the bounds of an entry hold for a search of some depth.
 
     An exact search wants the score at just this depth, which is also that of every
     smaller depth at which nothing depended on estimates.
@@ -178,30 +221,12 @@ def suits(data, depth, exact):
 
 
 @compiled
-def must_stop(search):
-    if search.stop == RUNNING and search.nodes > search.node_limit:
-        search.stop = NODES
-    return search.stop != RUNNING
-
-
-@compiled
-def is_excluded(search, move):
-    for at in range(search.excluded):
-        if search.excluded_moves[at] == move:
-            return True
-    return False
-
-
-@compiled
-def extend_line(search, ply, move):
-    """The best line from *ply* on is a move and then the best line of the child."""
-    row = len(search.length)
-    at, below = ply * row, (ply + 1) * row
-    count = search.length[ply + 1]
-    search.line[at] = move
-    for plies in range(count):
-        search.line[at + 1 + plies] = search.line[below + plies]
-    search.length[ply] = count + 1
+def look_up(table, word, search):
+    """Probe the table, and count it."""
+    search.probes += 1
+    data = probe(table, word)
+    search.hits += data != Bits(0)
+    return data
 
 
 @compiled
@@ -213,51 +238,111 @@ def bounds_of(data, ply, search):
 
 
 @compiled
-def known_move(position, data, search):
-    """The move that the data of an entry knows, as seen in the position."""
-    known = move_of(data) if data != Bits(0) else NO_MOVE
-    if search.use_symmetry and known != NO_MOVE:
+def entry_cutoff(lower, upper, alpha, beta):
+    """Return whether bounds leave nothing to search in a window, and the one that says so."""
+    if lower >= beta or lower == upper:
+        return True, lower
+    return upper <= alpha, upper
+
+
+@compiled
+def tt_move_of(position, data, search):
+    """The move that the data of an entry holds, as seen in the position; or ``NO_MOVE``."""
+    tt_move = move_of(data) if data != Bits(0) else NO_MOVE
+    if search.use_symmetry and tt_move != NO_MOVE:
+        # Equivalent positions share an entry, which has the move of their canonical form.
         _, symmetry = canonical(position)
-        known = original_move(position, known, symmetry)
-    return known
+        tt_move = original_move(position, tt_move, symmetry)
+    return tt_move
 
 
 @compiled
-def rank_moves(position, known, previous, mover, ply, top, end, parked, search):
-    """Say how promising the moves on the stack look; if *parked*, children wait beside them.
+def canonical_best(position, best_move, search):
+    """The inverse of :func:`tt_move_of`: the move as an entry keeps it."""
+    if search.use_symmetry and best_move != NO_MOVE:
+        _, symmetry = canonical(position)
+        best_move = canonical_move(position, best_move, symmetry)
+    return best_move
 
-    First come a move that is *known* to be good, and one that wins at once.
+
+@compiled
+def stored_bounds(best, alpha, beta, ply, search):
+    """The bounds that follow from a fail-soft score and its window, as an entry keeps them."""
+    lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
+    upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
+    return lower, upper
+
+
+# How a node begins and ends.
+
+
+@compiled
+def must_stop(search):
+    """Return whether the search has to end, and leave the reason in its memory."""
+    if search.stop == RUNNING and search.nodes > search.node_limit:
+        search.stop = NODES
+    return search.stop != RUNNING
+
+
+@compiled
+def begin_node(ply, search):
+    """Count a node, and return whether it has to end at once."""
+    search.nodes += 1
+    search.length[ply] = 0
+    # One test on the hot path; the reason is found out on the rare one.
+    if search.stop != RUNNING or search.nodes > search.node_limit:
+        return must_stop(search)
+    return False
+
+
+@compiled
+def count_leaf(ply, search):
+    """Count a node where a line ends."""
+    search.leaves += 1
+    search.deepest = max(search.deepest, ply)
+
+
+@compiled
+def end_of_line(position, ply, steps, search):
+    """Return whether the game or a draw ends the line here, and the score if so."""
+    over, value = outcome(position)
+    if over:
+        count_leaf(ply, search)
+        return True, final_score(value, ply, search.win, search.step)
+    if is_draw(position, ply, steps, search):
+        count_leaf(ply, search)
+        search.repetitions += 1
+        return True, 0
+    return False, 0
+
+
+@compiled
+def settle_estimates(proven, estimates, search):
+    """Say whether a node's score depends on estimates, of which there were *estimates* before it.
+
+    A node may meet estimates below that its score turns out not to need: they do not count then.
     """
-    stride = width(position) + 1
-    for at in range(top, end):
-        move = search.moves[at]
-        score = learned_score(search, move, likeness(position, move), previous, mover, ply)
-        if knows_gains(position):
-            won = gain(position, move)
-            if won > 0:
-                loses = search.use_exchange and not exchange(position, move, 0)
-                score += GAIN_WEIGHT * won + (-NOISY_BONUS if loses else NOISY_BONUS)
-        again = False
-        if parked:
-            child = play(position, move)
-            again = moves_again(position, child)
-            pack(search.children, at * stride, child)
-            if search.use_order:
-                score += ORDER_WEIGHT * order(position, move, child)
-            ended, final = outcome(child)
-            if ended and (final > 0 if again else final < 0):
-                score = FIRST
-        if move == known:
-            score = FIRST
-        search.ranked[at] = rank(score, move, again, at - top)
+    if proven:
+        search.estimates = estimates
+    elif search.estimates == estimates:
+        search.estimates += 1
 
 
 @compiled
-def count_cutoff(search, move, known, ply, searched, left):
+def is_excluded_at_root(search, move):
+    """Return whether a root move is not searched: another line begins with it, say."""
+    for at in range(search.root_excluded):
+        if search.root_excluded_moves[at] == move:
+            return True
+    return False
+
+
+@compiled
+def count_cutoff(search, move, tt_move, ply, searched, left):
     """Count a cutoff by a move, after so many were *searched* and so many are *left*."""
     search.cutoffs += 1
     search.first_cutoffs += searched == 1
-    search.table_move_cutoffs += move == known
+    search.table_move_cutoffs += move == tt_move
     search.killer_cutoffs += move == search.killers[2 * ply] or move == search.killers[2 * ply + 1]
     search.branches_cut += left
 
@@ -268,6 +353,88 @@ def count_kind(search, best, alpha, beta):
     search.pv_nodes += best > alpha and best < beta
     search.cut_nodes += best >= beta
     search.all_nodes += best <= alpha
+
+
+@compiled
+def extend_line(search, ply, move):
+    """Make the best line from *ply* on a move, and then the best line of the child."""
+    row = len(search.length)
+    at, below = ply * row, (ply + 1) * row
+    count = search.length[ply + 1]
+    search.line[at] = move
+    for plies in range(count):
+        search.line[at + 1 + plies] = search.line[below + plies]
+    search.length[ply] = count + 1
+
+
+# How its children are made.
+
+
+@compiled
+def make_moves(position, tt_move, previous, mover, ply, top, keep_children, search):
+    """Put the legal moves on the stack from *top* on, ranked; return their end.
+
+    It is *top* if a game breaks the contract: then the search has been told to stop.
+    """
+    end = moves(position, search.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        report_violation(position, MOVES, search)
+        return top
+    rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children, search)
+    return end
+
+
+@compiled
+def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children, search):
+    """Say how promising the moves on the stack look: move ordering.
+
+    First come the hash move, and a move that wins at once.  With *keep_children* the positions
+    that moves lead to wait beside them, for :func:`child_of`.
+    """
+    stride = width(position) + 1
+    for at in range(top, end):
+        move = search.moves[at]
+        score = learned_score(search, move, pattern_of(position, move), previous, mover, ply)
+        if knows_gains(position):
+            won = gain(position, move)
+            if won > 0:
+                # Captures that lose by exchanges come last, all others before quiet moves.
+                loses = search.use_see_pruning and not see_ge(position, move, 0)
+                score += GAIN_WEIGHT * won + (-NOISY_BONUS if loses else NOISY_BONUS)
+        again = False
+        if keep_children:
+            child = play(position, move)
+            again = moves_again(position, child)
+            pack(search.children, at * stride, child)
+            if search.use_order:
+                score += ORDER_WEIGHT * order(position, move, child)
+            ended, final = outcome(child)
+            if ended and (final > 0 if again else final < 0):
+                score = FIRST
+        if move == tt_move:
+            score = FIRST
+        search.ranked[at] = rank(score, move, again, at - top)
+
+
+@compiled
+def child_of(position, move, ranked, top, keep_children, search):
+    """Return the position that a ranked move leads to, and whether the same player moves there."""
+    if keep_children:
+        slot = (top + ranked_number(ranked)) * (width(position) + 1)
+        return unpack(search.children, slot, position), ranked_again(ranked)
+    child = play(position, move)
+    return child, moves_again(position, child)
+
+
+@compiled
+def after_move(position, move, child, steps, actions, search):
+    """Return what a move adds up to: reversible moves in a row, free ones, and whether it is one.
+
+    A free move costs no depth.
+    """
+    child_steps = np.int64(steps + 1 if reversible(position, child) else 0)
+    is_free = is_free_move(position, move, child, actions, search.turns)
+    return child_steps, np.int64(actions + 1 if is_free else 0), is_free
 
 
 @compiled

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from numba import types
-
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Numbers, Position, Words, kernel
 from engine.contract.bits import Bits
 from engine.contract.derived import same_after_chance
 from engine.contract.positions import pack, width
@@ -44,12 +42,8 @@ class Number(NamedTuple):
     value: float
 
 
-@compiled(
-    signature=lambda position: types.int64(
-        position, types.int64, types.int64, types.int64[::1], types.uint64[::1]
-    )
-)
-def observe(position: Any, alpha: int, beta: int, buffer: Any, words: Any) -> int:
+@kernel
+def observe(position: Position, alpha: int, beta: int, buffer: Numbers, words: Words) -> int:
     """Write what each verb says about a position to *words*; return how many they are."""
     over, value = outcome(position)
     lower, upper = bounds(position, alpha, beta)

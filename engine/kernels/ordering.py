@@ -1,4 +1,4 @@
-"""Which move next: ranked moves, killers, history.
+"""Move ordering: ranked moves, killers, countermoves, history.
 
 Moves wait in the stack ``ranked`` as words that sort as they are to be searched.  From the
 highest bits down: the score (plus 2**29, 30 bits), the child's number, counted down from
@@ -12,9 +12,9 @@ import numpy as np
 
 from engine.compiler.jit import compiled
 from engine.contract.derived import knows_gains
-from engine.contract.verbs import NO_MOVE, gain, pattern
+from engine.contract.verbs import NO_MOVE, exchange, gain, pattern
 from engine.kernels.parameters import (
-    COUNTER_BONUS,
+    COUNTERMOVE_BONUS,
     HISTORY_LIMIT,
     HISTORY_SIZE,
     KILLER_BONUS,
@@ -24,15 +24,16 @@ from engine.kernels.parameters import (
 __all__ = [
     "FIRST",
     "bring_best",
-    "is_put_off",
+    "defer",
+    "is_deferred",
     "learned_score",
-    "likeness",
-    "put_off",
+    "pattern_of",
     "rank",
     "ranked_again",
     "ranked_move",
     "ranked_number",
     "remember_cutoff",
+    "see_ge",
     "sort_down",
 ]
 
@@ -42,6 +43,7 @@ FIRST = (1 << 29) - 1
 
 @compiled
 def rank(score, move, again, number):
+    """The word of a move (see the module's text)."""
     return (
         ((np.int64(score) + (1 << 29)) << 33)
         | ((0xFFFF - np.int64(number)) << 17)
@@ -66,13 +68,13 @@ def ranked_number(ranked):
 
 
 @compiled
-def put_off(ranked):
-    """The same move behind all others."""
+def defer(ranked):
+    """The same move behind all others: it is searched when the others are done (ABDADA)."""
     return ranked & ((1 << 33) - 1)
 
 
 @compiled
-def is_put_off(ranked):
+def is_deferred(ranked):
     return ranked >> 33 == 0
 
 
@@ -105,58 +107,64 @@ def bring_best(ranked, at, end):
 
 
 @compiled
-def learned_score(search, move, like, previous, mover, ply):
-    """What the search so far says for a move: killers, countermoves, history.
-
-    *like* is its pattern.
-    """
+def learned_score(search, move, index, previous, mover, ply):
+    """What the search so far says for a move of a pattern: killers, countermoves, history."""
     score = 0
     if search.use_history:
         score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
-    if search.use_continuation:
-        score += continued_score(search, like, ply)
+    if search.use_continuation_history:
+        score += continuation_score(search, index, ply)
     if search.use_killers:
         if move == search.killers[2 * ply]:
             score += 2 * KILLER_BONUS
         elif move == search.killers[2 * ply + 1]:
             score += KILLER_BONUS
     if search.use_countermoves and previous != NO_MOVE:
-        if search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] == move:
-            score += COUNTER_BONUS
+        if search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] == move:
+            score += COUNTERMOVE_BONUS
     return score
 
 
 @compiled
-def likeness(position, move):
-    """The pattern of a move: an index, whatever the game says."""
+def pattern_of(position, move):
+    """The pattern of a move, as an index: within bounds, whatever the game says."""
     return np.int64(pattern(position, move)) & (PATTERNS - 1)
 
 
 @compiled
-def continued_score(search, like, ply):
-    """What the search says for a pattern after the last move, and after the one before that."""
-    return np.int64(search.continued[PATTERNS * search.patterns[ply + 1] + like]) + np.int64(
-        search.continued[PATTERNS * search.patterns[ply] + like]
-    )
+def continuation_score(search, index, ply):
+    """The continuation history of a pattern: after the last move, and the one before that."""
+    return np.int64(
+        search.continuation_history[PATTERNS * search.patterns[ply + 1] + index]
+    ) + np.int64(search.continuation_history[PATTERNS * search.patterns[ply] + index])
+
+
+@compiled
+def see_ge(position, move, least):
+    """Return whether a move wins at least so much by exchanges (static exchange evaluation)."""
+    return exchange(position, move, least)
 
 
 @compiled
 def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
-    """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut."""
+    """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut.
+
+    Noisy moves are ordered by what they win, so killers and countermoves are quiet.
+    """
     move = ranked_move(search.ranked[at])
     quiet = not knows_gains(position) or gain(position, move) <= 0
     if search.use_killers and move != search.killers[2 * ply] and quiet:
         search.killers[2 * ply + 1] = search.killers[2 * ply]
         search.killers[2 * ply] = move
     if search.use_countermoves and previous != NO_MOVE and quiet:
-        search.counters[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
+        search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
     bonus = search.history_bonus * min(depth * depth, 400)
     if search.use_history:
         learn(search.history, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
         for earlier in range(first, at):
             tried = ranked_move(search.ranked[earlier])
             learn(search.history, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
-    if search.use_continuation and quiet:
+    if search.use_continuation_history and quiet:
         learn_pattern(position, search, move, ply, bonus)
         for earlier in range(first, at):
             learn_pattern(position, search, ranked_move(search.ranked[earlier]), ply, -bonus)
@@ -164,10 +172,10 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
 
 @compiled
 def learn_pattern(position, search, move, ply, bonus):
-    """The same after the last move, and after the one before that."""
-    like = likeness(position, move)
-    learn(search.continued, PATTERNS * search.patterns[ply + 1] + like, bonus)
-    learn(search.continued, PATTERNS * search.patterns[ply] + like, bonus)
+    """Move the continuation history of a move's pattern by *bonus*."""
+    index = pattern_of(position, move)
+    learn(search.continuation_history, PATTERNS * search.patterns[ply + 1] + index, bonus)
+    learn(search.continuation_history, PATTERNS * search.patterns[ply] + index, bonus)
 
 
 @compiled

@@ -1,4 +1,6 @@
-"""Every tunable number of the search, each with what was measured when it was chosen.
+"""The tunable numbers that are the same in all games, each with what was measured.
+
+Those that a game may choose are in ``profiles``.
 
 Figures: Connect Four 7x6, nodes and time per position on 60 positions of 12 plies.
 """
@@ -37,7 +39,7 @@ REGION_GROWTH = 4
 """A region that is half full grows by this factor."""
 
 SHARED_PLIES = 16
-"""Of threads that share a search, one puts off a child that another searches if its parent
+"""Of threads that share a search, one defers a child that another searches if its parent
 has at least this many plies left.  Connect Four, three openings, times of one thread over those of
 two: 1.79 with 16, 1.83 with 20, 1.79 with 24, 1.74 with 28, each with an error of 0.03."""
 
@@ -60,11 +62,6 @@ SHORT_NODES = 50
 caller's thread and has to be done in fewer than the first: a thread of its own costs as
 much as a thousand nodes, and nobody presses Ctrl-C in a millisecond."""
 
-ORDER_DEPTH = 1
-"""A node with at least this depth asks the game how promising moves look.  A game in which that
-costs as much as a leaf sets its own: in Othello, with patterns, 3 instead of 1 visits nearly
-twice the nodes of an exact search at depth 10, in 0.6 of the time."""
-
 TABLE_DEPTH = 1
 """A node with at least this depth probes and stores."""
 
@@ -78,7 +75,7 @@ PATTERNS = 1024
 """So many patterns of moves."""
 
 KILLER_BONUS = 8192
-COUNTER_BONUS = 4096
+COUNTERMOVE_BONUS = 4096
 """What a killer or countermove is worth beside history scores."""
 
 ORDER_WEIGHT = 64
@@ -101,66 +98,8 @@ instead of 1: a quarter of the nodes in Connect Four at depth 12, two thirds in 
 depth 6; half of the nodes of single steps in deepening.  A search that is limited otherwise deepens
 by one."""
 
-BLUNT = {
-    "parity": PARITY,
-    "null_reduction": 2,
-    "null_surplus": 0,
-    "reverse_depth": 4,
-    "futility_depth": 3,
-    "razoring_depth": 2,
-    "late_depth": 3,
-    "enhanced_depth": 4,
-    "reduction_depth": 4,
-    "reduction_moves": 2,
-    "history_bonus": 1,
-    "history_share": 8192,
-    "cut_reduction": 1,
-}
-"""Numbers of a search whose leaves are estimated as they are, or played on with moves that
-nobody weighs.
-
-``parity``: see there.
-``null_reduction``: a pass is searched so many plies less deep, and a quarter of the depth less; and
-a ply less for each margin that the estimate is above beta, at most ``null_surplus``.
-``reverse_depth``, ``futility_depth``, ``razoring_depth``, ``late_depth``: the depths up to which
-margins, and the number of a move, prune.
-``enhanced_depth``: nodes of at least this depth look their children up before one is searched.
-``reduction_depth``, ``reduction_moves``: at nodes of at least this depth, moves after so many are
-searched less deep.  ``history_share`` of a move's history are worth a ply, and where a cutoff is
-expected ``cut_reduction`` more are saved; both only in sharp searches.
-``history_bonus``: what a cutoff is worth to its move, times the depth squared."""
-
-SHARP = {
-    "parity": 1,
-    "null_reduction": 3,
-    "null_surplus": 3,
-    "reverse_depth": 5,
-    "futility_depth": 7,
-    "razoring_depth": 0,
-    "late_depth": 5,
-    "enhanced_depth": 8,
-    "reduction_depth": 3,
-    "reduction_moves": 2,
-    "history_bonus": 8,
-    "history_share": 8192,
-    "cut_reduction": 1,
-}
-"""The same where the game says what moves win (``gain``): leaves are quiet there, and scores of
-odd and even depths alike.
-
-Chosen by what moves of 800 positions of chess lose with 60,000 nodes, as Stockfish 15.1 sees them:
-the probability to win falls by 2.0 % on average.  Without ``cut_reduction`` by 0.14 % more, with
-``history_bonus`` 4 or 16 by 0.1 % more (20,000 nodes); with 7 for both depths of 5, razoring, and a
-margin for ``null_surplus`` half as wide, by 0.21 % more.  Errors of these differences are 0.1 %."""
-
-BLUNT_REDUCTION = (0.0, 0.75)
-SHARP_REDUCTION = (0.5, 2.0)
-"""Base and divisor: late moves are searched ``base + log(depth) * log(number) / divisor`` plies
-less deep.  Blunt, divisor 1: 1.5 times the nodes of 0.75; 0.5: 0.8 times, and fewer of the exact
-search's moves."""
-
-INTERNAL_DEPTH = 6
-"""A node of at least this depth without a known move is searched less deep by a step.  4
+IIR_DEPTH = 6
+"""A node of at least this depth without a hash move is searched less deep by a step.  4
 instead of 6: 0.6 times the nodes in Connect Four, and fewer of the exact search's moves."""
 
 NULL_DEPTH = 3
@@ -176,34 +115,19 @@ all but this with 100 ms a move, 0.53 (+- 0.05) with 30,000 nodes; without margi
 20,000 nodes, and then 1.0 and 1.8 deviations 0.45 and 0.49 against 1.4, two searches inside each
 other 0.50 against one (+- 0.06)."""
 
-MARGINS = {
-    "reverse": 1.0,
-    "futility": 1.5,
-    "razoring": 2.5,
-    "null": 2.0,
-    "delta": 1.5,
-    "noisy": 1.0,
-    "quiet": 0.6,
-    "singular": 0.02,
-}
-"""In ``UNIT`` of the game.  The first three for each ply of depth.  ``null``: see
-``null_reduction``.  ``delta``: quiescence skips moves that gain so much too little.  ``noisy`` and
-``quiet``: moves that lose more by exchanges, for each ply of depth, are skipped.  ``singular``: see
-``SINGULAR_DEPTH``."""
-
-EXCHANGE_DEPTH = 6
-"""The depth up to which they are."""
+SEE_DEPTH = 6
+"""The depth up to which moves that lose too much by exchanges are skipped."""
 
 SINGULAR_DEPTH = 7
 SINGULAR_LESS = 3
 SINGULAR_LEVELS = 4
-"""A known move is tested for being the only good one at nodes of at least this depth, if it was
+"""A hash move is tested for being the only good one at nodes of at least this depth, if it was
 found by a search at most so many plies less deep.  It is if all others are worse, half as deep, by
 the margin for each ply of depth.  A test halves the depth, so at most the last number of them are
 one inside the other."""
 
 LATE_MOVES = 4
-"""Moves after ``moves + depth * depth`` are skipped, half as many where estimates fall."""
+"""Moves after ``LATE_MOVES + depth * depth`` are skipped, half as many where estimates fall."""
 
 # Games of chance.
 

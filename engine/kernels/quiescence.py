@@ -9,9 +9,8 @@ sacrifices, and plan oriented play" (1975).
 from __future__ import annotations
 
 import numpy as np
-from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
 from engine.contract.bits import Bits
 from engine.contract.derived import knows_gains, most_moves
 from engine.contract.stop import MOVES, RUNNING
@@ -20,7 +19,6 @@ from engine.contract.verbs import (
     NO_MOVE,
     check,
     drawn,
-    exchange,
     gain,
     moves,
     moves_again,
@@ -30,34 +28,53 @@ from engine.contract.verbs import (
     play,
 )
 from engine.kernels.evaluation import estimate
-from engine.kernels.node import TABLE, address, bounds_of, known_move, must_stop, search_type
-from engine.kernels.ordering import FIRST, bring_best, rank, ranked_move
+from engine.kernels.node import (
+    SearchMemory,
+    address,
+    bounds_of,
+    entry_cutoff,
+    look_up,
+    must_stop,
+    stored_bounds,
+    tt_move_of,
+)
+from engine.kernels.ordering import FIRST, bring_best, rank, ranked_move, see_ge
 from engine.kernels.parameters import GAIN_WEIGHT, ORDER_WEIGHT
 from engine.kernels.reference import report_violation
-from engine.kernels.scores import final_score, limited, to_table
-from engine.kernels.table import is_proven, probe, store_depth
+from engine.kernels.scores import final_score, limited
+from engine.kernels.table import is_proven, store_depth
 
 __all__ = ["quiet_node"]
 
 
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position,
-        evaluation,
-        types.uint64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        search_type(position),
-        TABLE,
-    )
-)
-def quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table):
-    """The score when only noisy moves are played on, and either player may stop.
+@compiled
+def rank_noisy_moves(position, tt_move, top, end, search):
+    """Rank the moves on the stack: the hash move, then those that win most."""
+    for at in range(top, end):
+        move = search.moves[at]
+        score = GAIN_WEIGHT * gain(position, move)
+        if search.use_order:
+            score += ORDER_WEIGHT * order(position, move, play(position, move))
+        search.ranked[at] = rank(FIRST if move == tt_move else score, move, False, at - top)
 
-    A player who has to meet a threat (``check``) may not, and has all moves.
+
+@kernel
+def quiet_node(
+    position: Position,
+    evaluation: Evaluator,
+    word: Bits,
+    alpha: int,
+    beta: int,
+    ply: int,
+    top: int,
+    search: SearchMemory,
+    table: Words,
+) -> int:
+    """The score when only noisy moves are played on, and either player may stop (stand pat).
+
+    A player who is in check may not, and has all moves.
     """
+    # Step 1. Count the node, and see whether the line ends here.
     search.nodes += 1
     search.quiet_nodes += 1
     search.deepest = max(search.deepest, ply)
@@ -71,72 +88,83 @@ def quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
     if ply > 0 and drawn(position):
         search.leaves += 1
         return 0
-    known, entered = NO_MOVE, search.use_table and knows_gains(position)
-    if entered:
-        search.probes += 1
-        data = probe(table, word)
+
+    # Step 2. Look the position up.  Only games with gains are worth it: in others a quiet search
+    # is over after a few nodes.
+    tt_move = NO_MOVE
+    use_table = search.use_table and knows_gains(position)
+    if use_table:
+        data = look_up(table, word, search)
         if data != Bits(0):
-            search.hits += 1
             lower, upper = bounds_of(data, ply, search)
-            if lower >= beta or lower == upper or upper <= alpha:
+            decided, value = entry_cutoff(lower, upper, alpha, beta)
+            if decided:
                 search.table_cutoffs += 1
                 search.estimates += not is_proven(data)
-                return lower if lower >= beta or lower == upper else upper
-            known = known_move(position, data, search)
-    checked = check(position)
-    static, best = -INFINITE, -INFINITE
-    if not checked or ply >= search.plies:
+                return value
+            tt_move = tt_move_of(position, data, search)
+
+    # Step 3. Stand pat: the mover need not play on, unless in check.
+    in_check = check(position)
+    stand_pat, best = -INFINITE, -INFINITE
+    if not in_check or ply >= search.plies:
         search.estimates += 1
-        static = limited(estimate(evaluation, position), search.win)
-        best = static
+        stand_pat = limited(estimate(evaluation, position), search.win)
+        best = stand_pat
         if best >= beta or ply >= search.plies:
             search.leaves += 1
             return best
-    end = moves(position, search.moves, top) if checked else noisy(position, search.moves, top)
+
+    # Step 4. Make the moves, and rank them.
+    end = moves(position, search.moves, top) if in_check else noisy(position, search.moves, top)
     if end - top > most_moves(position):
         report_violation(position, MOVES, search)
         return alpha
     if end == top:
         search.leaves += 1
         return best
-    floor, best_move = max(alpha, best), NO_MOVE
-    for at in range(top, end):
-        move = search.moves[at]
-        score = GAIN_WEIGHT * gain(position, move)
-        if search.use_order:
-            score += ORDER_WEIGHT * order(position, move, play(position, move))
-        search.ranked[at] = rank(FIRST if move == known else score, move, False, at - top)
+    rank_noisy_moves(position, tt_move, top, end, search)
+
+    # Step 5. Search the children, the most promising first.
+    old_alpha, alpha, best_move = alpha, max(alpha, best), NO_MOVE
     for at in range(top, end):
         move = ranked_move(bring_best(search.ranked, at, end))
-        if knows_gains(position) and not checked:
-            hope = static + gain(position, move) + search.delta_margin
-            if hope <= floor:
-                best = max(best, hope)
+        if knows_gains(position) and not in_check:
+            # Delta pruning: what wins too little to raise alpha; and what loses by exchanges.
+            value = stand_pat + gain(position, move) + search.delta_margin
+            if value <= alpha:
+                best = max(best, value)
                 continue
-            if not exchange(position, move, 0):
+            if not see_ge(position, move, 0):
                 continue
         child = play(position, move)
-        child_word = address(child, np.int64(0), search) if entered else Bits(0)
-        if moves_again(position, child):
-            value = quiet_node(
-                child, evaluation, child_word, floor, beta, ply + 1, end, search, table
-            )
-        else:
-            value = -quiet_node(
-                child, evaluation, child_word, -beta, -floor, ply + 1, end, search, table
-            )
+        child_word = address(child, np.int64(0), search) if use_table else Bits(0)
+        again = moves_again(position, child)
+        value = quiet_node(
+            child,
+            evaluation,
+            child_word,
+            alpha if again else -beta,
+            beta if again else -alpha,
+            ply + 1,
+            end,
+            search,
+            table,
+        )
+        value = value if again else -value
         if search.stop != RUNNING:
-            return alpha
+            return old_alpha
         if value > best:
             best = value
-            if value > floor:
-                floor, best_move = value, move
+            if value > alpha:
+                alpha, best_move = value, move
                 if value >= beta:
                     break
-    if entered:
-        lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
-        upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
-        search.stores += 1
+
+    # Step 6. Store the score, as of no depth.
+    if use_table:
+        lower, upper = stored_bounds(best, old_alpha, beta, ply, search)
         nothing = np.int64(0)
+        search.stores += 1
         search.overwrites += store_depth(table, word, lower, upper, best_move, nothing, False)
     return best

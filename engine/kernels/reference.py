@@ -8,13 +8,11 @@ node counts are facts about the game.  A node is a position visited, the root in
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Annotated, Any
 
-import numba
 import numpy as np
-from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Evaluator, Position, compiled, kernel, record
 from engine.contract.bits import Bits
 from engine.contract.counting import listed
 from engine.contract.derived import is_free_move, most_moves, recurs, same_after_chance
@@ -69,8 +67,7 @@ def plain_dtype(cls: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-def _plain(position: Any) -> Any:
-    return numba.from_dtype(plain_dtype(position.instance_class))
+PlainMemory = Annotated[Any, record(plain_dtype)]
 
 
 @compiled
@@ -110,19 +107,17 @@ def must_stop(ply, plain):
     return plain.stop != RUNNING
 
 
-@compiled(
-    signature=lambda position, evaluation: types.float64(
-        position,
-        evaluation,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        _plain(position),
-    )
-)
-def minimax_node(position, evaluation, depth, ply, steps, actions, top, plain):
+@kernel
+def minimax_node(
+    position: Position,
+    evaluation: Evaluator,
+    depth: int,
+    ply: int,
+    steps: int,
+    actions: int,
+    top: int,
+    plain: PlainMemory,
+) -> float:
     """The value for the mover, *depth* plies deep: exact if no line is longer.
 
     Chance takes the expectation and no depth; where the depth ends, it has not decided yet.
@@ -159,29 +154,27 @@ def minimax_node(position, evaluation, depth, ply, steps, actions, top, plain):
         move = plain.moves[at]
         child = play(position, move)
         run = np.int64(steps + 1 if reversible(position, child) else 0)
-        gratis = is_free_move(position, move, child, actions, plain.turns)
-        deeper = depth if gratis else depth - 1
-        taken = np.int64(actions + 1 if gratis else 0)
+        is_free = is_free_move(position, move, child, actions, plain.turns)
+        deeper = depth if is_free else depth - 1
+        taken = np.int64(actions + 1 if is_free else 0)
         value = minimax_node(child, evaluation, deeper, ply + 1, run, taken, end, plain)
         best = max(best, value if moves_again(position, child) else -value)
     return best
 
 
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position,
-        evaluation,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        _plain(position),
-    )
-)
-def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions, top, plain):
+@kernel
+def alphabeta_node(
+    position: Position,
+    evaluation: Evaluator,
+    alpha: int,
+    beta: int,
+    depth: int,
+    ply: int,
+    steps: int,
+    actions: int,
+    top: int,
+    plain: PlainMemory,
+) -> int:
     """Textbook alpha-beta (fail-soft negamax); the value as for :func:`minimax_node`."""
     plain.nodes += 1
     over, value = outcome(position)
@@ -203,9 +196,9 @@ def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions
         move = plain.moves[at]
         child = play(position, move)
         run = np.int64(steps + 1 if reversible(position, child) else 0)
-        gratis = is_free_move(position, move, child, actions, plain.turns)
-        deeper = depth if gratis else depth - 1
-        taken = np.int64(actions + 1 if gratis else 0)
+        is_free = is_free_move(position, move, child, actions, plain.turns)
+        deeper = depth if is_free else depth - 1
+        taken = np.int64(actions + 1 if is_free else 0)
         if moves_again(position, child):
             value = alphabeta_node(
                 child, evaluation, alpha, beta, deeper, ply + 1, run, taken, end, plain
@@ -223,10 +216,8 @@ def alphabeta_node(position, evaluation, alpha, beta, depth, ply, steps, actions
     return best
 
 
-@compiled(
-    signature=lambda position: types.int64(position, types.int64, types.int64, _plain(position))
-)
-def perft_node(position, depth, top, plain):
+@kernel
+def perft_node(position: Position, depth: int, top: int, plain: PlainMemory) -> int:
     """The lines of exactly *depth* moves; one that ends the game earlier counts ``finished``.
 
     Chance outcomes multiply lines without being moves.  With ``bulk`` the last moves are counted,

@@ -1,8 +1,9 @@
 """The search of limited depth: alpha-beta with the field's toolbox, one node function.
 
 :func:`search_node` is that function, in numbered steps; which techniques it uses is data
-(``engine.kernels.techniques``).  Where the depth ends, ``quiescence`` goes on with noisy moves.
-:func:`search_root` is what Python calls, once for each depth and window.
+(``engine.kernels.techniques``).  A step is written out there if it calls the search again, and is
+otherwise one of the small functions above it.  Where the depth ends, ``quiescence`` goes on with
+noisy moves.  :func:`search_root` is what Python calls, once for each depth and window.
 
 What they promise, for a window ``alpha < beta``: the score that they return is fail-soft.
 If ``v <= alpha`` the true score is at most *v*; if ``v >= beta`` it is at least *v*; in
@@ -19,7 +20,7 @@ tree-search algorithm" (1983); killers, S. Akl and M. Newborn (1977); history, J
 (1989); countermoves, J. Uiterwijk (1992); null move, C. Donninger (1993); ProbCut, M. Buro
 (1995, and 1997 with several depths); futility and razoring, E. Heinz (1998); singular extensions,
 T. Anantharaman, M. Campbell and F. Hsu, "Singular extensions: adding selectivity to brute-force
-searching" (1990), here by a search without the move of the table, as open-source programs do it;
+searching" (1990), here by a search without the hash move, as open-source programs do it;
 late move reductions, T. Romstad, "An introduction to late move reductions" (2006).
 """
 
@@ -28,75 +29,78 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
 from engine.contract.bits import Bits
-from engine.contract.derived import is_free_move, knows_gains, most_moves, most_value, recurs, side
+from engine.contract.derived import is_free_move, knows_gains, most_value, recurs, side
 from engine.contract.positions import unpack, width
-from engine.contract.stop import MOVES, RUNNING
+from engine.contract.stop import RUNNING
 from engine.contract.verbs import (
     INFINITE,
     NO_MOVE,
-    canonical,
-    canonical_move,
     check,
     deviation,
-    exchange,
     extension,
     gain,
-    moves,
     moves_again,
     outcome,
-    play,
     reversible,
     skip,
 )
 from engine.kernels.evaluation import estimate
 from engine.kernels.node import (
     PREPARE_TABLE,
-    TABLE,
+    Node,
+    SearchMemory,
     address,
+    after_move,
+    begin_node,
     bounds_of,
+    canonical_best,
+    child_of,
     count_cutoff,
     count_kind,
+    end_of_line,
+    entry_cutoff,
     extend_line,
-    is_excluded,
-    known_move,
+    is_excluded_at_root,
     leaf_score,
-    must_stop,
-    rank_moves,
-    search_type,
+    look_up,
+    make_moves,
+    settle_estimates,
+    stored_bounds,
     suits,
+    tt_move_of,
 )
 from engine.kernels.ordering import (
     bring_best,
-    continued_score,
-    is_put_off,
-    likeness,
-    put_off,
+    continuation_score,
+    defer,
+    is_deferred,
+    pattern_of,
     ranked_again,
     ranked_move,
     ranked_number,
     remember_cutoff,
+    see_ge,
 )
 from engine.kernels.parameters import (
-    EXCHANGE_DEPTH,
     HISTORY_SIZE,
-    INTERNAL_DEPTH,
+    IIR_DEPTH,
     LATE_MOVES,
     MOST_DEPTH,
     NULL_DEPTH,
     PROBCUT_CONFIDENCE,
     PROBCUT_DEPTH,
     PROBCUT_LEVELS,
+    SEE_DEPTH,
     SINGULAR_DEPTH,
     SINGULAR_LESS,
     TABLE_DEPTH,
 )
 from engine.kernels.quiescence import quiet_node
-from engine.kernels.reference import is_draw, repeats, report_violation
-from engine.kernels.scores import MOST_ESTIMATE, final_score, from_table, limited, to_table
+from engine.kernels.reference import repeats
+from engine.kernels.scores import MOST_ESTIMATE, from_table, limited
 from engine.kernels.table import (
     begin,
     depth_of,
@@ -112,52 +116,215 @@ from engine.kernels.table import (
 __all__ = ["search_node", "search_root"]
 
 
+# Before the moves.
+
+
 @compiled
-def mark_of(ranked, top, depth, stride, search):
-    """What tells other threads that a child with a known address is being searched."""
+def uses_table(position, depth, steps, search):
+    """Return whether a node probes the table and stores.
+
+    What a repetition may have touched is not for the table: it depends on the line.
+    """
+    wanted = search.use_table != 0 and depth >= TABLE_DEPTH
+    return wanted and not (recurs(position) and search.exact and steps > 0)
+
+
+@compiled
+def may_prune(alpha, beta, ply, in_check, search):
+    """Return whether a node may be cut, or moves skipped, because of an estimate.
+
+    Not in the principal variation, nor in check, nor where wins and losses are counted in plies:
+    there an estimate says nothing.
+    """
+    decisive = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
+    return ply > 0 and not search.exact and beta - alpha <= 1 and not in_check and not decisive
+
+
+@compiled
+def null_move_applies(depth, previous, excluded_move, search):
+    """Return whether a pass is worth a try; never two in a row, nor in a singular search."""
+    wanted = search.use_null_move != 0 and depth >= NULL_DEPTH
+    return wanted and previous != NO_MOVE and excluded_move == NO_MOVE
+
+
+@compiled
+def probcut_applies(depth, search):
+    """Return whether a shallow search may say what a deep one would."""
+    wanted = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
+    return wanted and search.probcut_level < PROBCUT_LEVELS
+
+
+@compiled
+def margins_apply(position, depth, search):
+    """Return whether one of the margins compares something with the static evaluation."""
+    razoring = search.use_razoring != 0 and depth <= search.razoring_depth
+    reverse = search.use_reverse_futility != 0 and depth <= search.reverse_depth
+    futility = search.use_futility != 0 and knows_gains(position)
+    futility &= depth <= search.futility_depth + search.parity  # step 11 may take that off
+    return razoring or reverse or futility
+
+
+@compiled
+def null_move_depth(static_eval, beta, depth, search):
+    """The depth after a pass: the further above beta, the less is enough to believe it."""
+    surplus = min((static_eval - beta) // max(search.null_margin, 1), search.null_surplus)
+    return depth - 1 - search.null_reduction - depth // 4 - surplus
+
+
+@compiled
+def probcut_margin(position, depth, shallow):
+    """How far scores of two depths are apart, but for a few in a hundred."""
+    return np.int64(math.ceil(PROBCUT_CONFIDENCE * deviation(position, depth, shallow)))
+
+
+@compiled
+def look_up_children(position, node, depth, end, alpha, beta, excluded_move, search, table):
+    """Look all children up, and put those that cannot raise alpha in front of the others.
+
+    Returns whether a child's entry is good enough to cut; the score so far; where on the stack
+    the moves begin that are to be searched; and whether what the table said is proven.
+    Each child's address is kept, for when it is searched.
+    """
+    stride = width(position) + 1
+    best, first, proven = -INFINITE, node.top, True
+    for at in range(node.top, end):
+        ranked = search.ranked[at]
+        slot = (node.top + ranked_number(ranked)) * stride
+        child = unpack(search.children, slot, position)
+        move = ranked_move(ranked)
+        is_free = is_free_move(position, move, child, node.actions, search.turns)
+        child_word = address(child, np.int64(node.actions + 1 if is_free else 0), search)
+        search.children[slot + stride - 1] = child_word
+        if node.ply == 0 or move == excluded_move:
+            continue
+        if search.exact and reversible(position, child):
+            continue
+        data = probe(table, child_word)
+        if data == Bits(0) or not suits(data, depth if is_free else depth - 1, search.exact):
+            continue
+        lower, upper = bounds_of(data, node.ply + 1, search)
+        if not ranked_again(ranked):
+            lower, upper = -upper, -lower
+        if lower >= beta:
+            search.enhanced_cutoffs += 1
+            search.estimates += not is_proven(data)
+            return True, lower, first, proven
+        if upper <= alpha:
+            if not is_proven(data):
+                search.estimates += 1
+                proven = False
+            best = max(best, upper)
+            search.ranked[at] = search.ranked[first]
+            search.ranked[first] = ranked
+            first += 1
+    return False, best, first, proven
+
+
+# For each move.
+
+
+@compiled
+def deferral_word(position, ranked, top, depth, search):
+    """What stands for the search of a child in the marks that threads leave for each other."""
+    stride = width(position) + 1
     at = (top + ranked_number(ranked)) * stride + stride - 1
     return Bits(search.children[at]) ^ Bits(depth)
 
 
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position,
-        evaluation,
-        types.uint64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        search_type(position),
-        TABLE,
-    )
-)
+@compiled
+def pick_move(position, at, end, top, depth, deferring, search, table):
+    """Bring the most promising move that is left to the front, and return its word.
+
+    With *deferring*, moves that another thread searches right now wait until the others are
+    done: their scores will mostly be in the table by then (T. Kerrigan, "Simplified ABDADA").
+    """
+    ranked = bring_best(search.ranked, at, end)
+    if deferring:
+        while not is_deferred(ranked) and is_marked(
+            table, deferral_word(position, ranked, top, depth, search)
+        ):
+            search.ranked[at] = defer(ranked)
+            ranked = bring_best(search.ranked, at, end)
+    return ranked
+
+
+@compiled
+def is_late(depth, searched, won, improving, search):
+    """Return whether a quiet move comes too late to be searched near the leaves."""
+    most = (LATE_MOVES + depth * depth) // (1 if improving else 2)
+    wanted = search.use_late_move_pruning and depth <= search.late_depth
+    return wanted and won <= 0 and searched >= most
+
+
+@compiled
+def futility_value(position, evaluation, child, again, static_eval, won, depth, search):
+    """The most that a move can be expected to score: an estimate, and a margin."""
+    if knows_gains(position):
+        value = static_eval + won  # cheaper than to estimate the child
+    else:
+        value = limited(estimate(evaluation, child), search.win)
+        value = value if again else -value
+    return value + search.futility_margin * depth
+
+
+@compiled
+def loses_exchange(position, move, won, depth, search):
+    """Return whether a move loses more by exchanges than the depth left may win back."""
+    margin = search.noisy_margin if won > 0 else search.quiet_margin
+    wanted = search.use_see_pruning and depth <= SEE_DEPTH
+    return wanted and not see_ge(position, move, -depth * margin)
+
+
+@compiled
+def adjusted_reduction(reduction, move, move_pattern, won, ply, mover, search):
+    """A reduction adjusted by what is known of the move: noisy, a killer, good elsewhere."""
+    reduction -= np.int64(move == search.killers[2 * ply])
+    if won > 0:
+        return reduction // 2
+    history = search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
+    if search.use_continuation_history:
+        history += continuation_score(search, move_pattern, ply)
+    return reduction - history // search.history_share
+
+
+@compiled
+def child_address(position, child, ranked, actions, top, depth, enhanced, search):
+    """The address of a child in the table; 0 if it will not use the table."""
+    if not search.use_table or not (depth >= TABLE_DEPTH or knows_gains(position)):
+        return Bits(0)
+    if enhanced:
+        slot = (top + ranked_number(ranked)) * (width(position) + 1)
+        return Bits(search.children[slot + width(position)])
+    return address(child, actions, search)
+
+
+@compiled
+def proves_win(best, depth, ply, search):
+    """Return whether a proven win is the quickest there is.
+
+    The horizon hides none that is quicker; selection may, but it is a win anyway.
+    """
+    if search.win == 0 or best <= MOST_ESTIMATE:
+        return False
+    return not search.exact or best >= search.win - search.step * (ply + depth)
+
+
+@kernel
 def search_node(
-    position,
-    evaluation,
-    word,
-    alpha,
-    beta,
-    depth,
-    ply,
-    steps,
-    actions,
-    top,
-    previous,
-    search,
-    table,
-):
+    position: Position,
+    evaluation: Evaluator,
+    word: Bits,
+    node: Node,
+    search: SearchMemory,
+    table: Words,
+) -> int:
     """The score of a position within a window, *depth* plies deep (see the module's text).
 
-    *word* is its address in the table; *steps* reversible moves led here, and *actions*
-    costless ones, the last of all was *previous* (``NO_MOVE``: none, or a pass); the stacks
-    are free from *top* on.
+    *word* is its address in the table.
     """
-    # 0. Where the depth ends, estimate, or play on noisily.
+    alpha, beta, depth, ply, steps, actions, top, previous = node
+
+    # Step 1. At the horizon, estimate, or go on with noisy moves.
     if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
         return leaf_score(position, evaluation, ply, steps, search)
     if depth <= 0:
@@ -169,411 +336,345 @@ def search_node(
             return 0
         return quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
 
-    # 1. Count the node, and stop if told to.
-    search.nodes += 1
-    search.length[ply] = 0
-    if search.stop != RUNNING or search.nodes > search.node_limit:
-        if must_stop(search):
-            return alpha
-
-    # 2. See whether the line ends here.
-    over, value = outcome(position)
+    # Step 2. Count the node, and see whether the line ends here.
+    if begin_node(ply, search):
+        return alpha
+    over, value = end_of_line(position, ply, steps, search)
     if over:
-        search.leaves += 1
-        search.deepest = max(search.deepest, ply)
-        return final_score(value, ply, search.win, search.step)
-    if is_draw(position, ply, steps, search):
-        search.leaves += 1
-        search.deepest = max(search.deepest, ply)
-        search.repetitions += 1
-        return 0
+        return value
 
-    # 3. No win from here on is quicker than the next move, no loss quicker than now.
-    if search.use_distance and search.step:
+    # Step 3. Mate-distance pruning: no win from here on is quicker than the next move, and no loss
+    # quicker than now.
+    if search.use_mate_distance and search.step:
         alpha = max(alpha, ply - search.win)
         beta = min(beta, search.win - ply - 1)
         if alpha >= beta:
             search.distance_cutoffs += 1
             return alpha
 
-    # 4. Look the position up.  What a repetition may have touched is not for the table.
-    in_pv = beta - alpha > 1
+    # Step 4. Look the position up in the table.  In a singular search (a move is excluded) the
+    # entry is of another question: only its move is of use.
+    old_alpha, in_pv = alpha, beta - alpha > 1
     estimates, repetitions = search.estimates, search.repetitions
-    remember = search.use_table != 0 and depth >= TABLE_DEPTH
-    remember = remember and not (recurs(position) and search.exact and steps > 0)
-    known, alone, known_score = NO_MOVE, False, -INFINITE
-    barred = search.barred[ply]
-    if remember:
-        search.probes += 1
-        data = probe(table, word)
+    excluded_move = search.excluded_move[ply]
+    use_table = uses_table(position, depth, steps, search)
+    tt_move, tt_score, try_singular = NO_MOVE, -INFINITE, False
+    if use_table:
+        data = look_up(table, word, search)
         if data != Bits(0):
-            search.hits += 1
-            if ply > 0 and barred == NO_MOVE and suits(data, depth, search.exact):
+            if ply > 0 and excluded_move == NO_MOVE and suits(data, depth, search.exact):
                 lower, upper = bounds_of(data, ply, search)
-                if lower >= beta or lower == upper or upper <= alpha:
+                decided, value = entry_cutoff(lower, upper, alpha, beta)
+                if decided:
                     search.table_cutoffs += 1
                     search.estimates += not is_proven(data)
-                    return lower if lower >= beta or lower == upper else upper
-            known = known_move(position, data, search)
-            if search.use_singular and depth >= SINGULAR_DEPTH and ply > 0 and known != NO_MOVE:
-                known_score = from_table(lower_of(data), ply, search.win, search.step)
-                alone = depth_of(data) >= depth - SINGULAR_LESS
-                alone &= barred == NO_MOVE and abs(known_score) <= MOST_ESTIMATE
-    remember &= barred == NO_MOVE
-
-    # 5. Far outside the window near the leaves, after a pass, or a few plies on: no need to look.
-    checked = check(position)
-    cutting = search.cutting[ply]
-    decided = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
-    doubtful = ply > 0 and not search.exact and not in_pv and not checked and not decided
-    near = depth <= search.reverse_depth and (search.use_razoring != 0 or search.use_reverse != 0)
-    passing = search.use_null != 0 and depth >= NULL_DEPTH and previous != NO_MOVE
-    passing &= barred == NO_MOVE
-    foretold = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
-    foretold = foretold and search.foretelling < PROBCUT_LEVELS
-    hopeless = search.use_futility != 0 and knows_gains(position)
-    hopeless &= depth <= search.futility_depth + search.parity  # step 6 may take that off
-    static, worsening = -INFINITE, False
-    if search.use_improving and not checked:
-        static = limited(estimate(evaluation, position), search.win)
-        worsening = ply >= 2 and static <= search.static[ply - 2]
-    elif doubtful and (near or passing or foretold or hopeless):
-        static = limited(estimate(evaluation, position), search.win)
-    search.static[ply] = static
-    if doubtful and (near or passing or foretold):
-        if search.use_razoring and depth <= search.razoring_depth:
-            if static + search.razoring_margin * depth <= alpha:
-                value = quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
-                if value <= alpha:
-                    search.razored += 1
                     return value
-        if search.use_reverse and depth <= search.reverse_depth:
-            if static - search.reverse_margin * (depth + worsening) >= beta:
-                search.reverse_cutoffs += 1
-                search.estimates += 1
-                return static
-        if passing and static >= beta:
-            allowed, child = skip(position)
-            if allowed and not moves_again(position, child):
-                search.null_tries += 1
-                search.patterns[ply + 2] = 0
-                search.cutting[ply + 1] = 1 - cutting
-                surplus = min((static - beta) // max(search.null_margin, 1), search.null_surplus)
-                less = depth - 1 - search.null_reduction - depth // 4 - surplus
-                value = -search_node(
-                    child,
-                    evaluation,
-                    address(child, np.int64(0), search),
+            tt_move = tt_move_of(position, data, search)
+            if search.use_singular_extensions and depth >= SINGULAR_DEPTH and ply > 0:
+                tt_score = from_table(lower_of(data), ply, search.win, search.step)
+                try_singular = tt_move != NO_MOVE and excluded_move == NO_MOVE
+                try_singular &= depth_of(data) >= depth - SINGULAR_LESS
+                try_singular &= abs(tt_score) <= MOST_ESTIMATE
+    use_table &= excluded_move == NO_MOVE
+
+    # Step 5. Estimate the position, if a later step wants to know.
+    in_check = check(position)
+    cut_node = search.cut_node[ply]
+    can_prune = may_prune(alpha, beta, ply, in_check, search)
+    try_null_move = can_prune and null_move_applies(depth, previous, excluded_move, search)
+    try_probcut = can_prune and probcut_applies(depth, search)
+    static_eval, improving = -INFINITE, True
+    wanted = search.use_improving != 0 and not in_check
+    if (
+        wanted
+        or try_null_move
+        or try_probcut
+        or (can_prune and margins_apply(position, depth, search))
+    ):
+        static_eval = limited(estimate(evaluation, position), search.win)
+    if wanted:
+        improving = ply < 2 or static_eval > search.static_eval[ply - 2]
+    search.static_eval[ply] = static_eval
+
+    # Step 6. Razoring: so far below alpha that only noisy moves could help.
+    if can_prune and search.use_razoring and depth <= search.razoring_depth:
+        if static_eval + search.razoring_margin * depth <= alpha:
+            value = quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
+            if value <= alpha:
+                search.razored += 1
+                return value
+
+    # Step 7. Reverse futility pruning: so far above beta that few plies will not change it.
+    if can_prune and search.use_reverse_futility and depth <= search.reverse_depth:
+        margin = search.reverse_margin * (depth if improving else depth + 1)
+        if static_eval - margin >= beta:
+            search.reverse_cutoffs += 1
+            search.estimates += 1
+            return static_eval
+
+    # Step 8. Null move: if even a pass is good enough, a move will be.
+    if try_null_move and static_eval >= beta:
+        allowed, child = skip(position)
+        if allowed and not moves_again(position, child):
+            search.null_tries += 1
+            search.patterns[ply + 2] = 0
+            search.cut_node[ply + 1] = 1 - cut_node
+            value = -search_node(
+                child,
+                evaluation,
+                address(child, np.int64(0), search),
+                Node(
                     -beta,
                     1 - beta,
-                    less,
+                    null_move_depth(static_eval, beta, depth, search),
                     ply + 1,
                     np.int64(0),
                     np.int64(0),
                     top,
                     np.int64(NO_MOVE),
-                    search,
-                    table,
-                )
-                if search.stop != RUNNING:
-                    return alpha
-                if value >= beta:
-                    search.null_cutoffs += 1
-                    search.estimates += 1
-                    return beta
+                ),
+                search,
+                table,
+            )
+            if search.stop != RUNNING:
+                return alpha
+            if value >= beta:
+                search.null_cutoffs += 1
+                search.estimates += 1
+                return beta
 
-        if foretold:
-            shallow = depth // 4 * 2 + depth % 2
-            apart = deviation(position, depth, shallow)
-            margin = np.int64(math.ceil(PROBCUT_CONFIDENCE * apart))
-            above = static >= beta
-            bound = beta + margin if above else beta - margin
-            possible = search.win != 0 or abs(bound) <= most_value(position)
-            if margin > 0 and possible:
-                search.probcut_tries += 1
-                search.foretelling += 1
-                value = search_node(
-                    position,
-                    evaluation,
-                    word,
-                    bound - 1,
-                    bound,
-                    shallow,
-                    ply,
-                    steps,
-                    actions,
-                    top,
-                    previous,
-                    search,
-                    table,
-                )
-                search.foretelling -= 1
-                search.length[ply] = 0
-                if search.stop != RUNNING:
-                    return alpha
-                if (value >= bound) == above:
-                    search.probcut_cutoffs += 1
-                    search.estimates += 1
-                    return beta if above else alpha
-                search.estimates = estimates  # the test does not count
-                if remember and known == NO_MOVE:
-                    known = known_move(position, probe(table, word), search)
+    # Step 9. ProbCut: a search of half as many plies that is far outside the window says on which
+    # side of it the score is.
+    if try_probcut:
+        shallow = depth // 4 * 2 + depth % 2
+        margin = probcut_margin(position, depth, shallow)
+        above = static_eval >= beta
+        bound = beta + margin if above else beta - margin
+        if margin > 0 and (search.win != 0 or abs(bound) <= most_value(position)):
+            search.probcut_tries += 1
+            search.probcut_level += 1
+            test = Node(bound - 1, bound, shallow, ply, steps, actions, top, previous)
+            value = search_node(position, evaluation, word, test, search, table)
+            search.probcut_level -= 1
+            search.length[ply] = 0
+            if search.stop != RUNNING:
+                return alpha
+            if (value >= bound) == above:
+                search.probcut_cutoffs += 1
+                search.estimates += 1
+                return beta if above else alpha
+            search.estimates = estimates  # the test does not count
+            if use_table and tt_move == NO_MOVE:
+                tt_move = tt_move_of(position, probe(table, word), search)
 
-    # 6. Without a move to begin with, look less deep: there will be one next time.
-    if search.use_internal and known == NO_MOVE and depth >= INTERNAL_DEPTH and ply > 0:
-        depth -= search.parity
+    # Step 10. Internal iterative reduction: without a hash move, look less deep: there will be one
+    # next time.
+    if search.use_internal_iterative_reduction and tt_move == NO_MOVE and depth >= IIR_DEPTH:
+        if ply > 0:
+            depth -= search.parity
 
-    # 7. Make the moves and say which look promising.
+    # Step 11. Make the moves, and rank them.
     mover = side(position, ply)
-    stride = width(position) + 1
-    parked = depth >= search.order_depth and search.use_order != 0
-    enhanced = search.use_enhanced != 0 and depth >= search.enhanced_depth
-    parked = parked or enhanced
-    end = moves(position, search.moves, top)
-    if not 0 < end - top <= most_moves(position):
-        report_violation(position, MOVES, search)
+    enhanced = search.use_enhanced_cutoffs != 0 and depth >= search.enhanced_depth
+    keep_children = enhanced or (search.use_order != 0 and depth >= search.order_depth)
+    end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
+    if end == top:
         return alpha
-    rank_moves(position, known, previous, mover, ply, top, end, parked, search)
 
-    # 8. Look the children up before one is searched (enhanced transposition cutoffs).
-    # Those that cannot raise alpha need no search.
-    floor, best, best_move = alpha, -INFINITE, NO_MOVE
+    # Step 12. Enhanced transposition cutoffs: look the children up before one is searched.
+    best, best_move, first, searched = -INFINITE, NO_MOVE, top, 0
     all_proven, best_proven = True, False
-    searched = 0
-    first = top
     if enhanced:
-        for at in range(top, end):
-            ranked = search.ranked[at]
-            slot = (top + ranked_number(ranked)) * stride
-            child = unpack(search.children, slot, position)
-            move = ranked_move(ranked)
-            gratis = is_free_move(position, move, child, actions, search.turns)
-            child_word = address(child, np.int64(actions + 1 if gratis else 0), search)
-            search.children[slot + stride - 1] = child_word
-            if ply == 0 or move == barred or (search.exact and reversible(position, child)):
-                continue
-            data = probe(table, child_word)
-            if data != Bits(0) and suits(data, depth if gratis else depth - 1, search.exact):
-                lower, upper = bounds_of(data, ply + 1, search)
-                if not ranked_again(ranked):
-                    lower, upper = -upper, -lower
-                if lower >= beta:
-                    search.enhanced_cutoffs += 1
-                    search.estimates += not is_proven(data)
-                    return lower
-                if upper <= alpha:
-                    if not is_proven(data):
-                        search.estimates += 1
-                        all_proven = False
-                    best = max(best, upper)
-                    search.ranked[at] = search.ranked[first]
-                    search.ranked[first] = ranked
-                    first += 1
+        cutoff, best, first, all_proven = look_up_children(
+            position, node, depth, end, alpha, beta, excluded_move, search, table
+        )
+        if cutoff:
+            return best
 
-    # 9. Search the children, the most promising first.  Those that another thread searches right
-    # now are put off until after the others, when their scores will mostly be in the table.
+    # Step 13. Take the moves, the most promising first.
     shared = search.shared != 0 and enhanced
     for at in range(first, end):
-        ranked = bring_best(search.ranked, at, end)
-        if shared and searched > 0:
-            while not is_put_off(ranked) and is_marked(
-                table, mark_of(ranked, top, depth, stride, search)
-            ):
-                search.ranked[at] = put_off(ranked)
-                ranked = bring_best(search.ranked, at, end)
+        deferring = shared and searched > 0
+        ranked = pick_move(position, at, end, top, depth, deferring, search, table)
         move = ranked_move(ranked)
-        if move == barred or (ply == 0 and is_excluded(search, move)):
+        if move == excluded_move or (ply == 0 and is_excluded_at_root(search, move)):
             continue
-        child_word = Bits(0)
-        if parked:
-            slot = (top + ranked_number(ranked)) * stride
-            child = unpack(search.children, slot, position)
-            again = ranked_again(ranked)
-        else:
-            child = play(position, move)
-            again = moves_again(position, child)
-        run = np.int64(steps + 1 if reversible(position, child) else 0)
-        longer = np.int64(0)
+        child, again = child_of(position, move, ranked, top, keep_children, search)
+        child_steps, child_actions, is_free = after_move(
+            position, move, child, steps, actions, search
+        )
+
+        # Step 14. Extensions: the game says which moves leave little choice.
+        extra = np.int64(0)
         if search.use_extensions and ply < 2 * depth:
-            longer = np.int64(extension(position, move, child))
-        if alone and move == known:
-            # Is it the only good move?  Then the others fail low by a margin.
-            bound = known_score - search.singular_margin * depth
-            search.barred[ply] = known
-            value = search_node(
-                position, evaluation, word, bound - 1, bound, depth // 2, ply, steps, actions, end,
-                previous, search, table,
-            )  # fmt: skip
-            search.barred[ply] = NO_MOVE
+            extra = np.int64(extension(position, move, child))
+
+        # Step 15. Singular extension: is the hash move the only good one?  Then the others fail low
+        # by a margin.  If they are good enough without it, cut (multi-cut).
+        if try_singular and move == tt_move:
+            bound = tt_score - search.singular_margin * depth
+            test = Node(bound - 1, bound, depth // 2, ply, steps, actions, end, previous)
+            search.excluded_move[ply] = tt_move
+            value = search_node(position, evaluation, word, test, search, table)
+            search.excluded_move[ply] = NO_MOVE
             search.length[ply] = 0
             if search.stop != RUNNING:
                 return alpha
             if value < bound:
-                longer = np.int64(1)
+                extra = np.int64(1)
             elif bound >= beta:
                 search.singular_cutoffs += 1
                 search.estimates += 1
                 return bound
-            elif known_score >= beta:
-                longer = np.int64(-1)
+            elif tt_score >= beta:
+                extra = np.int64(-1)
             search.estimates = estimates  # the test does not count
-        search.extended += longer > 0
-        gratis = is_free_move(position, move, child, actions, search.turns)
-        taken = np.int64(actions + 1 if gratis else 0)
-        deeper = min(longer + (depth if gratis else depth - 1), MOST_DEPTH)
+        search.extended += extra > 0
+        new_depth = min(extra + (depth if is_free else depth - 1), MOST_DEPTH)
 
-        # 9a. Skip late and futile moves near the leaves.
+        # Step 16. Near the leaves skip moves, once one was searched that does not lose at once:
         won = np.int64(gain(position, move))
-        if doubtful and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
-            if search.use_late and depth <= search.late_depth and longer == 0 and won <= 0:
-                if searched >= (LATE_MOVES + depth * depth) // (2 if worsening else 1):
-                    search.late += end - at
-                    search.estimates += 1
-                    all_proven = False
-                    break
-            if search.use_futility and depth <= search.futility_depth and longer == 0:
-                if knows_gains(position):
-                    hope = static + won
-                else:
-                    hope = limited(estimate(evaluation, child), search.win)
-                    hope = hope if again else -hope
-                hope += search.futility_margin * depth
-                if hope <= floor and not outcome(child)[0]:
+        if can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
+            # late ones, with all after them (late move pruning);
+            if extra == 0 and is_late(depth, searched, won, improving, search):
+                search.late += end - at
+                search.estimates += 1
+                all_proven = False
+                break
+            # those that cannot raise alpha (futility pruning);
+            if extra == 0 and search.use_futility and depth <= search.futility_depth:
+                value = futility_value(
+                    position, evaluation, child, again, static_eval, won, depth, search
+                )
+                if value <= alpha and not outcome(child)[0]:
                     search.futile += 1
                     search.estimates += 1
                     all_proven = False
-                    best = max(best, hope)
+                    best = max(best, value)
                     continue
-            if search.use_exchange and depth <= EXCHANGE_DEPTH:
-                least = depth * (search.noisy_margin if won > 0 else search.quiet_margin)
-                if not exchange(position, move, -least):
-                    search.losing += 1
-                    search.estimates += 1
-                    all_proven = False
-                    continue
+            # and those that lose too much by exchanges (SEE pruning).
+            if loses_exchange(position, move, won, depth, search):
+                search.losing += 1
+                search.estimates += 1
+                all_proven = False
+                continue
 
-        # 9b. Search late moves less deep, and all but the first with a null window.
-        less = np.int64(0)
-        example = likeness(position, move)
+        # Step 17. Late move reductions.
+        reduction = np.int64(0)
+        move_pattern = pattern_of(position, move)
         if (
-            search.use_reduction
+            search.use_late_move_reductions
             and depth >= search.reduction_depth
             and searched >= search.reduction_moves
         ):
-            less = search.reduction[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
-            if knows_gains(position):
-                less += np.int64(worsening) - np.int64(in_pv) - np.int64(checked)
-                less += search.cut_reduction * cutting
-                less -= np.int64(move == search.killers[2 * ply])
-                if won > 0:
-                    less //= 2
-                else:
-                    known_good = search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
-                    if search.use_continuation:
-                        known_good += continued_score(search, example, ply)
-                    less -= known_good // search.history_share
+            reduction = search.lmr_reductions[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
+            if search.reduction_terms:
+                reduction += np.int64(not improving) - np.int64(in_pv) - np.int64(in_check)
+                reduction += search.cut_reduction * cut_node
+                reduction = adjusted_reduction(
+                    reduction, move, move_pattern, won, ply, mover, search
+                )
             elif in_pv:
-                less = np.int64(0)
-            less = min(less, deeper - 1) if longer == 0 else np.int64(0)
-            less = max(less - less % search.parity, np.int64(0))
-            search.reductions += less > 0
-        search.patterns[ply + 2] = example
+                reduction = np.int64(0)
+            # A reduced search is of a ply at least, and keeps the parity of the depth.
+            reduction = min(reduction, new_depth - 1) if extra == 0 else np.int64(0)
+            reduction = max(reduction - reduction % search.parity, np.int64(0))
+            search.reductions += reduction > 0
+        search.patterns[ply + 2] = move_pattern
+
+        # Step 18. Search the child: reduced, and but for the first with a null window; again with
+        # what was saved if it turns out to be better than that.
         before = search.estimates
-        if search.use_table and (deeper >= TABLE_DEPTH or knows_gains(position)):
-            if enhanced:
-                child_word = Bits(search.children[slot + stride - 1])
-            else:
-                child_word = address(child, taken, search)
-        narrow = search.use_pvs != 0 and searched > 0
-        low, high = floor, floor + 1 if narrow else beta
-        value = np.int64(0)
+        child_word = child_address(
+            position, child, ranked, child_actions, top, new_depth, enhanced, search
+        )
+        null_window = search.use_pvs != 0 and searched > 0
+        low, high = alpha, alpha + 1 if null_window else beta
         if shared:
-            mark(table, mark_of(ranked, top, depth, stride, search), True)
+            mark(table, deferral_word(position, ranked, top, depth, search), True)
         while True:
-            plies = deeper - less
-            search.cutting[ply + 1] = np.int64(less > 0 or (narrow and not cutting))
-            if plies <= 0 and not search.use_quiescence:
-                value = leaf_score(child, evaluation, ply + 1, run, search)
-                value = value if again else -value
-            elif again:
-                value = search_node(
-                    child, evaluation, child_word, low, high, plies, ply + 1, run, taken, end,
-                    move, search, table,
-                )  # fmt: skip
+            child_depth = new_depth - reduction
+            search.cut_node[ply + 1] = np.int64(reduction > 0 or (null_window and not cut_node))
+            if child_depth <= 0 and not search.use_quiescence:
+                value = leaf_score(child, evaluation, ply + 1, child_steps, search)
             else:
-                value = -search_node(
-                    child, evaluation, child_word, -high, -low, plies, ply + 1, run, taken, end,
-                    move, search, table,
-                )  # fmt: skip
+                value = search_node(
+                    child,
+                    evaluation,
+                    child_word,
+                    Node(
+                        low if again else -high,
+                        high if again else -low,
+                        child_depth,
+                        ply + 1,
+                        child_steps,
+                        child_actions,
+                        end,
+                        move,
+                    ),
+                    search,
+                    table,
+                )
+            value = value if again else -value
             if search.stop != RUNNING:
-                if shared:
-                    mark(table, mark_of(ranked, top, depth, stride, search), False)
-                return floor
-            if less > 0 and value > floor:
+                break
+            if reduction > 0 and value > alpha:
                 search.reduction_researches += 1
-                less = np.int64(0)
-            elif narrow and floor < value < beta and (deeper > 0 or search.use_quiescence):
-                # At least that much, and perhaps more. (A leaf has said all there is.)
+                reduction = np.int64(0)
+            elif null_window and alpha < value < beta and (new_depth > 0 or search.use_quiescence):
+                # At least that much, and perhaps more.  (A leaf has said all there is.)
                 search.pvs_researches += 1
-                narrow = False
+                null_window = False
                 low, high = value - 1, beta
             else:
                 break
         if shared:
-            mark(table, mark_of(ranked, top, depth, stride, search), False)
+            mark(table, deferral_word(position, ranked, top, depth, search), False)
+        if search.stop != RUNNING:
+            return alpha
         searched += 1
         proven = search.estimates == before
         all_proven &= proven
 
-        # 9c. Keep the best.
+        # Step 19. Keep the best, and learn from a cutoff.
         if value > best:
             best, best_proven = value, proven
-            if value > floor:
+            if value > alpha:
                 best_move = move
                 extend_line(search, ply, move)
                 if value >= beta:
-                    count_cutoff(search, move, known, ply, searched, end - at - 1)
+                    count_cutoff(search, move, tt_move, ply, searched, end - at - 1)
                     remember_cutoff(position, search, first, at, previous, mover, ply, depth)
                     break
-                floor = value
+                alpha = value
 
-    # 10. Say what is proven, and remember it.
-    count_kind(search, best, alpha, beta)
+    # Step 20. Say what is proven, and store it.
+    count_kind(search, best, old_alpha, beta)
     proven = best_proven if best >= beta else all_proven
-    if best_proven and search.win and best > MOST_ESTIMATE:
-        # No quicker win is hidden by the horizon (by selection, perhaps: it is a win anyway).
-        proven |= not search.exact or best >= search.win - search.step * (ply + depth)
-    if proven:
-        search.estimates = estimates
-    elif search.estimates == estimates:
-        search.estimates += 1
-    complete = ply > 0 or search.excluded == 0
+    proven |= best_proven and proves_win(best, depth, ply, search)
+    settle_estimates(proven, estimates, search)
+    complete = ply > 0 or search.root_excluded == 0
     repeated = steps > 0 and repetitions != search.repetitions
-    proven = proven and not repeated
-    if remember and complete and not (repeated and search.exact):
-        lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
-        upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
-        if search.use_symmetry and best_move != NO_MOVE:
-            _, symmetry = canonical(position)
-            best_move = canonical_move(position, best_move, symmetry)
+    if use_table and complete and not (repeated and search.exact):
+        lower, upper = stored_bounds(best, old_alpha, beta, ply, search)
+        best_move = canonical_best(position, best_move, search)
+        proven = proven and not repeated
         search.stores += 1
         search.overwrites += store_depth(table, word, lower, upper, best_move, depth, proven)
     return best
 
 
-@compiled(
-    signature=lambda position, evaluation: types.int64(
-        position,
-        evaluation,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        search_type(position),
-        TABLE,
-    )
-)
-def search_root(position, evaluation, alpha, beta, depth, first, search, table):
+@kernel
+def search_root(
+    position: Position,
+    evaluation: Evaluator,
+    alpha: int,
+    beta: int,
+    depth: int,
+    first: int,
+    search: SearchMemory,
+    table: Words,
+) -> int:
     """Search a position once; the *first* time for a set of limits begins an age.
 
     ``PREPARE_TABLE`` in its place only makes the table ready for several threads.
@@ -584,19 +685,7 @@ def search_root(position, evaluation, alpha, beta, depth, first, search, table):
     if first and search.use_table:
         begin(table, False)
     nothing = np.int64(0)
+    steps = np.int64(search.before)
+    root = Node(alpha, beta, depth, nothing, steps, nothing, nothing, np.int64(NO_MOVE))
     word = address(position, nothing, search)
-    return search_node(
-        position,
-        evaluation,
-        word,
-        alpha,
-        beta,
-        depth,
-        nothing,
-        np.int64(search.before),
-        nothing,
-        nothing,
-        np.int64(NO_MOVE),
-        search,
-        table,
-    )
+    return search_node(position, evaluation, word, root, search, table)

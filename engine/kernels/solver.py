@@ -17,13 +17,11 @@ algorithms" (1996), whose MTD(f) the near questions of :func:`prove` follow.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Annotated, Any
 
-import numba
 import numpy as np
-from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Position, Words, compiled, kernel, record, records
 from engine.contract.bits import Bits, mix
 from engine.contract.derived import most_moves, most_value
 from engine.contract.dispatch import MAX_VALUE, game_constant
@@ -56,7 +54,6 @@ from engine.kernels.parameters import (
     SCOUTED_DEPTH,
     SCOUTED_PLIES,
     SHARED_PLIES,
-    USUAL_MOVES,
 )
 from engine.kernels.reference import report_violation
 from engine.kernels.table import (
@@ -78,7 +75,6 @@ __all__ = [
     "PREPARE_TABLE",
     "SHARED_TABLE",
     "SINGLE_THREADED",
-    "plies_for",
     "result_dtype",
     "search_dtype",
     "solve_batch",
@@ -128,12 +124,6 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-def plies_for(cls: Any, plies: int) -> int:
-    """The plies in which a game has as many lines as one of the usual width has in *plies*."""
-    width = max(game_constant(cls, "MAX_MOVES", 256), USUAL_MOVES)
-    return next(n for n in range(1, plies + 1) if width**n >= USUAL_MOVES**plies)
-
-
 @functools.cache
 def result_dtype(cls: Any) -> np.dtype[Any]:
     """What is proven of one position of a batch."""
@@ -155,15 +145,8 @@ def result_dtype(cls: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-def _search(position: Any) -> Any:
-    return numba.from_dtype(search_dtype(position.instance_class))
-
-
-def _results(position: Any) -> Any:
-    return types.Array(numba.from_dtype(result_dtype(position.instance_class)), 1, "C")
-
-
-TABLE = types.uint64[::1]
+SolverMemory = Annotated[Any, record(search_dtype)]
+SolverResults = Annotated[Any, records(result_dtype)]
 
 # How a child waits in the stacks: ``ranked`` has its word (see ``engine.kernels.ordering``), and
 # ``children`` its position and then its scattered key.
@@ -265,19 +248,17 @@ def end_all(position, code, search):
     search.stop_at = -1
 
 
-@compiled(
-    signature=lambda position: types.int64(
-        position,
-        types.uint64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        _search(position),
-        TABLE,
-    )
-)
-def search_node(position, word, alpha, beta, ply, top, search, table):
+@kernel
+def search_node(
+    position: Position,
+    word: Bits,
+    alpha: int,
+    beta: int,
+    ply: int,
+    top: int,
+    search: SolverMemory,
+    table: Words,
+) -> int:
     """The value of a position within a window, fail-soft (see the module's text).
 
     The position is resolved: the caller knows that bounds leave the window open and no
@@ -579,20 +560,18 @@ def follow(position, result, weak, whole_line, search, table):
         position = child
 
 
-@compiled(
-    signature=lambda position: types.void(
-        position,
-        types.uint64[::1],
-        _results(position),
-        types.boolean,
-        types.int64,
-        types.boolean,
-        types.int64,
-        _search(position),
-        TABLE,
-    )
-)
-def solve_batch(example, words, results, weak, line, cold, sharing, search, table):
+@kernel
+def solve_batch(
+    example: Position,
+    words: Words,
+    results: SolverResults,
+    weak: bool,
+    line: int,
+    cold: bool,
+    sharing: int,
+    search: SolverMemory,
+    table: Words,
+) -> None:
     """Solve the positions parked in *words*; *example* is any position of their class.
 
     *line* is the number of moves wanted of the best line: 0, 1, or 2 for all of them.

@@ -5,13 +5,13 @@ See :mod:`engine.cluster.top` and :mod:`engine.cluster.splitting`, which drive i
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numba
 import numpy as np
 from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Position, Words, compiled, kernel, record
 from engine.contract.derived import most_moves, most_value
 from engine.contract.dispatch import game_constant
 from engine.contract.positions import pack, unpack, width, words_each
@@ -77,17 +77,19 @@ def work_dtype(cls: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-@compiled(
-    signature=lambda position: types.int64(
-        position,
-        types.uint64[::1],
-        types.int64,
-        types.Array(numba.from_dtype(CHILD), 1, "C"),
-        types.uint64[::1],
-        numba.from_dtype(work_dtype(position.instance_class)),
-    )
-)
-def expand(example, words, count, children, child_words, work):
+Children = Annotated[Any, types.Array(numba.from_dtype(CHILD), 1, "C")]
+ExpansionMemory = Annotated[Any, record(work_dtype)]
+
+
+@kernel
+def expand(
+    example: Position,
+    words: Words,
+    count: int,
+    children: Children,
+    child_words: Words,
+    work: ExpansionMemory,
+) -> int:
     """Write what the candidates of *count* positions lead to, past forced moves; how many."""
     number = 0
     for parent in range(count):
@@ -132,10 +134,8 @@ class Graph(NamedTuple):
 GRAPH = Graph(0)
 
 
-NODES = types.Array(numba.from_dtype(NODE), 1, "C")
-
-
-INDICES = types.int32[::1]
+Nodes = Annotated[Any, types.Array(numba.from_dtype(NODE), 1, "C")]
+Indices = Annotated[Any, types.int32[::1]]
 
 
 @compiled
@@ -178,19 +178,23 @@ def renew_bounds(nodes, children, node):
     return max(np.int64(node.low), low), min(np.int64(node.high), high)
 
 
-@compiled(signature=lambda graph: types.void(graph, NODES, INDICES, types.int64))
-def renew_all(graph, nodes, children, asked):
+@kernel
+def renew_all(graph: Graph, nodes: Nodes, children: Indices, asked: int) -> None:
     """Compute all bounds and proof numbers, for the question whether the root has *asked*."""
     for at in range(len(nodes) - 1, -1, -1):
         renew(nodes, children, asked, at)
 
 
-@compiled(
-    signature=lambda graph: types.void(
-        graph, NODES, INDICES, INDICES, INDICES, types.int64, types.int64
-    )
-)
-def renew_above(graph, nodes, children, parents, queue, asked, leaf):
+@kernel
+def renew_above(
+    graph: Graph,
+    nodes: Nodes,
+    children: Indices,
+    parents: Indices,
+    queue: Indices,
+    asked: int,
+    leaf: int,
+) -> None:
     """Compute a leaf, and what it changes above it.  *queue* has room for all nodes."""
     queue[0] = leaf
     begin, end = 0, 1
@@ -207,8 +211,8 @@ def renew_above(graph, nodes, children, parents, queue, asked, leaf):
                 end += 1
 
 
-@compiled(signature=lambda graph: types.int64(graph, NODES, INDICES))
-def choose(graph, nodes, children):
+@kernel
+def choose(graph: Graph, nodes: Nodes, children: Indices) -> int:
     """The leaf to ask about next; -1 if there is none until answers come."""
     at = np.int64(0)
     if nodes[0].proof == 0 or nodes[0].disproof == 0:
@@ -223,8 +227,8 @@ def choose(graph, nodes, children):
     return at
 
 
-@compiled(signature=lambda graph: types.void(graph, NODES, INDICES, types.int64))
-def mark_needed(graph, nodes, children, asked):
+@kernel
+def mark_needed(graph: Graph, nodes: Nodes, children: Indices, asked: int) -> None:
     """Mark the nodes on which the question at the root still depends."""
     for at in range(len(nodes)):
         nodes[at].needed = 1 if at == 0 else 0

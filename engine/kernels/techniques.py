@@ -8,6 +8,7 @@ change the score.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,13 @@ class Technique:
     about: str
     needs: str = ""
     """A verb or number that the game has to define for it."""
+    former: str = ""
+    """What it was called before it got its published name: an alias, for one release."""
+
+    @property
+    def key(self) -> str:
+        """What stands for it in the keys of tables: never changed, so that old files are read."""
+        return self.former or self.name
 
 
 CHANCE = "chance"
@@ -36,45 +44,89 @@ TECHNIQUES = {
     technique.name: technique
     for technique in (
         Technique("order", True, "search moves that the game thinks promising first", "order"),
-        Technique("table", True, "remember what positions scored"),
+        Technique("table", True, "remember what positions scored (transposition table)"),
         Technique("symmetry", True, "share entries of equivalent positions", "canonical"),
         Technique("deepening", True, "search depth 1, 2, 3 ... and learn an order"),
-        Technique("enhanced", True, "look children up before one is searched"),
+        Technique(
+            "enhanced_cutoffs", True, "look children up before one is searched", former="enhanced"
+        ),
         Technique("killers", True, "try what refuted a sibling"),
         Technique("history", True, "try what refuted elsewhere, by how often"),
         Technique("countermoves", True, "try what refuted the same move before"),
-        Technique("continuation", True, "try what refuted after the same moves", "pattern"),
-        Technique("pvs", True, "test that later moves are no better with a null window"),
-        Technique("aspiration", True, "start with a narrow window around the last score"),
-        Technique("distance", True, "a win that is too late cannot matter", "DECISIVE"),
         Technique(
-            "star1", True, "stop at a chance event that other outcomes cannot change", CHANCE
+            "continuation_history",
+            True,
+            "try what refuted after the same moves",
+            "pattern",
+            former="continuation",
         ),
-        Technique("star2", True, "try a move of each outcome before all of them", CHANCE),
-        Technique("reduction", False, "search late moves less deep (LMR)"),
-        Technique("internal", False, "search a position without a known move less deep"),
-        Technique("null", False, "if even a pass is good enough, stop", "skip"),
-        Technique("probcut", False, "foretell deep scores by shallow ones", "deviation"),
-        Technique("reverse", False, "stop when far above beta near the leaves", "UNIT"),
+        Technique(
+            "pvs", True, "search later moves with a null window (principal variation search)"
+        ),
+        Technique("aspiration", True, "start with a narrow window around the last score"),
+        Technique(
+            "mate_distance",
+            True,
+            "a win that is too late cannot matter",
+            "DECISIVE",
+            former="distance",
+        ),
+        Technique(
+            "star1", True, "stop at a chance event that other outcomes cannot change", "chance"
+        ),
+        Technique("star2", True, "try a move of each outcome before all of them", "chance"),
+        Technique(
+            "late_move_reductions", False, "search late moves less deep (LMR)", former="reduction"
+        ),
+        Technique(
+            "internal_iterative_reduction",
+            False,
+            "search a position without a hash move less deep",
+            former="internal",
+        ),
+        Technique("null_move", False, "if even a pass is good enough, stop", "skip", former="null"),
+        Technique(
+            "probcut", False, "say what deep searches would by shallow ones (ProbCut)", "deviation"
+        ),
+        Technique(
+            "reverse_futility",
+            False,
+            "stop when far above beta near the leaves",
+            "UNIT",
+            former="reverse",
+        ),
         Technique("futility", False, "skip quiet moves when far below alpha", "UNIT"),
         Technique(
-            "exchange", False, "skip moves that lose by exchanges, near the leaves", "exchange"
+            "see_pruning",
+            False,
+            "skip moves that lose by exchanges, near the leaves",
+            "exchange",
+            former="exchange",
         ),
         Technique("improving", False, "prune more where estimates fall", "gain"),
-        Technique("late", False, "skip the last moves near the leaves"),
+        Technique("late_move_pruning", False, "skip the last moves near the leaves", former="late"),
         Technique("razoring", False, "trust quiescence when far below alpha", "UNIT"),
         Technique("extensions", False, "search moves that leave little choice deeper", "extension"),
-        Technique("singular", False, "search the only good move deeper", "gain"),
+        Technique(
+            "singular_extensions",
+            False,
+            "search the only good move deeper",
+            "gain",
+            former="singular",
+        ),
         Technique("quiescence", False, "go on with noisy moves at the leaves", "noisy"),
     )
 }
 
+FORMER = {technique.former: name for name, technique in TECHNIQUES.items() if technique.former}
+"""Former names, and what they are called now."""
+
 REQUIRED = {
     "symmetry": {"table"},
-    "enhanced": {"table"},
+    "enhanced_cutoffs": {"table"},
     "aspiration": {"deepening"},
-    "internal": {"table", "deepening"},
-    "singular": {"table"},
+    "internal_iterative_reduction": {"table", "deepening"},
+    "singular_extensions": {"table"},
     "star2": {"star1", "table"},
 }
 """Techniques that make no sense without others."""
@@ -102,6 +154,10 @@ def technique_of(name: str) -> Technique:
     """A technique by its name; :class:`CutnodeError` if there is none."""
     if not isinstance(name, str):
         raise CutnodeError(f"a technique is a name, not {name!r}")
+    if name in FORMER:
+        new = FORMER[name]
+        warnings.warn(f"the technique {name} is called {new} now", DeprecationWarning, stacklevel=4)
+        return TECHNIQUES[new]
     if name not in TECHNIQUES:
         raise CutnodeError(
             f"there is no technique {quoted(name)}{nearest(name, TECHNIQUES)}; "
@@ -130,9 +186,9 @@ def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> fro
         )
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise CutnodeError(f"techniques are several names, such as ['table'], not {names!r}")
-    chosen = frozenset(names)
-    for name in sorted(chosen, key=str):
-        technique = technique_of(name)
+    chosen = frozenset(technique_of(name).name for name in sorted(names, key=str))
+    for name in sorted(chosen):
+        technique = TECHNIQUES[name]
         if exact and not technique.exact:
             raise CutnodeError(f"{name} is selective: an exact search does not use it")
         if defines(cls, CHANCE) and name not in WITH_CHANCE:

@@ -5,12 +5,13 @@ See :mod:`engine.search.value_iteration` for the method and its sources."""
 from __future__ import annotations
 
 import math
+from typing import Annotated, Any
 
 import numba
 import numpy as np
 from numba import types
 
-from engine.compiler.jit import compiled
+from engine.compiler.jit import Numbers, Position, Words, compiled, kernel
 from engine.contract.bits import Bits, mix
 from engine.contract.derived import same_after_chance
 from engine.contract.positions import pack, unpack, width
@@ -60,6 +61,14 @@ GRAPH = np.dtype(
 """What explores and iterates: control and counters."""
 
 
+GraphMemory = Annotated[Any, numba.from_dtype(GRAPH)]
+Bytes = Annotated[Any, types.uint8[::1]]
+Indices = Annotated[Any, types.int32[::1]]
+IndexTable = Annotated[Any, types.int32[:, ::1]]
+Reals = Annotated[Any, types.float64[::1]]
+RealTable = Annotated[Any, types.float64[:, ::1]]
+
+
 @compiled
 def slot_of(word, keys, slots):
     """Where the slots have the state of a canonical key, or could have it (a 0)."""
@@ -87,22 +96,20 @@ def lead_to(child, weight, graph, keys, slots, words, children, weights):
     graph.edges += 1
 
 
-@compiled(
-    signature=lambda position: types.void(
-        position,
-        numba.from_dtype(GRAPH),
-        types.uint64[::1],
-        types.int32[::1],
-        types.uint64[::1],
-        types.int64[::1],
-        types.uint8[::1],
-        types.int32[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.int64[::1],
-    )
-)
-def explore(example, graph, keys, slots, words, first, kinds, children, weights, values, buffer):
+@kernel
+def explore(
+    example: Position,
+    graph: GraphMemory,
+    keys: Words,
+    slots: Indices,
+    words: Words,
+    first: Numbers,
+    kinds: Bytes,
+    children: Indices,
+    weights: Reals,
+    values: Reals,
+    buffer: Numbers,
+) -> None:
     """Expand states in the order in which they were found, as long as there is room.
 
     *example* is the position to begin with.  ``keys``, ``first``, ``kinds`` and ``values`` (those
@@ -163,19 +170,17 @@ def explore(example, graph, keys, slots, words, first, kinds, children, weights,
     graph.indexed = graph.states
 
 
-@compiled(
-    signature=lambda position: types.void(
-        numba.from_dtype(GRAPH),
-        types.int64[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.uint8[::1],
-        types.int32[::1],
-        types.int32[:, ::1],
-    )
-)
-def arrange(graph, first, children, order, ranks, ends, waiting, line):
+@kernel
+def arrange(
+    graph: GraphMemory,
+    first: Numbers,
+    children: Indices,
+    order: Indices,
+    ranks: Indices,
+    ends: Bytes,
+    waiting: Indices,
+    line: IndexTable,
+) -> None:
     """Write the states to *order* by components: what a component leads to comes before it.
 
     In a component a state comes after most of those that it leads to.  *ends* says of each
@@ -228,18 +233,20 @@ def arrange(graph, first, children, order, ranks, ends, waiting, line):
         ranks[order[place]] = place
 
 
-@compiled(
-    signature=lambda position: types.void(
-        numba.from_dtype(GRAPH),
-        types.int32[::1],
-        types.int32[::1],
-        *(types.int64[::1], types.uint8[::1], types.int32[::1], types.float64[::1]),
-        *(types.int64[::1], types.uint8[::1], types.int32[::1], types.float64[::1]),
-    )
-)
+@kernel
 def renumber(
-    graph, order, ranks, first, kinds, children, weights, firsts, kind_at, children_at, weights_at
-):
+    graph: GraphMemory,
+    order: Indices,
+    ranks: Indices,
+    first: Numbers,
+    kinds: Bytes,
+    children: Indices,
+    weights: Reals,
+    firsts: Numbers,
+    kind_at: Bytes,
+    children_at: Indices,
+    weights_at: Reals,
+) -> None:
     """Write the states and edges once more, by their places: so memory is read as it comes."""
     edges = 0
     for place in range(graph.states):
@@ -268,19 +275,17 @@ def backed_up(state, first, kinds, children, weights, bounds):
     return low, high
 
 
-@compiled(
-    signature=lambda position: types.void(
-        numba.from_dtype(GRAPH),
-        types.uint8[::1],
-        types.int64[::1],
-        types.uint8[::1],
-        types.int32[::1],
-        types.float64[::1],
-        types.float64[:, ::1],
-        types.float64,
-    )
-)
-def converge(graph, ends, first, kinds, children, weights, bounds, tolerance):
+@kernel
+def converge(
+    graph: GraphMemory,
+    ends: Bytes,
+    first: Numbers,
+    kinds: Bytes,
+    children: Indices,
+    weights: Reals,
+    bounds: RealTable,
+    tolerance: float,
+) -> None:
     """Narrow the bounds of all states, until they are within *tolerance* or cannot be narrowed.
 
     The bounds of a component come no closer than those that it leads to; what is left of the

@@ -41,8 +41,8 @@ class LimitedCalls:
         entry_words = chance_table.ENTRY_WORDS if search.has_chance else ENTRY_WORDS
         search.table.claim(search.cls, entry_words)
         search.memory.clear(COUNTERS)
-        search.memory.fill("barred", NO_MOVE)
-        for name in ("stop", "excluded", "foretelling", "shared"):
+        search.memory.fill("excluded_move", NO_MOVE)
+        for name in ("stop", "root_excluded", "probcut_level", "shared"):
             self.words[name][0] = 0
 
     def is_short(self, depth: int) -> bool:

@@ -24,18 +24,11 @@ from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.chance import chance_root
 from engine.kernels.evaluation import evaluation_of
 from engine.kernels.node import PREPARE_TABLE, search_dtype
-from engine.kernels.parameters import (
-    BLUNT,
-    BLUNT_REDUCTION,
-    MARGINS,
-    MOST_DEPTH,
-    ORDER_DEPTH,
-    SHARP,
-    SHARP_REDUCTION,
-)
+from engine.kernels.parameters import MOST_DEPTH
+from engine.kernels.profiles import MARGINS, NUMBERS, profile_of
 from engine.kernels.scores import WIN, final_score, is_decisive, limited
 from engine.kernels.search import search_root
-from engine.kernels.techniques import choose
+from engine.kernels.techniques import TECHNIQUES, choose
 from engine.search.history import drawing_words
 from engine.search.options import DRIVERS, SearcherOptions
 from engine.search.threads import SHARED_WORKERS, Workers
@@ -104,18 +97,16 @@ class CompiledSearch:
         words["plies"][0] = longest_line(self.cls)
         words["win"][0], words["step"][0], words["exact"][0] = self.win, self.step, self.exact
         words["turns"][0] = self.turns
-        words["order_depth"][0] = game_constant(self.cls, "ORDER_DEPTH", ORDER_DEPTH)
         words["purpose"][0] = self._purpose()
         for name in self.techniques:
             words[f"use_{name}"][0] = 1
+        profile = profile_of(self.cls).suited_to(self.techniques)
         unit = game_constant(self.cls, "UNIT", 0)
-        for name, margin in MARGINS.items():
-            words[f"{name}_margin"][0] = int(margin * unit)
-        sharp = defines(self.cls, "gain") and "quiescence" in self.techniques
-        for name, number in (SHARP if sharp else BLUNT).items():
-            words[name][0] = number
-        base, divisor = SHARP_REDUCTION if sharp else BLUNT_REDUCTION
-        words["reduction"][:] = reductions(base, divisor)
+        for name in MARGINS:
+            words[f"{name}_margin"][0] = int(getattr(profile, f"{name}_margin") * unit)
+        for name in NUMBERS:
+            words[name][0] = getattr(profile, name)
+        words["lmr_reductions"][:] = reductions(profile.reduction_base, profile.reduction_divisor)
         if self.has_chance:
             words["debug"][0] = self.debug
             words["value_limit"][0] = value_limit(self.cls)
@@ -123,7 +114,7 @@ class CompiledSearch:
 
     def _purpose(self) -> int:
         """Return a part of the keys of the table: scores of different meaning must not mix."""
-        selective = () if self.exact else sorted(self.techniques)
+        selective = () if self.exact else sorted(TECHNIQUES[name].key for name in self.techniques)
         symmetry = "symmetry" in self.techniques
         meaning = (self.evaluation.meaning, self.step, self.turns, symmetry, selective)
         name = f"{game_name(self.cls)} {meaning}"
@@ -168,9 +159,9 @@ class CompiledSearch:
 
     def unlearn(self) -> None:
         """Forget what earlier searches learned of moves; the table keeps what it has."""
-        for name in ("history", "continued"):
+        for name in ("history", "continuation_history"):
             self.memory.fill(name, 0)
-        for name in ("killers", "counters"):
+        for name in ("killers", "countermoves"):
             self.memory.fill(name, NO_MOVE)
 
 

@@ -189,11 +189,11 @@ class Deepening(LimitedCalls):
         """Return the score of the best move that is not *excluded*; None after a stop."""
         words = self.words
         if excluded:
-            words["excluded_moves"][: len(excluded)] = excluded
-        words["excluded"][0] = len(excluded)
+            words["root_excluded_moves"][: len(excluded)] = excluded
+        words["root_excluded"][0] = len(excluded)
         mtdf = self.search.driver == "mtdf"
         value = (self._score_by_null_windows if mtdf else self._score)(depth, number)
-        words["excluded"][0] = 0
+        words["root_excluded"][0] = 0
         return value
 
     def _score(self, depth: int, number: int) -> float | None:
@@ -312,10 +312,10 @@ class Deepening(LimitedCalls):
             if move == ties[0].move:
                 continue
             others = [other for other in moves if other != move]
-            words["excluded_moves"][: len(others)] = others
-            words["excluded"][0] = len(others)
+            words["root_excluded_moves"][: len(others)] = others
+            words["root_excluded"][0] = len(others)
             value = self.call(last.value - 1, least, last.depth)
-            words["excluded"][0] = 0
+            words["root_excluded"][0] = 0
             if value is None:
                 return
             if value >= least:

@@ -16,11 +16,10 @@ from engine.contract.positions import as_words, coerce
 from engine.contract.stop import CALLED, MOVES, RUNNING, VALUE
 from engine.contract.verbs import INFINITE
 from engine.kernels.clock import Clock, seconds_per_tick
-from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
+from engine.kernels.profiles import profile_of
 from engine.kernels.solver import (
     PREPARE_TABLE,
     SINGLE_THREADED,
-    plies_for,
     result_dtype,
     search_dtype,
     solve_batch,
@@ -37,8 +36,7 @@ def solver_memory(cls: Any) -> Memory:
     memory = Memory(cls, search_dtype(cls))
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
     memory["line_limit"] = UNLIMITED
-    for name, usual in (("TABLE_PLIES", TABLE_PLIES), ("ENHANCED_PLIES", ENHANCED_PLIES)):
-        memory[name.lower()] = game_constant(cls, name, plies_for(cls, usual))
+    memory["table_plies"], memory["enhanced_plies"] = profile_of(cls).solver_plies(cls)
     return memory
 
 

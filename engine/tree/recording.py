@@ -17,6 +17,7 @@ window, is one node: what its last search found and did, and how many there were
 
 from __future__ import annotations
 
+import functools
 import heapq
 import inspect
 import itertools
@@ -209,7 +210,7 @@ def record_tree(
     if search != "search" and (techniques is not None or exact or driver != "alphabeta"):
         raise CutnodeError(f"{search} has no techniques to choose from")
 
-    position = _plain_twin(position)
+    position = _in_plain_python(position)
     cls = type(position)
     recorder = _Recorder(plies + 1, nodes, COUNTERS if search == "search" else ())
     options: dict[str, Any] = {"evaluation": evaluation, "depth_in": depth_in}
@@ -246,7 +247,7 @@ def record_tree(
     )
 
 
-def _plain_twin(position: Any) -> Any:
+def _in_plain_python(position: Any) -> Any:
     """The same position in the plain copy of its game."""
     position = coerce(position)
     cls: Any = type(position)
@@ -372,7 +373,6 @@ class _Recorder:
 
     def _observe_nodes(self, function: Any) -> Observer:
         names = tuple(inspect.signature(function).parameters)
-        at_ply = names.index("ply")
         at_memory = names.index("search" if "search" in names else "plain")
 
         def observer(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -383,11 +383,12 @@ class _Recorder:
                         f"this search visits more than {self.most_nodes:,} nodes, in plain Python "
                         f"at some 10,000 a second: search less deep, or allow more"
                     )
-                if args[at_ply] > self.deepest:
+                given = dict(zip(names, args, strict=True))
+                if "node" in given:
+                    given.update(given["node"]._asdict())
+                if given["ply"] > self.deepest:
                     return run(*args)
-                return self._visit(
-                    function.__name__, dict(zip(names, args, strict=True)), memory, run
-                )
+                return self._visit(function.__name__, given, memory, functools.partial(run, *args))
 
             return observed_node
 
@@ -411,7 +412,7 @@ class _Recorder:
         before = self.count(memory)
         self.open.append(visit)
         try:
-            visit.value = run(*visit.given.values())
+            visit.value = run()
         finally:
             self.open.pop()
         spent = [now - then for now, then in zip(self.count(memory), before, strict=True)]
@@ -426,13 +427,13 @@ class _Recorder:
         if kind == "search_node":  # ProbCut asks a search of fewer plies, which is not shown
             test = _Visit(kind, given, visit.key)
             self._watch(visit, test, memory, run)
-            visit.notes.append(f"foretold by {test.depth} plies")
+            visit.notes.append(f"ProbCut by {test.depth} plies")
             return test.value
         if kind == "leaf_score":
             visit.kind = kind
-            return run(*given.values())
+            return run()
         visit.quiet = True
-        value = run(*given.values())
+        value = run()
         if visit.given["depth"] > 0 and value > given["alpha"]:
             visit.end_quietly()
         return value

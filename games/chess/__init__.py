@@ -93,6 +93,7 @@ REPETITIONS = 3
 DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
+PROFILE = "tactical"
 
 USUAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

@@ -48,12 +48,10 @@ from games.othello.endings import bounds, candidates, endgame, forced, order, sc
 from games.othello.midgame import deviation  # noqa: F401
 from games.othello.patterns import pattern_value
 
-TABLE_PLIES, ENHANCED_PLIES = 14, 20
-"""From 7 empty squares on, and from 10 (a pass is a ply).  One square less: 10 % fewer nodes and
-a fifth more time in the endgames 40, 41 and 44 of the FFO suite; one more: the same time."""
-
-ORDER_DEPTH = 3
-"""The order estimates every child, as a leaf is."""
+PROFILE = {"table_plies": 14, "enhanced_plies": 20, "order_depth": 3}
+"""The solver's: from 7 empty squares on, and from 10 (a pass is a ply).  One square less: 10 %
+fewer nodes and a fifth more time in the endgames 40, 41 and 44 of the FFO suite; one more: the same
+time.  The order estimates every child, as a leaf is."""
 
 UNIT = 6
 """In discs.  Of 60 positions, searched 8 plies deep with :func:`evaluate_mobility`, it loses 0.17
