@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from toys import duel
@@ -25,7 +26,9 @@ from engine import (
     search,
 )
 from engine.compiler.jit import jit_enabled
+from engine.contract.dispatch import module_of
 from engine.contract.verbs import play
+from engine.kernels.profiles import DEFAULT, TACTICAL, profile_of
 from engine.kernels.scores import MOST_ESTIMATE, WIN
 from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
@@ -420,6 +423,29 @@ def test_leaving_out_takes_what_depends():
     }
     with pytest.raises(CutnodeError, match="did you mean 'killers'"):
         leave_out(chosen, ["killer"])
+
+
+def test_former_names_of_techniques_are_aliases():
+    with pytest.warns(DeprecationWarning, match="distance is called mate_distance now"):
+        assert choose(type(EMPTY), ["table", "distance"]) == {"table", "mate_distance"}
+    with pytest.warns(DeprecationWarning, match="enhanced is called enhanced_cutoffs now"):
+        assert leave_out({"table", "enhanced_cutoffs"}, ["enhanced"]) == {"table"}
+
+
+def test_profile_is_what_the_game_says(monkeypatch):
+    game, cls = module_of(type(EMPTY)), type(EMPTY)
+    assert profile_of(cls) == DEFAULT
+    monkeypatch.setattr(game, "PROFILE", "tactical", raising=False)
+    assert profile_of(cls) == TACTICAL
+    assert TACTICAL.suited_to({"quiescence"}) == TACTICAL
+    assert TACTICAL.suited_to({"table"}) == replace(DEFAULT, reduction_terms=1)
+    monkeypatch.setattr(game, "PROFILE", {"order_depth": 3, "enhanced_plies": 20})
+    assert profile_of(cls).solver_plies(cls) == (10, 20)
+    assert Searcher(EMPTY, ready=False).words["order_depth"][0] == 3
+    for wrong in ("tactica", {"order_dept": 3}, 3):
+        monkeypatch.setattr(game, "PROFILE", wrong)
+        with pytest.raises(GameError, match="PROFILE of connect4: there is no"):
+            profile_of(cls)
 
 
 @compiled_only

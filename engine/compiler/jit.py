@@ -232,7 +232,7 @@ _infer_partially = TypeInferer.return_types_from_partial
 
 
 def _return_type(inferer: Any) -> Any:
-    """What a function that calls itself returns: as its signature says, if it does.
+    """The type that a function returns that calls itself: as its signature says, if it does.
 
     Numba infers the types of the whole function once more at each such call; to take the
     declared type instead halves the time that a recursive kernel needs to compile.

@@ -35,7 +35,7 @@ FOUND = np.dtype(
     ],
     align=True,
 )
-"""What is found of a position: what ``Searcher.search`` says of it."""
+"""The result of a position, as ``Searcher.search`` gives it."""
 
 
 CONTROL = np.dtype(
@@ -52,7 +52,7 @@ CONTROL = np.dtype(
     ],
     align=True,
 )
-"""What a batch is told, beside the memory of its search, and what it keeps."""
+"""The control of a batch, beside the memory of its search."""
 
 
 Found = Annotated[Any, types.Array(numba.from_dtype(FOUND), 1, "C")]
@@ -163,7 +163,7 @@ def search_batch(
     search: SearchMemory,
     table: Words,
 ) -> None:
-    """Search the positions parked in *words*; *example* is any position of their class."""
+    """Search the positions packed in *words*; *example* is any position of their class."""
     for number in range(len(results)):
         result = results[number]
         batch.current = number

@@ -39,14 +39,12 @@ from engine.kernels.node import (
     PREPARE_TABLE,
     SearchMemory,
     address,
-    after_move,
     begin_node,
     canonical_best,
     child_of,
     count_cutoff,
     count_kind,
     end_of_line,
-    entry_cutoff,
     extend_line,
     is_excluded_at_root,
     leaf_score,
@@ -57,8 +55,8 @@ from engine.kernels.node import (
 )
 from engine.kernels.ordering import bring_best, ranked_move, remember_cutoff
 from engine.kernels.parameters import LISTED_OUTCOMES, PARITY, STAR_DEPTH, TABLE_DEPTH
-from engine.kernels.reference import report_violation
-from engine.kernels.table import depth_of, is_proven, move_of
+from engine.kernels.reference import after_move, report_violation
+from engine.kernels.table import depth_of, entry_cutoff, is_proven, move_of
 
 __all__ = ["chance_address", "chance_root"]
 
@@ -103,7 +101,7 @@ def chance_address(position, actions, depth, ply, search):
 
 @compiled(inline=False)
 def check_value(position, evaluation, search):
-    """Whether the value or the estimate of a position is as small as the game says."""
+    """Report a position whose value or estimate is beyond what the game says."""
     over, value = outcome(position)
     number = float(value) if over else float(estimate(evaluation, position))
     limit = search.value_limit if over or search.win == 0 else float(MAX_VALUE)
@@ -113,7 +111,7 @@ def check_value(position, evaluation, search):
 
 @compiled(inline=False)
 def check_probabilities(position, search):
-    """Whether the probabilities of outcomes are some, and sum to one."""
+    """Report a position whose outcomes have no probabilities that sum to one."""
     total = 0.0
     for index in range(chance(position)):
         probability, _ = chance_outcome(position, index)
@@ -195,10 +193,7 @@ def chance_node(
     search: SearchMemory,
     table: Words,
 ) -> float:
-    """The score of a position within a window, *depth* plies deep (see the module's text).
-
-    *word* is its address in the table.
-    """
+    """The score of a position within a window (see the module's text); *word* is its address."""
     alpha, beta, depth, ply, steps, actions, top, previous, mover, tries = node
 
     # Step 1. At the horizon, estimate.

@@ -43,6 +43,7 @@ from engine.kernels.table import (
     bucket,
     most_buckets,
     move_of,
+    sweep,
     work_of,
 )
 from engine.kernels.table import begin as begin_search
@@ -53,7 +54,7 @@ ENTRY_WORDS = 4
 
 
 class Entry(NamedTuple):
-    """What is stored for a position; no *data* if nothing is."""
+    """The entry of a position; no *data* if nothing is stored."""
 
     word: Bits
     data: Bits
@@ -82,25 +83,8 @@ def put(table, at, salted, data, lower, upper):
 def begin(table):
     """Begin a search; after ``forget``, begin a generation."""
     if np.int64(table[AGE]) == AGES:
-        sweep(table)
+        sweep(table, ENTRY_WORDS)
     begin_search(table, False)
-
-
-@compiled(inline=False)
-def sweep(table):
-    """Let ages start again: entries of this generation become the oldest, others go."""
-    end = HEADER_WORDS + np.int64(table[HIGHEST]) * BUCKET_WORDS
-    for at in range(HEADER_WORDS, end, ENTRY_WORDS):
-        data = Bits(table[at + 1])
-        if age_of(data) >= np.int64(table[FIRST_AGE]):
-            renewed = (data & Bits((1 << AGE_AT) - 1)) | (Bits(1) << Bits(AGE_AT))
-            table[at] = Bits(table[at]) ^ data ^ renewed
-            table[at + 1] = renewed
-        else:
-            table[at + 1] = 0
-    table[AGE] = 1
-    table[FIRST_AGE] = 1
-    table[HIGHEST] = table[BUCKETS]
 
 
 @compiled
@@ -145,7 +129,7 @@ def store(table, word, lower, upper, move, depth, proven):
 
 @compiled
 def place(table, word):
-    """Where the entry of a scattered key goes, the worth of what is there, and what it is."""
+    """The place for the entry of a scattered key, the worth of the entry there, and that entry."""
     first = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
     victim, least = first, 1 << 30

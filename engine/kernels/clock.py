@@ -20,7 +20,7 @@ __all__ = ["Allowance", "Clock", "allot", "seconds_per_tick", "settle", "ticks"]
 
 LOOK = 0.02
 SHORTEST_LOOK = 0.0001
-"""Who watches a search looks at the clock that often, in seconds, and not more often."""
+"""The seconds between two looks at the clock of a search."""
 
 SHORTEST = 0.001
 """Seconds for a move when there is no time left: less than that is not thinking."""
@@ -35,7 +35,7 @@ MOST_OF_TIME = 0.6
 time that is left while more moves have to be made with it."""
 
 SETTLED = (1.4, 1.15, 1.0, 0.9, 0.8, 0.7)
-"""By what to multiply the soft limit when the best move is new, and after each depth that
+"""Factors of the soft limit when the best move is new, and after each depth that
 kept it."""
 
 ALARM = 0.6
@@ -111,7 +111,7 @@ class Clock:
         return math.inf if self.seconds is None else max(0.0, self.seconds - self.spent())
 
     def is_over(self, current: int) -> bool:
-        """Whether position number *current*, as last seen in work, has used its time."""
+        """Return whether position number *current*, as last seen in work, has used its time."""
         if self.seconds is None or self.held:
             return False
         now = time.perf_counter()
@@ -169,7 +169,7 @@ def allot(
 
 
 def settle(moves: Sequence[int], scores: Sequence[float]) -> float:
-    """By what to multiply a soft limit, by the best moves and scores of the depths so far.
+    """The factor of a soft limit, by the best moves and scores of the depths so far.
 
     Less where the best move has been the same for long, more where the score has dropped,
     compared with two depths before (scores of odd and even depths differ).

@@ -1,4 +1,4 @@
-"""Static evaluations as values: what a search is told to estimate positions with.
+"""Static evaluations as values, with which a search estimates positions.
 
 A search calls ``estimate(evaluation, position)``.  The evaluation's type names its
 function, so compiled code is made for that function, as it is for a position's class, and
@@ -55,13 +55,13 @@ class Evaluation(Interpretable):
 
     @property
     def name(self) -> str | None:
-        """By which people ask for it; None for a game's ``evaluate``."""
+        """The name by which it is asked for; None for a game's ``evaluate``."""
         name = self.function.__name__
         return name.removeprefix(PREFIX) if name.startswith(PREFIX) else None
 
     @property
     def meaning(self) -> str:
-        """What tells the scores of this evaluation from those of others."""
+        """A text that differs where the scores of two evaluations may."""
         return str(self.type.name)
 
     @property
@@ -106,7 +106,7 @@ def _unbox_evaluation(kind: types.Type, evaluation: Any, c: Any) -> NativeValue:
 
 
 def estimate(evaluation: Any, position: Any) -> float:
-    """What an evaluation says of a position: a whole number, except in games of chance."""
+    """Estimate a position: a whole number, except in games of chance."""
     return evaluation(position)
 
 

@@ -1,4 +1,4 @@
-"""Compiled loops over many positions: their keys, their children, and what is known of them."""
+"""Compiled loops over many positions: their keys, their children, and known results."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ROOM = MOVES_ROOM
 """The room for moves beyond ``MAX_MOVES`` that :func:`unfold` is given."""
 
 MOST_WORK = 127
-"""What is put into a table from outside gives way last."""
+"""The work of entries from outside: they give way last."""
 
 
 @kernel
 def canonical_keys(example: Position, words: Words, keys: Words, symmetries: Numbers) -> None:
-    """The key of the class of each position parked in *words*, and how it is turned in it."""
+    """Write the canonical key of each position packed in *words*, and the symmetry used."""
     for number in range(len(keys)):
         word, symmetry = canonical(unpack(words, number * width(example), example))
         keys[number] = word
@@ -49,7 +49,7 @@ def unfold(
     played: Numbers,
     again: Numbers,
 ) -> None:
-    """Park the children of each position in *words*, and say how many each has.
+    """Pack the children of each position in *words*, and count them.
 
     Where the game is over they are none, and there is a value.  Of each child: its canonical
     key, the move to it in the canonical frame of its parent, and whether the same player moves
@@ -79,7 +79,7 @@ def unfold(
 def fill(
     example: Position, words: Words, lower: Numbers, upper: Numbers, best: Numbers, table: Words
 ) -> None:
-    """Put what is known of the positions parked in *words* into a solver's table.
+    """Put what is known of the positions packed in *words* into a solver's table.
 
     *best* are moves in the canonical frame, or ``NO_MOVE``.
     """

@@ -48,7 +48,16 @@ from engine.contract.verbs import (
 from engine.kernels.ordering import FIRST, bring_best, rank, ranked_move
 from engine.kernels.parameters import MOST_BEFORE, MOST_DEPTH
 from engine.kernels.reference import report_violation
-from engine.kernels.table import address_for, begin, lower_of, move_of, probe, store, upper_of
+from engine.kernels.table import (
+    address_for,
+    begin,
+    lower_of,
+    move_of,
+    probe,
+    store,
+    upper_of,
+    work_for,
+)
 
 __all__ = ["MOST_MOVES", "mating_dtype", "mating_root"]
 
@@ -86,7 +95,7 @@ MateMemory = Annotated[Any, record(mating_dtype)]
 
 @compiled
 def visit(memory):
-    """Count a position; whether the search may go on."""
+    """Count a position, and return whether the search may go on."""
     memory.nodes += 1
     if memory.stop == RUNNING and memory.nodes > memory.node_limit:
         memory.stop = NODES
@@ -94,8 +103,8 @@ def visit(memory):
 
 
 @compiled
-def is_barred(position, ply, memory):
-    """Whether a draw ends the line here: by a rule, or because the game was here before."""
+def is_draw_here(position, ply, memory):
+    """Return whether a draw ends the line here: by a rule, or because the game was here before."""
     if ply == 0:
         return False
     if memory.before > 0:
@@ -107,10 +116,10 @@ def is_barred(position, ply, memory):
 
 
 @compiled
-def survey(position, known, left, top, end, memory):
+def rank_attacks(position, tt_move, left, top, end, memory):
     """Look at the attacker's moves: return one that wins at once, if there is, and rank them.
 
-    First the one that is *known* to be good, then what leaves the fewest replies.
+    First the hash move, then what leaves the fewest replies.
     The last move is not ranked: it has to win at once.
     """
     for at in range(top, end):
@@ -125,18 +134,18 @@ def survey(position, known, left, top, end, memory):
             break
         score = -FIRST
         if not over:
-            score = FIRST if move == known else end - listed(child, memory.moves, end)
+            score = FIRST if move == tt_move else end - listed(child, memory.moves, end)
         memory.ranked[at] = rank(score, move, False, at - top)
     return np.int64(NO_MOVE)
 
 
 @compiled
-def rank_replies(position, known, ply, top, end, memory):
+def rank_replies(position, tt_move, ply, top, end, memory):
     """Rank the other's moves: those that refuted before, then captures."""
     for at in range(top, end):
         move = memory.moves[at]
         score = 0
-        if move == known:
+        if move == tt_move:
             score = FIRST
         elif move == memory.killers[2 * ply]:
             score = 2 * KILLER_BONUS
@@ -164,19 +173,19 @@ def mating_node(
     memory: MateMemory,
     table: Words,
 ) -> bool:
-    """Whether the attacker wins within *left* more moves of his; he moves if *attacking*.
+    """Return whether the attacker wins within *left* more moves of his; he moves if *attacking*.
 
     The game is not over, and *left* is 1 or more.  The stack of moves is free from *top* on; at the
     root (*top* 0) the move that decides is left in ``memory.move``.  After a stop the answer
     means nothing, and nothing is stored.
     """
-    if not visit(memory) or is_barred(position, ply, memory):
+    if not visit(memory) or is_draw_here(position, ply, memory):
         return False
     word = address_for(key(position), memory.purpose, np.int64(attacking))
     data = probe(table, word)
-    known = np.int64(NO_MOVE)
+    tt_move = np.int64(NO_MOVE)
     if data != Bits(0):
-        known = move_of(data)
+        tt_move = move_of(data)
         if top > 0:
             if upper_of(data) <= left:
                 return True
@@ -190,9 +199,9 @@ def mating_node(
         return False
     decisive = np.int64(NO_MOVE)
     if attacking:
-        decisive = survey(position, known, left, top, end, memory)
+        decisive = rank_attacks(position, tt_move, left, top, end, memory)
     else:
-        rank_replies(position, known, ply, top, end, memory)
+        rank_replies(position, tt_move, ply, top, end, memory)
     at = end if attacking and left == 1 else top
     while at < end and decisive == NO_MOVE and memory.stop == RUNNING:
         move = ranked_move(bring_best(memory.ranked, at, end))
@@ -215,18 +224,8 @@ def mating_node(
     won = attacking == (decisive != NO_MOVE)
     lower = -INFINITE if won else left + 1
     upper = left if won else INFINITE
-    store(table, word, lower, upper, decisive, magnitude(memory.nodes - start))
+    store(table, word, lower, upper, decisive, work_for(2 * (memory.nodes - start)))
     return won
-
-
-@compiled
-def magnitude(nodes):
-    """The binary logarithm, rounded up."""
-    count = 0
-    while nodes > 0:
-        count += 1
-        nodes >>= 1
-    return count
 
 
 @kernel
@@ -239,7 +238,7 @@ def mating_root(
     memory: MateMemory,
     table: Words,
 ) -> bool:
-    """What Python calls: :func:`mating_node`, *ply* 0 where a draw by a rule does not count.
+    """Run :func:`mating_node` for Python, with *ply* 0 where a draw by a rule does not count.
 
     *first* begins a search in the table.
     """

@@ -26,7 +26,15 @@ from engine.kernels.evaluation import estimate
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.reference import must_stop
 from engine.kernels.scores import final_score, limited
-from engine.kernels.table import begin, lower_of, move_of, probe, store_depth, upper_of
+from engine.kernels.table import (
+    begin,
+    entry_cutoff,
+    lower_of,
+    move_of,
+    probe,
+    store_depth,
+    upper_of,
+)
 
 
 @functools.cache
@@ -56,14 +64,14 @@ ProofMemory = Annotated[Any, record(proof_dtype)]
 
 @compiled
 def task_word(position: Any, alpha: int, beta: int, depth: int) -> Any:
-    """What tells a task from others: a position, the plies left, and the window."""
+    """The word of a task: of a position, the plies left, and the window."""
     asked = (alpha + INFINITE) << 32 | (beta + INFINITE) << 8 | depth
     return mix(Bits(key(position)) ^ mix(Bits(asked)))
 
 
 @compiled
 def shared_word(position: Any, depth: int) -> Any:
-    """Under which word bounds are shared: those of equivalent positions, plies left alike."""
+    """The word under which equivalent positions share bounds, with as many plies left."""
     word, _ = canonical(position)
     return mix(Bits(word) ^ mix(Bits(depth + 1)))
 
@@ -118,11 +126,9 @@ def prove_node(
         shared = shared_word(position, depth)
         data = probe(bounds, shared)
         if data != Bits(0):
-            lower, upper = lower_of(data), upper_of(data)
-            if lower >= beta or lower == upper:
-                return lower
-            if upper <= alpha:
-                return upper
+            decided, value = entry_cutoff(lower_of(data), upper_of(data), alpha, beta)
+            if decided:
+                return value
     task = task_word(position, alpha, beta, depth)
     data = probe(known, task)
     first = move_of(data) if data != Bits(0) else NO_MOVE
@@ -134,14 +140,11 @@ def prove_node(
         move = proof.moves[at]
         child = play(position, move)
         again = moves_again(position, child)
-        if again:
-            value = prove_node(
-                child, evaluation, floor, beta, depth - 1, ply + 1, end, proof, known, bounds
-            )
-        else:
-            value = -prove_node(
-                child, evaluation, -beta, -floor, depth - 1, ply + 1, end, proof, known, bounds
-            )
+        low, high = (floor, beta) if again else (-beta, -floor)
+        value = prove_node(
+            child, evaluation, low, high, depth - 1, ply + 1, end, proof, known, bounds
+        )
+        value = value if again else -value
         if proof.stop != RUNNING:
             return alpha
         best = max(best, value)

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.compiler.jit import compiled, record
 from engine.contract.bits import Bits
-from engine.contract.derived import is_free_move, knows_gains, most_moves
+from engine.contract.derived import knows_gains, most_moves
 from engine.contract.dispatch import defines, game_constant, longest_line
 from engine.contract.positions import pack, unpack, width, words_each
 from engine.contract.stop import MOVES, NODES, RUNNING
@@ -32,7 +32,6 @@ from engine.contract.verbs import (
     original_move,
     outcome,
     play,
-    reversible,
 )
 from engine.kernels.evaluation import estimate
 from engine.kernels.ordering import (
@@ -75,7 +74,6 @@ __all__ = [
     "Node",
     "SearchMemory",
     "address",
-    "after_move",
     "begin_node",
     "bounds_of",
     "canonical_best",
@@ -83,7 +81,6 @@ __all__ = [
     "count_cutoff",
     "count_kind",
     "end_of_line",
-    "entry_cutoff",
     "extend_line",
     "is_excluded_at_root",
     "leaf_score",
@@ -111,7 +108,7 @@ COUNTERS = (
     *("singular_cutoffs", "distance_cutoffs"),
     *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
 )
-"""What is counted, each a field of the search's memory (see ``engine.search.statistics``)."""
+"""Counters: fields of the search's memory (see ``engine.search.statistics``)."""
 
 
 @functools.cache
@@ -235,14 +232,6 @@ def bounds_of(data, ply, search):
     lower = from_table(lower_of(data), ply, search.win, search.step)
     upper = from_table(upper_of(data), ply, search.win, search.step)
     return lower, upper
-
-
-@compiled
-def entry_cutoff(lower, upper, alpha, beta):
-    """Return whether bounds leave nothing to search in a window, and the one that says so."""
-    if lower >= beta or lower == upper:
-        return True, lower
-    return upper <= alpha, upper
 
 
 @compiled
@@ -424,17 +413,6 @@ def child_of(position, move, ranked, top, keep_children, search):
         return unpack(search.children, slot, position), ranked_again(ranked)
     child = play(position, move)
     return child, moves_again(position, child)
-
-
-@compiled
-def after_move(position, move, child, steps, actions, search):
-    """Return what a move adds up to: reversible moves in a row, free ones, and whether it is one.
-
-    A free move costs no depth.
-    """
-    child_steps = np.int64(steps + 1 if reversible(position, child) else 0)
-    is_free = is_free_move(position, move, child, actions, search.turns)
-    return child_steps, np.int64(actions + 1 if is_free else 0), is_free
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""What each verb of a game says in compiled code, for :mod:`engine.conformance` to compare."""
+"""The answers of all verbs in compiled code, for :mod:`engine.conformance` to compare."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Number(NamedTuple):
 
 @kernel
 def observe(position: Position, alpha: int, beta: int, buffer: Numbers, words: Words) -> int:
-    """Write what each verb says about a position to *words*; return how many they are."""
+    """Write the answer of each verb about a position to *words*; return their number."""
     over, value = outcome(position)
     lower, upper = bounds(position, alpha, beta)
     word, symmetry = canonical(position)

@@ -36,7 +36,7 @@ from engine.contract.verbs import evaluate, features
 __all__ = ["FEATURES", "PRESETS", "Optionality"]
 
 FEATURES = ("move_count", "build_options", "material", "territory", "resources", "threat")
-"""What ``features`` of a game measures, in its order; where a game has no such thing, 0."""
+"""The measures of ``features`` in their order; where a game has no such thing, 0."""
 
 
 class Optionality(NamedTuple):
@@ -48,7 +48,7 @@ class Optionality(NamedTuple):
     move_count: float
     """The moves that each player has, or would have if it were the turn."""
     build_options: float
-    """What each could make of the resources: units to build, drops, promotions."""
+    """The things that each could make of the resources: units to build, drops, promotions."""
     material: float
     territory: float
     """Cells that each controls or can reach."""
@@ -63,7 +63,7 @@ class Optionality(NamedTuple):
         return weigh(self, position, *scale(type(position)))
 
     def jittered(self, random: Random, low: float = 0.5, high: float = 1.5) -> Optionality:
-        """The same with each weight multiplied by a factor of its own from *low* to *high*.
+        """Return the same with each weight multiplied by a factor of its own from *low* to *high*.
 
         For games between players of one style that are not always the same.
         """
@@ -92,7 +92,7 @@ class Optionality(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """What tells the scores of this evaluation from those of others: all numbers."""
+        """A text that differs where the scores of two evaluations may: all numbers."""
         return repr(tuple(self))
 
     @property
@@ -117,7 +117,7 @@ PRESETS = {
 
 
 def scale(cls: type) -> tuple[int, float]:
-    """What the game of a position class counts in: its ``UNIT``, and its largest estimate."""
+    """The ``UNIT`` of the game of a position class, and its largest estimate."""
     return game_constant(cls, "UNIT", 100), value_limit(cls)
 
 
@@ -130,7 +130,7 @@ def advantage(mine: float, theirs: float) -> float:
 
 @compiled
 def weigh(weights: Any, position: Any, unit: int, limit: float) -> int:
-    """What an :class:`Optionality` says of a position, no further from 0 than *limit*."""
+    """The estimate of an :class:`Optionality`, no further from 0 than *limit*."""
     m0, t0, m1, t1, m2, t2, m3, t3, m4, t4, m5, t5 = features(position)
     total = weights.move_count * advantage(m0, t0)
     total += weights.build_options * advantage(m1, t1)

@@ -108,7 +108,7 @@ def bring_best(ranked, at, end):
 
 @compiled
 def learned_score(search, move, index, previous, mover, ply):
-    """What the search so far says for a move of a pattern: killers, countermoves, history."""
+    """The score of a move by what the search has learned: killers, countermoves, history."""
     score = 0
     if search.use_history:
         score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]

@@ -76,14 +76,14 @@ PATTERNS = 1024
 
 KILLER_BONUS = 8192
 COUNTERMOVE_BONUS = 4096
-"""What a killer or countermove is worth beside history scores."""
+"""The worth of a killer or countermove beside history scores."""
 
 ORDER_WEIGHT = 64
-"""What a point of the game's own order is worth beside history scores."""
+"""The worth of a point of the game's own order beside history scores."""
 
 GAIN_WEIGHT = 16
 NOISY_BONUS = 1 << 20
-"""What a point of a noisy move's gain is worth, and how far noisy moves that do not lose are
+"""The worth of a point of a noisy move's gain, and how far noisy moves that do not lose are
 before all others, and those that lose behind them."""
 
 ASPIRATION_DEPTH = 4

@@ -62,8 +62,8 @@ class Profile:
 
     reduction_base: float = 0.0
     reduction_divisor: float = 0.75
-    """By ``base + log(depth) * log(number) / divisor`` plies.  Divisor 1: 1.5 times the nodes of
-    0.75; 0.5: 0.8 times, and fewer of the exact search's moves."""
+    """The reduction in plies: ``base + log(depth) * log(number) / divisor``.  Divisor 1: 1.5 times
+    the nodes of 0.75; 0.5: 0.8 times, and fewer of the exact search's moves."""
 
     reduction_terms: int = 0
     """1: what is known of the node and the move changes reductions.  0: they are as above outside
@@ -75,7 +75,7 @@ class Profile:
     so many plies more are saved."""
 
     history_bonus: int = 1
-    """What a cutoff is worth to its move, times the depth squared."""
+    """The bonus of a cutoff for the history of its move, times the depth squared."""
 
     order_depth: int = 1
     """A node with at least this depth asks the game how promising moves look (``order``).  A game
@@ -130,7 +130,7 @@ MARGINS = tuple(
     for field in fields(Profile)
     if field.name.endswith("_margin")
 )
-"""What the margins are for; the memory of a search has them in the unit of ``evaluate``."""
+"""Names of the margins; the memory of a search has them in the unit of ``evaluate``."""
 
 NUMBERS = tuple(field.name for field in fields(Profile) if field.type == "int")
 """The other numbers that the memory of a search has a field for."""

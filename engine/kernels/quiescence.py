@@ -32,7 +32,6 @@ from engine.kernels.node import (
     SearchMemory,
     address,
     bounds_of,
-    entry_cutoff,
     look_up,
     must_stop,
     stored_bounds,
@@ -42,7 +41,7 @@ from engine.kernels.ordering import FIRST, bring_best, rank, ranked_move, see_ge
 from engine.kernels.parameters import GAIN_WEIGHT, ORDER_WEIGHT
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import final_score, limited
-from engine.kernels.table import is_proven, store_depth
+from engine.kernels.table import entry_cutoff, is_proven, store_depth
 
 __all__ = ["quiet_node"]
 

@@ -36,6 +36,8 @@ from engine.kernels.evaluation import estimate
 from engine.kernels.scores import final_score, limited
 
 __all__ = [
+    "PlainMemory",
+    "after_move",
     "alphabeta_node",
     "is_draw",
     "minimax_node",
@@ -72,7 +74,7 @@ PlainMemory = Annotated[Any, record(plain_dtype)]
 
 @compiled
 def repeats(position, ply, steps, plain):
-    """Whether a position occurred among the last *steps* of its line, all reversible.
+    """Return whether a position occurred among the last *steps* of its line, all reversible.
 
     Remembers the position for those that follow it.
     """
@@ -87,9 +89,20 @@ def repeats(position, ply, steps, plain):
 
 @compiled
 def is_draw(position, ply, steps, plain):
-    """Whether a line of play ends here as a draw: by repetition, or by another rule."""
+    """Return whether a line of play ends here as a draw: by repetition, or by another rule."""
     repeated = recurs(position) and repeats(position, ply, steps, plain)
     return ply > 0 and (repeated or drawn(position))
+
+
+@compiled
+def after_move(position, move, child, steps, actions, memory):
+    """Return what a move adds up to: reversible moves in a row, free ones, and whether it is one.
+
+    A free move costs no depth.
+    """
+    child_steps = np.int64(steps + 1 if reversible(position, child) else 0)
+    is_free = is_free_move(position, move, child, actions, memory.turns)
+    return child_steps, np.int64(actions + 1 if is_free else 0), is_free
 
 
 @compiled(inline=False)
@@ -101,7 +114,7 @@ def report_violation(position, code, memory):
 
 @compiled
 def must_stop(ply, plain):
-    """Whether the search has to end here; a line that is too long ends it all."""
+    """Return whether the search has to end here; a line that is too long ends it all."""
     if ply >= plain.plies:
         plain.stop = PLIES
     return plain.stop != RUNNING
@@ -122,7 +135,7 @@ def minimax_node(
 
     Chance takes the expectation and no depth; where the depth ends, it has not decided yet.
     A repetition is a draw.  *steps* counts
-    the reversible moves that led here, *actions* the costless ones; the stack is free
+    the reversible moves that led here, *actions* the free ones; the stack is free
     from *top* on.
     """
     plain.nodes += 1
@@ -153,11 +166,13 @@ def minimax_node(
     for at in range(top, end):
         move = plain.moves[at]
         child = play(position, move)
-        run = np.int64(steps + 1 if reversible(position, child) else 0)
-        is_free = is_free_move(position, move, child, actions, plain.turns)
-        deeper = depth if is_free else depth - 1
-        taken = np.int64(actions + 1 if is_free else 0)
-        value = minimax_node(child, evaluation, deeper, ply + 1, run, taken, end, plain)
+        child_steps, child_actions, is_free = after_move(
+            position, move, child, steps, actions, plain
+        )
+        new_depth = depth if is_free else depth - 1
+        value = minimax_node(
+            child, evaluation, new_depth, ply + 1, child_steps, child_actions, end, plain
+        )
         best = max(best, value if moves_again(position, child) else -value)
     return best
 
@@ -195,18 +210,16 @@ def alphabeta_node(
     for at in range(top, end):
         move = plain.moves[at]
         child = play(position, move)
-        run = np.int64(steps + 1 if reversible(position, child) else 0)
-        is_free = is_free_move(position, move, child, actions, plain.turns)
-        deeper = depth if is_free else depth - 1
-        taken = np.int64(actions + 1 if is_free else 0)
-        if moves_again(position, child):
-            value = alphabeta_node(
-                child, evaluation, alpha, beta, deeper, ply + 1, run, taken, end, plain
-            )
-        else:
-            value = -alphabeta_node(
-                child, evaluation, -beta, -alpha, deeper, ply + 1, run, taken, end, plain
-            )
+        child_steps, child_actions, is_free = after_move(
+            position, move, child, steps, actions, plain
+        )
+        new_depth = depth if is_free else depth - 1
+        again = moves_again(position, child)
+        low, high = (alpha, beta) if again else (-beta, -alpha)
+        value = alphabeta_node(
+            child, evaluation, low, high, new_depth, ply + 1, child_steps, child_actions, end, plain
+        )
+        value = value if again else -value
         if value > best:
             best = value
             if best > alpha:

@@ -1,4 +1,4 @@
-"""Scores: what a search that stops before the end of the game counts in.
+"""Scores: the scale of a search that stops before the end of the game.
 
 Estimates and values of finished games have to be compared.  In a game whose ``evaluate``
 estimates the value (discs, seeds) they simply are.  In a ``DECISIVE`` game, where only who
@@ -40,7 +40,7 @@ assert MOST_ESTIMATE < WIN < MAX_VALUE
 
 
 def is_decisive(cls: Any) -> bool:
-    """Whether in the game of a position class only who wins, and how soon, matters."""
+    """Return whether in the game of a position class only who wins, and how soon, matters."""
     return bool(game_constant(cls, "DECISIVE", 0))
 
 

@@ -53,7 +53,6 @@ from engine.kernels.node import (
     Node,
     SearchMemory,
     address,
-    after_move,
     begin_node,
     bounds_of,
     canonical_best,
@@ -61,7 +60,6 @@ from engine.kernels.node import (
     count_cutoff,
     count_kind,
     end_of_line,
-    entry_cutoff,
     extend_line,
     is_excluded_at_root,
     leaf_score,
@@ -99,11 +97,12 @@ from engine.kernels.parameters import (
     TABLE_DEPTH,
 )
 from engine.kernels.quiescence import quiet_node
-from engine.kernels.reference import repeats
+from engine.kernels.reference import after_move, repeats
 from engine.kernels.scores import MOST_ESTIMATE, from_table, limited
 from engine.kernels.table import (
     begin,
     depth_of,
+    entry_cutoff,
     is_marked,
     is_proven,
     lower_of,
@@ -165,20 +164,110 @@ def margins_apply(position, depth, search):
 
 
 @compiled
-def null_move_depth(static_eval, beta, depth, search):
-    """The depth after a pass: the further above beta, the less is enough to believe it."""
+def horizon_score(position, evaluation, word, node, search, table):
+    """The score where the depth ends: of a repetition, or by quiescence."""
+    if recurs(position) and repeats(position, node.ply, node.steps, search) and node.ply > 0:
+        search.nodes += 1
+        search.leaves += 1
+        search.length[node.ply] = 0
+        search.repetitions += 1
+        return 0
+    return quiet_node(
+        position, evaluation, word, node.alpha, node.beta, node.ply, node.top, search, table
+    )
+
+
+@compiled
+def consult_table(position, word, node, excluded_move, search, table):
+    """Look a position up: return whether its entry is enough, and the score if so.
+
+    Also returns the hash move, its score, and whether that move may be singular.  In a singular
+    search (a move is excluded) the entry is of another question: only its move is of use.
+    """
+    ply, depth = node.ply, node.depth
+    tt_move, tt_score, try_singular = NO_MOVE, -INFINITE, False
+    data = look_up(table, word, search)
+    if data == Bits(0):
+        return False, tt_score, tt_move, tt_score, try_singular
+    if ply > 0 and excluded_move == NO_MOVE and suits(data, depth, search.exact):
+        lower, upper = bounds_of(data, ply, search)
+        decided, value = entry_cutoff(lower, upper, node.alpha, node.beta)
+        if decided:
+            search.table_cutoffs += 1
+            search.estimates += not is_proven(data)
+            return True, value, tt_move, tt_score, try_singular
+    tt_move = tt_move_of(position, data, search)
+    if search.use_singular_extensions and depth >= SINGULAR_DEPTH and ply > 0:
+        tt_score = from_table(lower_of(data), ply, search.win, search.step)
+        # The entry has to be of nearly this depth, and its score no win: those have no margin.
+        try_singular = tt_move != NO_MOVE and excluded_move == NO_MOVE
+        try_singular &= depth_of(data) >= depth - SINGULAR_LESS
+        try_singular &= abs(tt_score) <= MOST_ESTIMATE
+    return False, tt_score, tt_move, tt_score, try_singular
+
+
+@compiled
+def static_evaluation(position, evaluation, ply, in_check, wanted, search):
+    """Estimate a node if that is *wanted*; return also whether estimates of its mover improve."""
+    compared = search.use_improving != 0 and not in_check
+    static_eval = -INFINITE
+    if wanted or compared:
+        static_eval = limited(estimate(evaluation, position), search.win)
+    search.static_eval[ply] = static_eval
+    improving = not compared or ply < 2 or static_eval > search.static_eval[ply - 2]
+    return static_eval, improving
+
+
+@compiled
+def razoring(position, evaluation, word, node, static_eval, search, table):
+    """Return whether only noisy moves could help, and do not; and the score if so."""
+    if not search.use_razoring or node.depth > search.razoring_depth:
+        return False, node.alpha
+    if static_eval + search.razoring_margin * node.depth > node.alpha:
+        return False, node.alpha
+    value = quiet_node(
+        position, evaluation, word, node.alpha, node.beta, node.ply, node.top, search, table
+    )
+    search.razored += value <= node.alpha
+    return value <= node.alpha, value
+
+
+@compiled
+def is_far_above(static_eval, beta, depth, improving, search):
+    """Return whether few plies will not bring the score below beta."""
+    margin = search.reverse_margin * (depth if improving else depth + 1)
+    wanted = search.use_reverse_futility and depth <= search.reverse_depth
+    return wanted and static_eval - margin >= beta
+
+
+@compiled
+def null_move_node(static_eval, beta, depth, ply, top, search):
+    """The node after a pass: the further above beta, the less depth is enough to believe it."""
+    search.null_tries += 1
+    search.patterns[ply + 2] = 0
+    search.cut_node[ply + 1] = 1 - search.cut_node[ply]
     surplus = min((static_eval - beta) // max(search.null_margin, 1), search.null_surplus)
-    return depth - 1 - search.null_reduction - depth // 4 - surplus
+    less = depth - 1 - search.null_reduction - depth // 4 - surplus
+    nothing = np.int64(0)
+    return Node(-beta, 1 - beta, less, ply + 1, nothing, nothing, top, np.int64(NO_MOVE))
 
 
 @compiled
-def probcut_margin(position, depth, shallow):
-    """How far scores of two depths are apart, but for a few in a hundred."""
-    return np.int64(math.ceil(PROBCUT_CONFIDENCE * deviation(position, depth, shallow)))
+def probcut_test(position, node, static_eval, search):
+    """Return whether ProbCut can decide a node, by which bound, and how deep it looks.
+
+    Scores of the two depths are further apart than the margin in a few cases of a hundred.
+    """
+    shallow = node.depth // 4 * 2 + node.depth % 2
+    margin = PROBCUT_CONFIDENCE * deviation(position, node.depth, shallow)
+    margin = np.int64(math.ceil(margin))
+    bound = node.beta + margin if static_eval >= node.beta else node.beta - margin
+    possible = search.win != 0 or abs(bound) <= most_value(position)
+    return margin > 0 and possible, bound, shallow
 
 
 @compiled
-def look_up_children(position, node, depth, end, alpha, beta, excluded_move, search, table):
+def look_up_children(position, node, depth, end, excluded_move, search, table):
     """Look all children up, and put those that cannot raise alpha in front of the others.
 
     Returns whether a child's entry is good enough to cut; the score so far; where on the stack
@@ -205,11 +294,11 @@ def look_up_children(position, node, depth, end, alpha, beta, excluded_move, sea
         lower, upper = bounds_of(data, node.ply + 1, search)
         if not ranked_again(ranked):
             lower, upper = -upper, -lower
-        if lower >= beta:
+        if lower >= node.beta:
             search.enhanced_cutoffs += 1
             search.estimates += not is_proven(data)
             return True, lower, first, proven
-        if upper <= alpha:
+        if upper <= node.alpha:
             if not is_proven(data):
                 search.estimates += 1
                 proven = False
@@ -225,7 +314,7 @@ def look_up_children(position, node, depth, end, alpha, beta, excluded_move, sea
 
 @compiled
 def deferral_word(position, ranked, top, depth, search):
-    """What stands for the search of a child in the marks that threads leave for each other."""
+    """The word for the search of a child, in the marks that threads leave for each other."""
     stride = width(position) + 1
     at = (top + ranked_number(ranked)) * stride + stride - 1
     return Bits(search.children[at]) ^ Bits(depth)
@@ -246,6 +335,37 @@ def pick_move(position, at, end, top, depth, deferring, search, table):
             search.ranked[at] = defer(ranked)
             ranked = bring_best(search.ranked, at, end)
     return ranked
+
+
+@compiled
+def extension_of(position, move, child, depth, ply, search):
+    """By how many plies a move is searched deeper; 0 where a line has grown too long already."""
+    if search.use_extensions and ply < 2 * depth:
+        return np.int64(extension(position, move, child))
+    return np.int64(0)
+
+
+NOT_PRUNED, PRUNED, LATE = range(3)
+"""Verdicts of :func:`pruning` on a move; ``LATE`` is meant for all after it, too."""
+
+
+@compiled
+def pruning(
+    position, evaluation, move, child, again, won, depth, extra, searched, static_eval, improving,
+    alpha, search,
+):  # fmt: skip
+    """Return whether a move near the leaves is skipped, and a bound of its score."""
+    if extra == 0 and is_late(depth, searched, won, improving, search):
+        return LATE, -INFINITE
+    if extra == 0 and search.use_futility and depth <= search.futility_depth:
+        value = futility_value(position, evaluation, child, again, static_eval, won, depth, search)
+        if value <= alpha and not outcome(child)[0]:
+            search.futile += 1
+            return PRUNED, value
+    if loses_exchange(position, move, won, depth, search):
+        search.losing += 1
+        return PRUNED, -INFINITE
+    return NOT_PRUNED, -INFINITE
 
 
 @compiled
@@ -276,7 +396,7 @@ def loses_exchange(position, move, won, depth, search):
 
 
 @compiled
-def adjusted_reduction(reduction, move, move_pattern, won, ply, mover, search):
+def reduction_terms(move, move_pattern, won, reduction, ply, mover, search):
     """A reduction adjusted by what is known of the move: noisy, a killer, good elsewhere."""
     reduction -= np.int64(move == search.killers[2 * ply])
     if won > 0:
@@ -288,14 +408,45 @@ def adjusted_reduction(reduction, move, move_pattern, won, ply, mover, search):
 
 
 @compiled
-def child_address(position, child, ranked, actions, top, depth, enhanced, search):
+def lmr_reduction(
+    move, move_pattern, won, depth, new_depth, extra, ply, mover, searched, in_pv, in_check,
+    improving, search,
+):  # fmt: skip
+    """By how many plies a late move is searched less deep; 0 for early and extended ones."""
+    if not search.use_late_move_reductions or depth < search.reduction_depth:
+        return np.int64(0)
+    if searched < search.reduction_moves:
+        return np.int64(0)
+    reduction = search.lmr_reductions[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
+    if search.reduction_terms:
+        reduction += np.int64(not improving) - np.int64(in_pv) - np.int64(in_check)
+        reduction += search.cut_reduction * search.cut_node[ply]
+        reduction = reduction_terms(move, move_pattern, won, reduction, ply, mover, search)
+    elif in_pv:
+        return np.int64(0)
+    # A ply is left for the search, and the parity of the depth stays.
+    reduction = min(reduction, new_depth - 1) if extra == 0 else np.int64(0)
+    reduction = max(reduction - reduction % search.parity, np.int64(0))
+    search.reductions += reduction > 0
+    return reduction
+
+
+@compiled
+def child_address(child, ranked, actions, top, depth, enhanced, search):
     """The address of a child in the table; 0 if it will not use the table."""
-    if not search.use_table or not (depth >= TABLE_DEPTH or knows_gains(position)):
+    if not search.use_table or not (depth >= TABLE_DEPTH or knows_gains(child)):
         return Bits(0)
     if enhanced:
-        slot = (top + ranked_number(ranked)) * (width(position) + 1)
-        return Bits(search.children[slot + width(position)])
+        slot = (top + ranked_number(ranked)) * (width(child) + 1)
+        return Bits(search.children[slot + width(child)])
     return address(child, actions, search)
+
+
+@compiled
+def child_node(low, high, again, depth, ply, steps, actions, end, move):
+    """The node of a child; its window is turned round if the other player moves there."""
+    alpha, beta = (low, high) if again else (-high, -low)
+    return Node(alpha, beta, depth, ply + 1, steps, actions, end, move)
 
 
 @compiled
@@ -309,6 +460,21 @@ def proves_win(best, depth, ply, search):
     return not search.exact or best >= search.win - search.step * (ply + depth)
 
 
+@compiled
+def store_score(
+    position, word, node, depth, best, best_move, proven, repetitions, search, table
+):  # fmt: skip
+    """Store what a node's score says of its position, unless the line before it matters."""
+    repeated = node.steps > 0 and repetitions != search.repetitions
+    if (node.ply == 0 and search.root_excluded > 0) or (repeated and search.exact):
+        return
+    lower, upper = stored_bounds(best, node.alpha, node.beta, node.ply, search)
+    best_move = canonical_best(position, best_move, search)
+    proven = proven and not repeated
+    search.stores += 1
+    search.overwrites += store_depth(table, word, lower, upper, best_move, depth, proven)
+
+
 @kernel
 def search_node(
     position: Position,
@@ -318,23 +484,14 @@ def search_node(
     search: SearchMemory,
     table: Words,
 ) -> int:
-    """The score of a position within a window, *depth* plies deep (see the module's text).
-
-    *word* is its address in the table.
-    """
+    """The score of a position within a window (see the module's text); *word* is its address."""
     alpha, beta, depth, ply, steps, actions, top, previous = node
 
     # Step 1. At the horizon, estimate, or go on with noisy moves.
     if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
         return leaf_score(position, evaluation, ply, steps, search)
     if depth <= 0:
-        if recurs(position) and repeats(position, ply, steps, search) and ply > 0:
-            search.nodes += 1
-            search.leaves += 1
-            search.length[ply] = 0
-            search.repetitions += 1
-            return 0
-        return quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
+        return horizon_score(position, evaluation, word, node, search, table)
 
     # Step 2. Count the node, and see whether the line ends here.
     if begin_node(ply, search):
@@ -351,30 +508,20 @@ def search_node(
         if alpha >= beta:
             search.distance_cutoffs += 1
             return alpha
+        node = Node(alpha, beta, depth, ply, steps, actions, top, previous)
 
-    # Step 4. Look the position up in the table.  In a singular search (a move is excluded) the
-    # entry is of another question: only its move is of use.
-    old_alpha, in_pv = alpha, beta - alpha > 1
+    # Step 4. Look the position up in the table.
+    in_pv = beta - alpha > 1
     estimates, repetitions = search.estimates, search.repetitions
     excluded_move = search.excluded_move[ply]
     use_table = uses_table(position, depth, steps, search)
     tt_move, tt_score, try_singular = NO_MOVE, -INFINITE, False
     if use_table:
-        data = look_up(table, word, search)
-        if data != Bits(0):
-            if ply > 0 and excluded_move == NO_MOVE and suits(data, depth, search.exact):
-                lower, upper = bounds_of(data, ply, search)
-                decided, value = entry_cutoff(lower, upper, alpha, beta)
-                if decided:
-                    search.table_cutoffs += 1
-                    search.estimates += not is_proven(data)
-                    return value
-            tt_move = tt_move_of(position, data, search)
-            if search.use_singular_extensions and depth >= SINGULAR_DEPTH and ply > 0:
-                tt_score = from_table(lower_of(data), ply, search.win, search.step)
-                try_singular = tt_move != NO_MOVE and excluded_move == NO_MOVE
-                try_singular &= depth_of(data) >= depth - SINGULAR_LESS
-                try_singular &= abs(tt_score) <= MOST_ESTIMATE
+        decided, value, tt_move, tt_score, try_singular = consult_table(
+            position, word, node, excluded_move, search, table
+        )
+        if decided:
+            return value
     use_table &= excluded_move == NO_MOVE
 
     # Step 5. Estimate the position, if a later step wants to know.
@@ -383,59 +530,28 @@ def search_node(
     can_prune = may_prune(alpha, beta, ply, in_check, search)
     try_null_move = can_prune and null_move_applies(depth, previous, excluded_move, search)
     try_probcut = can_prune and probcut_applies(depth, search)
-    static_eval, improving = -INFINITE, True
-    wanted = search.use_improving != 0 and not in_check
-    if (
-        wanted
-        or try_null_move
-        or try_probcut
-        or (can_prune and margins_apply(position, depth, search))
-    ):
-        static_eval = limited(estimate(evaluation, position), search.win)
-    if wanted:
-        improving = ply < 2 or static_eval > search.static_eval[ply - 2]
-    search.static_eval[ply] = static_eval
+    wanted = try_null_move or try_probcut or (can_prune and margins_apply(position, depth, search))
+    static_eval, improving = static_evaluation(position, evaluation, ply, in_check, wanted, search)
 
     # Step 6. Razoring: so far below alpha that only noisy moves could help.
-    if can_prune and search.use_razoring and depth <= search.razoring_depth:
-        if static_eval + search.razoring_margin * depth <= alpha:
-            value = quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
-            if value <= alpha:
-                search.razored += 1
-                return value
+    if can_prune:
+        razored, value = razoring(position, evaluation, word, node, static_eval, search, table)
+        if razored:
+            return value
 
     # Step 7. Reverse futility pruning: so far above beta that few plies will not change it.
-    if can_prune and search.use_reverse_futility and depth <= search.reverse_depth:
-        margin = search.reverse_margin * (depth if improving else depth + 1)
-        if static_eval - margin >= beta:
-            search.reverse_cutoffs += 1
-            search.estimates += 1
-            return static_eval
+    if can_prune and is_far_above(static_eval, beta, depth, improving, search):
+        search.reverse_cutoffs += 1
+        search.estimates += 1
+        return static_eval
 
     # Step 8. Null move: if even a pass is good enough, a move will be.
     if try_null_move and static_eval >= beta:
         allowed, child = skip(position)
         if allowed and not moves_again(position, child):
-            search.null_tries += 1
-            search.patterns[ply + 2] = 0
-            search.cut_node[ply + 1] = 1 - cut_node
-            value = -search_node(
-                child,
-                evaluation,
-                address(child, np.int64(0), search),
-                Node(
-                    -beta,
-                    1 - beta,
-                    null_move_depth(static_eval, beta, depth, search),
-                    ply + 1,
-                    np.int64(0),
-                    np.int64(0),
-                    top,
-                    np.int64(NO_MOVE),
-                ),
-                search,
-                table,
-            )
+            test = null_move_node(static_eval, beta, depth, ply, top, search)
+            child_word = address(child, np.int64(0), search)
+            value = -search_node(child, evaluation, child_word, test, search, table)
             if search.stop != RUNNING:
                 return alpha
             if value >= beta:
@@ -446,11 +562,8 @@ def search_node(
     # Step 9. ProbCut: a search of half as many plies that is far outside the window says on which
     # side of it the score is.
     if try_probcut:
-        shallow = depth // 4 * 2 + depth % 2
-        margin = probcut_margin(position, depth, shallow)
-        above = static_eval >= beta
-        bound = beta + margin if above else beta - margin
-        if margin > 0 and (search.win != 0 or abs(bound) <= most_value(position)):
+        possible, bound, shallow = probcut_test(position, node, static_eval, search)
+        if possible:
             search.probcut_tries += 1
             search.probcut_level += 1
             test = Node(bound - 1, bound, shallow, ply, steps, actions, top, previous)
@@ -459,18 +572,18 @@ def search_node(
             search.length[ply] = 0
             if search.stop != RUNNING:
                 return alpha
-            if (value >= bound) == above:
+            if (value >= bound) == (bound > beta):
                 search.probcut_cutoffs += 1
                 search.estimates += 1
-                return beta if above else alpha
+                return beta if bound > beta else alpha
             search.estimates = estimates  # the test does not count
             if use_table and tt_move == NO_MOVE:
                 tt_move = tt_move_of(position, probe(table, word), search)
 
     # Step 10. Internal iterative reduction: without a hash move, look less deep: there will be one
     # next time.
-    if search.use_internal_iterative_reduction and tt_move == NO_MOVE and depth >= IIR_DEPTH:
-        if ply > 0:
+    if search.use_internal_iterative_reduction and tt_move == NO_MOVE:
+        if depth >= IIR_DEPTH and ply > 0:
             depth -= search.parity
 
     # Step 11. Make the moves, and rank them.
@@ -486,7 +599,7 @@ def search_node(
     all_proven, best_proven = True, False
     if enhanced:
         cutoff, best, first, all_proven = look_up_children(
-            position, node, depth, end, alpha, beta, excluded_move, search, table
+            position, node, depth, end, excluded_move, search, table
         )
         if cutoff:
             return best
@@ -494,20 +607,15 @@ def search_node(
     # Step 13. Take the moves, the most promising first.
     shared = search.shared != 0 and enhanced
     for at in range(first, end):
-        deferring = shared and searched > 0
-        ranked = pick_move(position, at, end, top, depth, deferring, search, table)
+        ranked = pick_move(position, at, end, top, depth, shared and searched > 0, search, table)
         move = ranked_move(ranked)
         if move == excluded_move or (ply == 0 and is_excluded_at_root(search, move)):
             continue
         child, again = child_of(position, move, ranked, top, keep_children, search)
-        child_steps, child_actions, is_free = after_move(
-            position, move, child, steps, actions, search
-        )
+        child_steps, child_actions, free = after_move(position, move, child, steps, actions, search)
 
         # Step 14. Extensions: the game says which moves leave little choice.
-        extra = np.int64(0)
-        if search.use_extensions and ply < 2 * depth:
-            extra = np.int64(extension(position, move, child))
+        extra = extension_of(position, move, child, depth, ply, search)
 
         # Step 15. Singular extension: is the hash move the only good one?  Then the others fail low
         # by a margin.  If they are good enough without it, cut (multi-cut).
@@ -530,64 +638,37 @@ def search_node(
                 extra = np.int64(-1)
             search.estimates = estimates  # the test does not count
         search.extended += extra > 0
-        new_depth = min(extra + (depth if is_free else depth - 1), MOST_DEPTH)
+        new_depth = min(extra + (depth if free else depth - 1), MOST_DEPTH)
 
-        # Step 16. Near the leaves skip moves, once one was searched that does not lose at once:
+        # Step 16. Near the leaves skip moves that are late, futile, or lose by exchanges; but never
+        # before one was searched that does not lose at once.
         won = np.int64(gain(position, move))
         if can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
-            # late ones, with all after them (late move pruning);
-            if extra == 0 and is_late(depth, searched, won, improving, search):
-                search.late += end - at
+            verdict, value = pruning(
+                position, evaluation, move, child, again, won, depth, extra, searched, static_eval,
+                improving, alpha, search,
+            )  # fmt: skip
+            if verdict != NOT_PRUNED:
                 search.estimates += 1
                 all_proven = False
-                break
-            # those that cannot raise alpha (futility pruning);
-            if extra == 0 and search.use_futility and depth <= search.futility_depth:
-                value = futility_value(
-                    position, evaluation, child, again, static_eval, won, depth, search
-                )
-                if value <= alpha and not outcome(child)[0]:
-                    search.futile += 1
-                    search.estimates += 1
-                    all_proven = False
-                    best = max(best, value)
+                best = max(best, value)
+                if verdict == PRUNED:
                     continue
-            # and those that lose too much by exchanges (SEE pruning).
-            if loses_exchange(position, move, won, depth, search):
-                search.losing += 1
-                search.estimates += 1
-                all_proven = False
-                continue
+                search.late += end - at
+                break
 
         # Step 17. Late move reductions.
-        reduction = np.int64(0)
         move_pattern = pattern_of(position, move)
-        if (
-            search.use_late_move_reductions
-            and depth >= search.reduction_depth
-            and searched >= search.reduction_moves
-        ):
-            reduction = search.lmr_reductions[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
-            if search.reduction_terms:
-                reduction += np.int64(not improving) - np.int64(in_pv) - np.int64(in_check)
-                reduction += search.cut_reduction * cut_node
-                reduction = adjusted_reduction(
-                    reduction, move, move_pattern, won, ply, mover, search
-                )
-            elif in_pv:
-                reduction = np.int64(0)
-            # A reduced search is of a ply at least, and keeps the parity of the depth.
-            reduction = min(reduction, new_depth - 1) if extra == 0 else np.int64(0)
-            reduction = max(reduction - reduction % search.parity, np.int64(0))
-            search.reductions += reduction > 0
+        reduction = lmr_reduction(
+            move, move_pattern, won, depth, new_depth, extra, ply, mover, searched, in_pv, in_check,
+            improving, search,
+        )  # fmt: skip
         search.patterns[ply + 2] = move_pattern
 
         # Step 18. Search the child: reduced, and but for the first with a null window; again with
         # what was saved if it turns out to be better than that.
         before = search.estimates
-        child_word = child_address(
-            position, child, ranked, child_actions, top, new_depth, enhanced, search
-        )
+        child_word = child_address(child, ranked, child_actions, top, new_depth, enhanced, search)
         null_window = search.use_pvs != 0 and searched > 0
         low, high = alpha, alpha + 1 if null_window else beta
         if shared:
@@ -598,23 +679,10 @@ def search_node(
             if child_depth <= 0 and not search.use_quiescence:
                 value = leaf_score(child, evaluation, ply + 1, child_steps, search)
             else:
-                value = search_node(
-                    child,
-                    evaluation,
-                    child_word,
-                    Node(
-                        low if again else -high,
-                        high if again else -low,
-                        child_depth,
-                        ply + 1,
-                        child_steps,
-                        child_actions,
-                        end,
-                        move,
-                    ),
-                    search,
-                    table,
+                below = child_node(
+                    low, high, again, child_depth, ply, child_steps, child_actions, end, move
                 )
+                value = search_node(child, evaluation, child_word, below, search, table)
             value = value if again else -value
             if search.stop != RUNNING:
                 break
@@ -649,18 +717,14 @@ def search_node(
                 alpha = value
 
     # Step 20. Say what is proven, and store it.
-    count_kind(search, best, old_alpha, beta)
+    count_kind(search, best, node.alpha, beta)
     proven = best_proven if best >= beta else all_proven
     proven |= best_proven and proves_win(best, depth, ply, search)
     settle_estimates(proven, estimates, search)
-    complete = ply > 0 or search.root_excluded == 0
-    repeated = steps > 0 and repetitions != search.repetitions
-    if use_table and complete and not (repeated and search.exact):
-        lower, upper = stored_bounds(best, old_alpha, beta, ply, search)
-        best_move = canonical_best(position, best_move, search)
-        proven = proven and not repeated
-        search.stores += 1
-        search.overwrites += store_depth(table, word, lower, upper, best_move, depth, proven)
+    if use_table:
+        store_score(
+            position, word, node, depth, best, best_move, proven, repetitions, search, table
+        )
     return best
 
 

@@ -1,6 +1,6 @@
 """The exact solver: alpha-beta to the end of the game, driven by null windows.
 
-:func:`search` is the node function, in numbered steps.  :func:`prove` narrows the proven
+:func:`search_node` is the node function, in numbered steps.  :func:`prove` narrows the proven
 interval of a position with null windows until the value is known.  :func:`solve_batch`
 is what Python calls: it proves one position after the other.
 
@@ -60,6 +60,7 @@ from engine.kernels.table import (
     address_for,
     begin,
     depth_of,
+    entry_cutoff,
     is_marked,
     lower_of,
     mark,
@@ -69,6 +70,7 @@ from engine.kernels.table import (
     probe,
     store,
     upper_of,
+    work_for,
 )
 
 __all__ = [
@@ -126,7 +128,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
 
 @functools.cache
 def result_dtype(cls: Any) -> np.dtype[Any]:
-    """What is proven of one position of a batch."""
+    """The result of one position of a batch."""
     fields: list[Any] = [
         ("lower", np.int64),
         ("upper", np.int64),
@@ -148,8 +150,8 @@ def result_dtype(cls: Any) -> np.dtype[Any]:
 SolverMemory = Annotated[Any, record(search_dtype)]
 SolverResults = Annotated[Any, records(result_dtype)]
 
-# How a child waits in the stacks: ``ranked`` has its word (see ``engine.kernels.ordering``), and
-# ``children`` its position and then its scattered key.
+# Children wait in the stacks: ``ranked`` has the word of each (see ``engine.kernels.ordering``),
+# and ``children`` its position and then its scattered key.
 
 
 @compiled
@@ -162,10 +164,9 @@ def resolve(position, alpha, beta, search):
     same = True
     while True:
         lower, upper = bounds(position, alpha, beta)
-        if lower >= beta or lower == upper:
-            return position, same, True, lower
-        if upper <= alpha:
-            return position, same, True, upper
+        decided, value = entry_cutoff(lower, upper, alpha, beta)
+        if decided:
+            return position, same, True, value
         solved, value, nodes = endgame(position, alpha, beta)
         search.nodes += nodes
         if solved:
@@ -181,16 +182,11 @@ def resolve(position, alpha, beta, search):
 
 
 @compiled
-def lower_in(data, decided):
-    """The lower bound that an entry holds for a position with so much of its value settled."""
-    lower = lower_of(data)
-    return lower if lower == -INFINITE else lower + decided
-
-
-@compiled
-def upper_in(data, decided):
-    upper = upper_of(data)
-    return upper if upper == INFINITE else upper + decided
+def bounds_in(data, points):
+    """The bounds that an entry holds for a position with so many points of its value settled."""
+    lower, upper = lower_of(data), upper_of(data)
+    lower = lower if lower == -INFINITE else lower + points
+    return lower, upper if upper == INFINITE else upper + points
 
 
 @compiled(inline=False)
@@ -203,25 +199,16 @@ def scouted_move(position, purpose, table):
     return original_move(position, move_of(data), symmetry)
 
 
-@compiled
-def work(nodes):
-    """The binary logarithm of a node count, rounded down."""
-    exponent = 0
-    while nodes > 1:
-        nodes >>= 1
-        exponent += 1
-    return exponent
-
-
 @compiled(inline=False)
 def look_around(ply, search, table):
-    """See whether another thread has decided a node of the line to here, the first of them."""
+    """Find out whether another thread has decided a node of the line to here, the first of them."""
     search.looked = search.nodes
     for above in range(ply):
         data = probe(table, search.path[above])
         if data != Bits(0):
             lower, upper = lower_of(data), upper_of(data)
-            if lower >= search.highest[above] or upper <= search.lowest[above] or lower == upper:
+            decided, _ = entry_cutoff(lower, upper, search.lowest[above], search.highest[above])
+            if decided:
                 search.unwind = above
                 search.found_lower, search.found_upper = lower, upper
                 return
@@ -229,7 +216,7 @@ def look_around(ply, search, table):
 
 @compiled
 def must_stop(search, ply):
-    """Whether the search of this position has to end; the reason is left in ``stop``."""
+    """Return whether the search of this position has to end; the reason is left in ``stop``."""
     if search.nodes > search.node_limit:
         search.stop = NODES
         search.stop_at = search.current
@@ -264,7 +251,7 @@ def search_node(
     The position is resolved: the caller knows that bounds leave the window open and no
     move is forced.  *word* is its scattered key; the stacks are free from *top* on.
     """
-    # 1. Count the node, and stop if told to.
+    # Step 1. Count the node, and stop if told to.
     search.nodes += 1
     if search.stop != RUNNING or search.nodes > search.node_limit or ply > search.plies:
         if must_stop(search, ply):
@@ -273,8 +260,8 @@ def search_node(
     plies = plies_left(position)
     remember = plies >= search.table_plies
 
-    # 2. Look the position up.
-    best_known = NO_MOVE
+    # Step 2. Look the position up.
+    tt_move = NO_MOVE
     symmetry = 0
     points, _ = settled(position)
     if remember:
@@ -282,24 +269,22 @@ def search_node(
         data = probe(table, word)
         if data != Bits(0):
             search.hits += 1
-            lower, upper = lower_in(data, points), upper_in(data, points)
-            if lower >= beta or lower == upper:
+            lower, upper = bounds_in(data, points)
+            decided, value = entry_cutoff(lower, upper, alpha, beta)
+            if decided:
                 search.cutoffs += 1
-                return lower
-            if upper <= alpha:
-                search.cutoffs += 1
-                return upper
+                return value
             alpha = max(alpha, lower)
             beta = min(beta, upper)
             _, symmetry = canonical(position)
-            best_known = move_of(data)
-            if best_known != NO_MOVE:
-                best_known = original_move(position, best_known, symmetry)
+            tt_move = move_of(data)
+            if tt_move != NO_MOVE:
+                tt_move = original_move(position, tt_move, symmetry)
 
-        if best_known == NO_MOVE and search.scouted != 0 and plies >= SCOUTED_PLIES:
-            best_known = scouted_move(position, search.scouted, table)
+        if tt_move == NO_MOVE and search.scouted != 0 and plies >= SCOUTED_PLIES:
+            tt_move = scouted_move(position, search.scouted, table)
 
-    # With other threads: has one decided a node above, so that this one is of no use?
+    # Step 3. With other threads: has one decided a node above, so that this one is of no use?
     shared = search.shared != 0 and plies >= SHARED_PLIES
     if shared and search.nodes - search.looked > LOOK_NODES:
         look_around(ply, search, table)
@@ -310,7 +295,7 @@ def search_node(
         search.lowest[ply] = alpha - points if shared else -INFINITE
         search.highest[ply] = beta - points if shared else INFINITE
 
-    # 3. Make the children, and see which of them are decided without search.
+    # Step 4. Make the children, and see which of them are decided without search.
     best, best_move, floor = -INFINITE, NO_MOVE, alpha
     stride = width(position) + 1
     count = 0
@@ -342,7 +327,7 @@ def search_node(
         if in_table:
             prepare(table, reached_word)
         score = order(position, move, child)
-        if move == best_known:
+        if move == tt_move:
             score = FIRST
         search.ranked[top + count] = rank(score, move, again, count)
         pack(search.children, (top + count) * stride, reached)
@@ -351,7 +336,7 @@ def search_node(
     if count == 0:
         return best
 
-    # 4. Look the children up before searching one (enhanced transposition cutoffs).
+    # Step 5. Enhanced transposition cutoffs: look the children up before one is searched.
     if plies >= search.enhanced_plies:
         kept = 0
         for at in range(top, top + count):
@@ -362,7 +347,7 @@ def search_node(
             if data != Bits(0):
                 search.hits += 1
                 others, _ = settled(unpack(search.children, slot, position))
-                lower, upper = lower_in(data, others), upper_in(data, others)
+                lower, upper = bounds_in(data, others)
                 if not ranked_again(ranked):
                     lower, upper = -upper, -lower
                 if lower >= beta:
@@ -375,27 +360,27 @@ def search_node(
             kept += 1
         count = kept
 
-    # 5. Search the children that are left, the most promising first.  Those that another
-    # thread searches right now are put off until after the others (T. Kerrigan, "Simplified
+    # Step 6. Search the children that are left, the most promising first.  Those that another
+    # thread searches right now are deferred until after the others (T. Kerrigan, "Simplified
     # ABDADA"): their values will mostly be in the table by then.
     sort_down(search.ranked, top, top + count)
     for attempt in range(2):
-        put_off = 0
+        deferred = 0
         for at in range(top, top + count):
             ranked = search.ranked[at]
             slot = (top + ranked_number(ranked)) * stride
             child_word = Bits(search.children[slot + stride - 1])
             if shared:
                 if attempt == 0 and at > top and is_marked(table, child_word):
-                    search.ranked[top + put_off] = ranked
-                    put_off += 1
+                    search.ranked[top + deferred] = ranked
+                    deferred += 1
                     continue
                 mark(table, child_word, True)
             child = unpack(search.children, slot, position)
-            if ranked_again(ranked):
-                value = search_node(child, child_word, floor, beta, ply + 1, end, search, table)
-            else:
-                value = -search_node(child, child_word, -beta, -floor, ply + 1, end, search, table)
+            again = ranked_again(ranked)
+            low, high = (floor, beta) if again else (-beta, -floor)
+            value = search_node(child, child_word, low, high, ply + 1, end, search, table)
+            value = value if again else -value
             if shared:
                 mark(table, child_word, False)
             if search.stop != RUNNING or search.unwind < ply:
@@ -403,18 +388,19 @@ def search_node(
             if search.unwind == ply:
                 search.unwind = NO_PLY
                 lower, upper = search.found_lower + points, search.found_upper + points
-                return lower if lower >= beta or lower == upper else upper
+                _, value = entry_cutoff(lower, upper, alpha, beta)
+                return value
             if value > best:
                 best, best_move = value, ranked_move(ranked)
                 if best >= beta:
-                    put_off = 0
+                    deferred = 0
                     break
                 floor = max(floor, best)
-        count = put_off
+        count = deferred
         if count == 0:
             break
 
-    # 6. Remember what is proven.
+    # Step 7. Store what is proven.
     if remember:
         lower = best - points if best > alpha else -INFINITE
         upper = best - points if best < beta else INFINITE
@@ -425,7 +411,7 @@ def search_node(
             best_move = canonical_move(position, best_move, symmetry)
         search.stores += 1
         search.overwrites += store(
-            table, word, lower, upper, best_move, work(search.nodes - before)
+            table, word, lower, upper, best_move, work_for(search.nodes - before)
         )
     return best
 
@@ -446,7 +432,7 @@ def search_root(position, alpha, beta, top, search, table):
 
 @compiled
 def question(lower, upper, guess, near):
-    """What to ask of a value in ``lower..upper``: is it at least this?
+    """The next question about a value in ``lower..upper``: is it at least this?
 
     A null window far from the value is cheap, and the cheaper the further, because the
     game's bounds decide it early: so ask for values half-way to the far ends first, and
@@ -465,7 +451,7 @@ def question(lower, upper, guess, near):
 
 @compiled
 def begin_proof(position, result, weak, search):
-    """Narrow the interval in *result* without search; whether the game has bounds there."""
+    """Narrow the interval in *result* without search; return whether the game has bounds there."""
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if lower > most_value(position) or upper < -most_value(position):
         end_all(position, VALUE, search)
@@ -541,7 +527,7 @@ def follow(position, result, weak, whole_line, search, table):
     value = result.lower
     proven = result.lower == result.upper
     if not proven:
-        # Which move is best is not known yet: any that gives hope for the lower bound.
+        # Which move is best is not known yet: any that may reach the lower bound.
         value = -MAX_VALUE
     while result.length < len(result.line):
         over, _ = outcome(position)
@@ -572,7 +558,7 @@ def solve_batch(
     search: SolverMemory,
     table: Words,
 ) -> None:
-    """Solve the positions parked in *words*; *example* is any position of their class.
+    """Solve the positions packed in *words*; *example* is any position of their class.
 
     *line* is the number of moves wanted of the best line: 0, 1, or 2 for all of them.
     *cold*: each position starts a generation of the table.  Threads that share a table

@@ -63,7 +63,7 @@ CHILD = np.dtype(
         ("key", np.uint64),
     ]
 )
-"""What a move leads to, as :func:`expand` finds it."""
+"""A child, as :func:`expand` finds it."""
 
 
 @functools.cache
@@ -90,7 +90,7 @@ def expand(
     child_words: Words,
     work: ExpansionMemory,
 ) -> int:
-    """Write what the candidates of *count* positions lead to, past forced moves; how many."""
+    """Write the children of *count* positions, past forced moves; return their number."""
     number = 0
     for parent in range(count):
         position = unpack(words, parent * width(example), example)
@@ -126,7 +126,7 @@ NEVER = np.int64(1 << 40)
 
 
 class Graph(NamedTuple):
-    """What stands for a position in these kernels: they know no game, and are compiled once."""
+    """A substitute for positions in kernels that know no game, and are compiled once."""
 
     nodes: int
 
@@ -140,7 +140,7 @@ Indices = Annotated[Any, types.int32[::1]]
 
 @compiled
 def renew(nodes, children, asked, at):
-    """Compute bounds and proof numbers of a node from its children; whether they changed."""
+    """Compute bounds and proof numbers of a node from its children; return whether they changed."""
     node = nodes[at]
     low, high = node.low, node.high
     proof, disproof = np.int64(1), np.int64(1)

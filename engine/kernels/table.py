@@ -1,4 +1,4 @@
-"""The transposition table: what searches have proven, found again by position.
+"""The transposition table: what searches have proven, by position.
 
 Layout.  One array of 64-bit words in *buckets* of four entries: 64 bytes, one cache line.
 An entry is two words: ``data``, and the scattered key XOR ``data``, so that an entry torn
@@ -63,7 +63,7 @@ HEADER_WORDS = BUCKET_WORDS + MARKS
 AGES = 511
 WORK_AT, AGE_AT = 48, 55
 SAME, FREE, EARLIER = -3, -2, -1
-"""What an entry is worth to keep, below every amount of work."""
+"""The worth of keeping an entry, below every amount of work."""
 
 
 @compiled
@@ -76,7 +76,7 @@ def most_buckets(table):
 def begin(table, cold):
     """Begin a search; a cold one, or after ``forget``, begins a generation."""
     if np.int64(table[AGE]) == AGES:
-        sweep(table)
+        sweep(table, ENTRY_WORDS)
     table[AGE] = np.int64(table[AGE]) + 1
     if cold or np.int64(table[COLD]) != 0:
         table[COLD] = 0
@@ -88,10 +88,10 @@ def begin(table, cold):
 
 
 @compiled(inline=False)
-def sweep(table):
+def sweep(table, entry_words):
     """Let ages start again: entries of this generation become the oldest, others go."""
     end = HEADER_WORDS + np.int64(table[HIGHEST]) * BUCKET_WORDS
-    for at in range(HEADER_WORDS, end, ENTRY_WORDS):
+    for at in range(HEADER_WORDS, end, entry_words):
         data = Bits(table[at + 1])
         if data != Bits(0) and age_of(data) >= np.int64(table[FIRST_AGE]):
             renewed = (data & Bits((1 << AGE_AT) - 1)) | (Bits(1) << Bits(AGE_AT))
@@ -147,7 +147,7 @@ def mark(table, word, searched):
 
 @compiled
 def is_marked(table, word):
-    """Whether a thread searches the position of a scattered key right now."""
+    """Return whether a thread searches the position of a scattered key right now."""
     return Bits(table[BUCKET_WORDS + np.int64(Bits(word) % Bits(MARKS))]) == Bits(word)
 
 
@@ -174,6 +174,24 @@ def work_of(data):
 @compiled
 def age_of(data):
     return np.int64(data >> Bits(AGE_AT))
+
+
+@compiled
+def entry_cutoff(lower, upper, alpha, beta):
+    """Return whether bounds leave nothing to search in a window, and the one that says so."""
+    if lower >= beta or lower == upper:
+        return True, lower
+    return upper <= alpha, upper
+
+
+@compiled
+def work_for(nodes):
+    """The work of so many nodes: the binary logarithm, rounded down."""
+    exponent = 0
+    while nodes > 1:
+        nodes >>= 1
+        exponent += 1
+    return exponent
 
 
 @compiled
@@ -226,7 +244,7 @@ def make_room(table, worth):
 
 @compiled
 def place(table, word):
-    """Where the entry of a scattered key goes, the worth of what is there, and its data.
+    """The place for the entry of a scattered key, the worth of the entry there, and its data.
 
     The data are those that were checked: another thread may write others at any time.
     """

@@ -30,11 +30,11 @@ class Technique:
     needs: str = ""
     """A verb or number that the game has to define for it."""
     former: str = ""
-    """What it was called before it got its published name: an alias, for one release."""
+    """Its name before it got its published one: an alias, for one release."""
 
     @property
     def key(self) -> str:
-        """What stands for it in the keys of tables: never changed, so that old files are read."""
+        """Its name in the keys of tables: never changed, so that old files are read."""
         return self.former or self.name
 
 
@@ -143,7 +143,7 @@ EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.ex
 
 
 def fits(cls: Any, technique: Technique) -> bool:
-    """Whether the game of a position class defines what a technique needs."""
+    """Return whether the game of a position class defines what a technique needs."""
     needs = technique.needs
     if defines(cls, CHANCE) and technique.name not in WITH_CHANCE:
         return False

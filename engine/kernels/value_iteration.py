@@ -31,7 +31,7 @@ FINISHED, DECISION, CHANCE = range(3)
 
 
 SOUND, VALUE, ODDS, STUCK = range(4)
-"""What is wrong with the game: nothing; a value beyond its limit; probabilities that are none;
+"""Faults of a game: none; a value beyond its limit; probabilities that are none;
 no moves."""
 
 
@@ -58,7 +58,7 @@ GRAPH = np.dtype(
     ],
     align=True,
 )
-"""What explores and iterates: control and counters."""
+"""The memory of exploring and iterating: control and counters."""
 
 
 GraphMemory = Annotated[Any, numba.from_dtype(GRAPH)]
@@ -71,7 +71,7 @@ RealTable = Annotated[Any, types.float64[:, ::1]]
 
 @compiled
 def slot_of(word, keys, slots):
-    """Where the slots have the state of a canonical key, or could have it (a 0)."""
+    """The slot of the state of a canonical key, or the one for it (a 0)."""
     last = Bits(len(slots) - 1)
     slot = mix(word) & last
     while slots[slot] != 0 and Bits(keys[slots[slot] - 1]) != word:

@@ -1,7 +1,7 @@
-"""The tree that a search visited: what each node was asked, what it answered, and why.
+"""The tree that a search visited: the window, score and fate of each node.
 
 :func:`record_tree` runs a search in plain Python, which visits the nodes that the compiled one
-does, and looks over its shoulder: node functions are called through observers (see
+does, and watches it: node functions are called through observers (see
 ``engine.compiler.interpreter``) that note the window, the score, and the moves that were looked at.
 Why a node ended follows from the counters that it raised itself.  The searches know nothing
 of it, so they pay nothing for it.
@@ -94,7 +94,7 @@ class Node:
     """A position as the search saw it; scores are for the player to move at the root."""
 
     move: str
-    """What led here, in the game's notation: "" at the root, ``null move`` for a pass that
+    """The move that led here, in the game's notation: "" at the root, ``null move`` for a pass that
     was tried, ``chance 0.25`` for an outcome of chance and its probability."""
     position: str
     player: str
@@ -106,16 +106,16 @@ class Node:
     """Alpha and beta; None where there is no bound."""
     value: float
     bound: str
-    """What *value* is: ``exact``, a ``lower`` or an ``upper`` bound; ``none``: only one move
+    """The kind of *value*: ``exact``, a ``lower`` or an ``upper`` bound; ``none``: only one move
     was tried, which fell short."""
     kind: str
-    """By what came out: ``pv`` inside the window, ``cut`` if it was too good for the player
-    who moves to be allowed, ``all`` if no move was good enough; ``chance``; ``leaf``: no
-    move was searched."""
+    """The type of node that it turned out to be: ``pv`` inside the window, ``cut`` if it was too
+    good for the player who moves to be allowed, ``all`` if no move was good enough; ``chance``;
+    ``leaf``: no move was searched."""
     best: str | None
     """The best move, if one is known to be."""
     principal: bool
-    """Whether the node is on the line of best play."""
+    """True on the line of best play."""
     reason: str
     """Why the search went no further here."""
     notes: tuple[str, ...]
@@ -140,7 +140,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What was searched, and the part of its tree that is shown."""
+    """A search, and the part of its tree that is shown."""
 
     game: str
     position: str
@@ -150,7 +150,7 @@ class Tree:
     depth: int
     """Plies, of the last iteration; less than asked for if the value was proven by then."""
     decisive: bool
-    """Whether scores far from 0 are wins (see ``engine.kernels.scores``)."""
+    """True if scores far from 0 are wins (see ``engine.kernels.scores``)."""
     value: float
     pv: tuple[str, ...]
     """The line of best play, as far as the tree was recorded: a ply more than is shown."""
@@ -316,7 +316,7 @@ class _Visit:
         return bool(chance(self.position))
 
     def next_key(self, memory: Any, top: int) -> int:
-        """What leads to the child that is about to be searched."""
+        """The move or outcome that leads to the child about to be searched."""
         if self.kind == "root":
             return NO_MOVE
         if self.by_chance:
@@ -533,7 +533,7 @@ class _Shape:
         return shown
 
     def node(self, visit: _Visit, parent: _Visit | None, sign: int) -> Node:
-        """What is told of a visit; *sign* is 1 if its mover moves at the root, else -1."""
+        """The node of a visit; *sign* is 1 if its mover moves at the root, else -1."""
         best = _best(visit)
         shown = self._shown[id(visit)]
         chosen = [child for key, child in visit.children.items() if key in shown]
@@ -671,7 +671,7 @@ def _line_along(root: _Visit, pv: tuple[int, ...]) -> list[_Visit]:
 
 
 def _ended(visit: _Visit) -> str:
-    """What ended the line of play at a node, if anything did."""
+    """The end of the line of play at a node, if it ended there."""
     if outcome(visit.position)[0]:
         return OVER
     if visit.repeats:
@@ -693,7 +693,7 @@ def _kind(visit: _Visit) -> str:
 
 
 def _bound(visit: _Visit) -> str:
-    """What a score says, to the mover."""
+    """The kind of a score, seen by the mover."""
     if _ended(visit) or visit.kind == "minimax_node":
         return "exact"
     partial = visit.given.get("tries", NO_MOVE) == 1
