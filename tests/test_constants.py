@@ -6,7 +6,7 @@ from numba import njit
 
 from engine import Bits, GameError
 from engine.contract.constants import Constant
-from engine.contract.simd import load_lanes, union
+from engine.contract.simd import load_words, union
 
 SMALL = Constant("test.small", np.array([-3, 5, 127], np.int8))
 WORDS = Constant("test.words", np.arange(8, dtype=np.uint64) << np.uint64(61))
@@ -30,7 +30,7 @@ def real(index):
 
 @njit
 def both(index):
-    return union(load_lanes(WORDS, index))
+    return union(load_words(WORDS, index))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_compiled_code_and_python_read_alike(function, constant):
 
 
 def test_vectors_are_read():
-    assert both(1) == union(load_lanes(WORDS, 1)) == Bits(7 << 61)
+    assert both(1) == union(load_words(WORDS, 1)) == Bits(7 << 61)
 
 
 @pytest.mark.parametrize("array", [np.zeros((2, 2)), np.array(["a"])])

@@ -1,4 +1,4 @@
-"""Functions of the engine made simpler, for plain Python.
+"""Constant folding and inlining, for kernels that run as plain Python.
 
 Calls are what plain Python spends most of its time on, and much of what kernels call is
 constant for a game: that the mover never moves again, that there is no chance.  numba finds
@@ -21,10 +21,10 @@ from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["simplified"]
+__all__ = ["folded"]
 
 
-def simplified(function: Any, names: dict[str, Any]) -> CodeType:
+def folded(function: Any, names: dict[str, Any]) -> CodeType:
     """The code of a function where global *names* have these meanings.
 
     It is the code as it was where there are no sources to read.
@@ -37,12 +37,12 @@ def simplified(function: Any, names: dict[str, Any]) -> CodeType:
     definition.returns = None
     for argument in definition.args.args:
         argument.annotation = None
-    tree = ast.Module([_fold(_Simplifier(names).visit(definition))], [])
+    tree = ast.Module([_fold(_Inliner(names).visit(definition))], [])
     module = compile(ast.fix_missing_locations(tree), inspect.getfile(function), "exec")
     return next(part for part in module.co_consts if isinstance(part, CodeType))
 
 
-class _Simplifier(ast.NodeTransformer):
+class _Inliner(ast.NodeTransformer):
     """Puts constants and expressions in place of calls, and leaves casts out.
 
     Arguments of calls that always return the same have no effects.

@@ -6,7 +6,7 @@ for plain Python: it copies the kernel, and all that the kernel calls, with othe
 names.  So the same search runs, node for node, only slower, and positions may be any
 hashable objects.
 
-The copies are simpler than their originals: see ``engine.compiler.folding``.
+The copies have constants folded and small functions inlined: see ``engine.compiler.folding``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiler.folding import simplified
+from engine.compiler.folding import folded
 from engine.contract import positions
 from engine.contract.bits import Bits
 from engine.contract.dispatch import (
@@ -118,14 +118,14 @@ class Binding:
         self.rules = _rules(cls)
         self._spaces: dict[str, dict[str, Any]] = {}
         self._copies: dict[Callable[..., Any], FunctionType] = {}
-        self._unsimplified: list[tuple[Any, FunctionType]] = []
+        self._unfolded: list[tuple[Any, FunctionType]] = []
 
     def interpret(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function whose global names have their meaning for the class, simplified."""
+        """A function whose global names have their meaning for the class, folded."""
         run = self.copy(function)
-        while self._unsimplified:
-            original, copy = self._unsimplified.pop()
-            copy.__code__ = simplified(original, copy.__globals__)
+        while self._unfolded:
+            original, copy = self._unfolded.pop()
+            copy.__code__ = folded(original, copy.__globals__)
         return run
 
     def copy(self, function: Any) -> Callable[..., Any]:
@@ -140,7 +140,7 @@ class Binding:
                 function.__closure__,
             )
             if not function.__closure__ and function.__name__ != "<lambda>":
-                self._unsimplified.append((function, self._copies[function]))
+                self._unfolded.append((function, self._copies[function]))
         return self._copies[function]
 
     def argument(self, given: Any) -> Any:

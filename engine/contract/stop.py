@@ -18,16 +18,16 @@ __all__ = [
 ]
 
 RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE, MOVES = range(8)
-"""Not; it was told to; its nodes or its time ran out; a line of play is longer than the
-game said; probabilities are none; a value is further from zero than the game said; there are
-more moves than it said, or none."""
+"""It still runs; it was stopped from outside; its nodes or its time ran out; a line of play is
+longer than ``MAX_PLIES``; probabilities do not sum to one; a value is beyond ``VALUE_LIMIT``; there
+are more moves than ``MAX_MOVES``, or none."""
 
 DEPTH_IN = ("turns", "actions")
 """What a ply of depth can be, where a player can move again: see ``contract.free_move``."""
 
 
 def counts_turns(depth_in: str) -> int:
-    """1 if depth is counted in turns, 0 if in actions; :class:`CutnodeError` if in neither."""
+    """Return 1 if depth is counted in turns, 0 if in actions; else :class:`CutnodeError`."""
     if depth_in not in DEPTH_IN:
         raise CutnodeError(f"depth is counted in {' or '.join(DEPTH_IN)}, not in {depth_in!r}")
     return int(depth_in == "turns")

@@ -29,7 +29,7 @@ from engine.compiler.jit import compiled
 from engine.contract.bits import Bits, lowest_index, popcount, without_lowest
 from engine.contract.constants import Constant
 from engine.contract.errors import GameError
-from engine.contract.vectors import Rows, clipped, dot
+from engine.contract.vectors import Vectors, clip, dot
 from engine.storage.files import write_whole
 from games.chess.squares import UPSIDE_DOWN
 
@@ -39,8 +39,8 @@ __all__ = [
     "NETWORK_FILE",
     "ONE",
     "OUTPUT_ONE",
-    "ROWS",
     "UNIT",
+    "VECTORS",
     "Network",
     "flipped",
     "network_score",
@@ -101,8 +101,8 @@ def write_network(path: Path, network: Network) -> None:
 
 
 _network = read_network(NETWORK_FILE)
-ROWS = Rows("chess.network.inputs", _network.inputs)
-OUTPUTS = Rows("chess.network.outputs", _network.outputs)
+VECTORS = Vectors("chess.network.inputs", _network.inputs)
+OUTPUTS = Vectors("chess.network.outputs", _network.outputs)
 SHIFTS = Constant("chess.network.shifts", _network.shifts)
 RANGES = len(_network.shifts)
 
@@ -113,7 +113,7 @@ def network_score(board):
     mine, theirs, kings = board.mine, board.theirs, board.kings
     flip = flipped(lowest_index(kings & mine))
     other_flip = flipped(lowest_index(kings & theirs)) ^ UPSIDE_DOWN
-    own, other = ROWS[INPUTS], ROWS[INPUTS]
+    own, other = VECTORS[INPUTS], VECTORS[INPUTS]
     # The number of a kind, bit by bit: one loop for all pieces is the sooner left.
     first, second = board.knights | board.rooks | kings, board.bishops | board.rooks
     third = board.queens | kings
@@ -124,10 +124,10 @@ def network_score(board):
         some = without_lowest(some)
         kind = bit(first, square) | bit(second, square) << 1 | bit(third, square) << 2
         row, opposite = kind << 6, 384 * bit(theirs, square)
-        own = own + ROWS[row + opposite + (square ^ flip)]
-        other = other + ROWS[row + 384 - opposite + (square ^ other_flip)]
+        own = own + VECTORS[row + opposite + (square ^ flip)]
+        other = other + VECTORS[row + 384 - opposite + (square ^ other_flip)]
     chosen = (count - 1) * RANGES // MOST_PIECES
-    own, other = clipped(own, ONE), clipped(other, ONE)
+    own, other = clip(own, ONE), clip(other, ONE)
     # The product of a number and its weight has 16 bits, if the weight has 8.
     total = dot(own * OUTPUTS[2 * chosen], own) + dot(other * OUTPUTS[2 * chosen + 1], other)
     return total * UNIT // (ONE * ONE * OUTPUT_ONE) + SHIFTS[chosen]

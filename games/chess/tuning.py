@@ -73,7 +73,7 @@ from games.chess.evaluation import (
 )
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
 from games.chess.learning import cross_entropy, examples_of, foretold, trained
-from games.chess.network import NETWORK_FILE, ROWS, write_network
+from games.chess.network import NETWORK_FILE, VECTORS, write_network
 from games.chess.weights import (
     LINEAR,
     SIZE,
@@ -251,7 +251,7 @@ def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     searcher = BatchSearcher(Position, table=4)
-    known = crc32(ROWS.array, crc32(WEIGHTS.array))
+    known = crc32(VECTORS.array, crc32(WEIGHTS.array))
     how = f"{nodes} nodes a move, weights {known:08x}"
     began = time.monotonic()
     for number in range(-(-games // CHUNK)):

@@ -4,11 +4,12 @@ Square n is bit n: a1 is bit 0, b1 bit 1, a2 bit 8, h8 bit 63.  Smaller boards l
 of a1, and the rest of the frame stays empty of discs, so it ends every line as an edge does.
 
 The four directions of a line (along the row, the two diagonals, the column) are worked on
-together, as ``Lanes``; each in two senses, up (to higher squares) and down.
+together, as the ``Words`` of ``engine.contract.simd``, each in two senses, up (to higher squares)
+and down.
 
-Measured, bulk perft of depth 10, leaves per second: with lanes in both functions 770 million;
-moves by lanes and turned discs line by line 600; moves by eight fills, one after the other,
-and turned discs by lanes 350; nothing by lanes 330.
+Measured, bulk perft of depth 10, leaves per second: with SIMD in both functions 770 million;
+moves by SIMD and turned discs line by line 600; moves by eight fills, one after the other,
+and turned discs by SIMD 350; neither 330.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine import Bits, compiled, lowest_index, popcount, without_lowest
-from engine.contract.simd import Lanes, highest_in, load_lanes, nonzero_in, spread, union
+from engine.contract.simd import Words, broadcast, highest, load_words, nonzero, union
 
 __all__ = [
     "ALL",
@@ -45,12 +46,12 @@ INNER = Bits(0x7E7E7E7E7E7E7E7E)
 DIRECTIONS = ((1, 0), (-1, 1), (0, 1), (1, 1))
 """Columns and rows to the next square up, in each direction."""
 
-STEP = Lanes(*(across + 8 * along for across, along in DIRECTIONS))
-TWO_STEPS = Lanes(*(2 * step for step in STEP))
-CROSSED = Lanes(INNER, INNER, ALL, INNER)
+STEP = Words(*(across + 8 * along for across, along in DIRECTIONS))
+TWO_STEPS = Words(*(2 * step for step in STEP))
+CROSSED = Words(INNER, INNER, ALL, INNER)
 
-ONE = Lanes(1, 1, 1, 1)
-NONE = Lanes(0, 0, 0, 0)
+ONE = Words(1, 1, 1, 1)
+NONE = Words(0, 0, 0, 0)
 
 
 def lines(sense: int) -> np.ndarray:
@@ -77,7 +78,7 @@ def reach(mine, theirs):
     In each direction *run* grows from own discs over opposing ones: by one square, by one,
     and then twice by two at once (Kogge-Stone), six in all.
     """
-    own, other = spread(mine), spread(theirs) & CROSSED
+    own, other = broadcast(mine), broadcast(theirs) & CROSSED
     run = other & (own << STEP)
     run |= other & (run << STEP)
     pairs = other & (other << STEP)
@@ -100,11 +101,11 @@ def flipped(mine, theirs, square):
     Up, the first square of a line that is not theirs is where a carry through all others
     stops; down, it is the highest of those.  If it is mine, all before it turn.
     """
-    own, other = spread(mine), spread(theirs)
-    up, down = load_lanes(UP, 4 * square), load_lanes(DOWN, 4 * square)
+    own, other = broadcast(mine), broadcast(theirs)
+    up, down = load_words(UP, 4 * square), load_words(DOWN, 4 * square)
     stop = ((other | ~up) + ONE) & own & up
-    turned = (stop - nonzero_in(stop)) & up
-    stop = highest_in(down & ~other) & own
+    turned = (stop - nonzero(stop)) & up
+    stop = highest(down & ~other) & own
     turned |= (NONE - (stop + stop)) & down
     return union(turned)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine import NO_MOVE, Bits, compiled, lowest, lowest_index, popcount, without_lowest
-from engine.contract.simd import Lanes, common, spread
+from engine.contract.simd import Words, broadcast, common
 from games.othello.discs import (
     ALL,
     DIRECTIONS,
@@ -55,11 +55,11 @@ ROWS = Bits(0xFF000000000000FF)
 NOT_A, NOT_H = ALL ^ A, ALL ^ H
 BORDER = A | H | ROWS
 
-EDGES = Lanes(A | H, BORDER, ROWS, BORDER)
+EDGES = Words(A | H, BORDER, ROWS, BORDER)
 """Where a line of each direction ends: nothing can turn a disc there over along the line."""
 
 
-def runs(sense: int) -> tuple[Lanes, Lanes, Lanes]:
+def runs(sense: int) -> tuple[Words, Words, Words]:
     """The squares with 1, 2 and 4 squares before them in each direction, on the frame."""
     before = []
     for across, along in DIRECTIONS:
@@ -70,13 +70,13 @@ def runs(sense: int) -> tuple[Lanes, Lanes, Lanes]:
                 row = square // 8 - sense * count * along
                 squares |= (0 <= column < 8 and 0 <= row < 8) << square
             before.append(squares)
-    first, second, third = (Lanes(*before[n::3]) for n in range(3))
+    first, second, third = (Words(*before[n::3]) for n in range(3))
     return first, second, third
 
 
 UP_1, UP_2, UP_4 = runs(1)
 DOWN_1, DOWN_2, DOWN_4 = runs(-1)
-FOUR_STEPS = Lanes(*(4 * step for step in STEP))
+FOUR_STEPS = Words(*(4 * step for step in STEP))
 
 QUADRANTS = tuple(Bits(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 
@@ -84,7 +84,7 @@ QUADRANTS = tuple(Bits(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 @compiled
 def full_lines(discs):
     """For each direction the squares on lines without an empty square."""
-    holes = ~spread(discs)
+    holes = ~broadcast(discs)
     run = holes | ((holes << STEP) & UP_1)
     run |= (run << TWO_STEPS) & UP_2
     run |= (run << FOUR_STEPS) & UP_4
@@ -105,7 +105,7 @@ def stable(discs, others):
     if found == Bits(0):
         return found
     while True:
-        beside = spread(found)
+        beside = broadcast(found)
         more = discs & common(safe | (beside << STEP) | (beside >> STEP))
         if more == found:
             return found

@@ -23,7 +23,7 @@ import numpy as np
 
 from engine import Bits, GameError, compiled, popcount, quoted
 from engine.contract.constants import Constant
-from engine.contract.simd import load_lanes, words_of
+from engine.contract.simd import load_words, words_of
 from games.othello.discs import reach
 
 __all__ = ["PATTERNS", "SIZE", "STAGES", "UNIT", "pattern_score", "pattern_value", "stage_of"]
@@ -166,15 +166,15 @@ def numbers(mine, theirs):
 def half_numbers(discs):
     """What discs would add to the numbers if they were the mover's: three vectors of words."""
     at = Bits(WORDS) * (discs & Bits(255))
-    a = load_lanes(CONTRIBUTIONS, at)
-    b = load_lanes(CONTRIBUTIONS, at + Bits(4))
-    c = load_lanes(CONTRIBUTIONS, at + Bits(8))
+    a = load_words(CONTRIBUTIONS, at)
+    b = load_words(CONTRIBUTIONS, at + Bits(4))
+    c = load_words(CONTRIBUTIONS, at + Bits(8))
     for row in range(1, 8):
         discs >>= Bits(8)
         at = Bits(WORDS) * (Bits(256 * row) + (discs & Bits(255)))
-        a += load_lanes(CONTRIBUTIONS, at)
-        b += load_lanes(CONTRIBUTIONS, at + Bits(4))
-        c += load_lanes(CONTRIBUTIONS, at + Bits(8))
+        a += load_words(CONTRIBUTIONS, at)
+        b += load_words(CONTRIBUTIONS, at + Bits(4))
+        c += load_words(CONTRIBUTIONS, at + Bits(8))
     return a, b, c
 
 

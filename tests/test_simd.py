@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from engine.contract.bits import WORD
 from engine.contract.simd import (
-    Lanes,
+    Words,
+    broadcast,
     common,
-    highest_in,
-    load_lanes,
-    nonzero_in,
-    spread,
+    highest,
+    load_words,
+    nonzero,
     union,
     words_of,
 )
@@ -35,21 +35,21 @@ OPERATORS = {
 
 @numba.njit
 def compiled_results(first, second, steps):
-    a, b = load_lanes(first, 0), load_lanes(second, 0)
-    s = load_lanes(steps, 0)
+    a, b = load_words(first, 0), load_words(second, 0)
+    s = load_words(steps, 0)
     return (
         (words_of(a & b), words_of(a | b), words_of(a ^ b), words_of(a + b), words_of(a - b)),
         (words_of(a << s), words_of(a >> s), words_of(~a), union(a), common(a | b)),
-        (words_of(nonzero_in(a)), words_of(highest_in(a)), words_of(spread(first[0]))),
+        (words_of(nonzero(a)), words_of(highest(a)), words_of(broadcast(first[0]))),
     )
 
 
 def results(a, b, s):
-    a, b, s = Lanes(*a), Lanes(*b), Lanes(*s)
+    a, b, s = Words(*a), Words(*b), Words(*s)
     return (
         (words_of(a & b), words_of(a | b), words_of(a ^ b), words_of(a + b), words_of(a - b)),
         (words_of(a << s), words_of(a >> s), words_of(~a), union(a), common(a | b)),
-        (words_of(nonzero_in(a)), words_of(highest_in(a)), words_of(spread(a[0]))),
+        (words_of(nonzero(a)), words_of(highest(a)), words_of(broadcast(a[0]))),
     )
 
 
@@ -64,10 +64,10 @@ def test_compiled_and_plain_agree(a, b, steps):
 def test_each_word_for_itself(name, a, b):
     operation = OPERATORS[name]
     expected = tuple(operation(x, y) & WORD for x, y in zip(a, b, strict=True))
-    assert operation(Lanes(*a), Lanes(*b)) == expected
+    assert operation(Words(*a), Words(*b)) == expected
 
 
 @given(words)
 def test_highest(a):
-    assert highest_in(Lanes(*a)) == tuple(1 << w.bit_length() - 1 if w else 0 for w in a)
-    assert nonzero_in(Lanes(*a)) == tuple(int(w > 0) for w in a)
+    assert highest(Words(*a)) == tuple(1 << w.bit_length() - 1 if w else 0 for w in a)
+    assert nonzero(Words(*a)) == tuple(int(w > 0) for w in a)
