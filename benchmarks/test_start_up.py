@@ -38,7 +38,7 @@ def answer(*arguments: str, cache: Path | None = None) -> str:
         (("-c", "import engine; print(1)"), "1"),
         (("-c", "import games.tictactoe; print(1)"), "1"),
         (("-c", FIRST_ANSWER), "2"),
-        (("-m", "engine", "show", "connect4", "4455"), "1 2 3 4 5 6 7"),
+        (("-m", "engine", "show", "connect4", "4455"), "moves  1 2 3 4 5 6 7"),
     ],
     ids=["python alone", "import engine", "import rules", "first answer", "cutnode show"],
 )
