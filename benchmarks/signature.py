@@ -11,12 +11,15 @@ that signature.txt does not list yet is printed and not compared.
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from othello import GAME, suite
-from positions import SETS, connect4_set
+sys.path.insert(0, str(Path(__file__).parent.parent))  # it is also run as a script
 
+from benchmarks.positions import SETS, connect4_set, ffo_endgames
 from engine import Searcher, Table, game_names, legal_moves, load_game, solve_many
 from engine.contract.verbs import play
 
@@ -27,52 +30,73 @@ DEPTHS = {"skirmish": 3, "ur": 4}
 """The plies of each search; fewer where turns are long."""
 
 
-def signature() -> dict[str, int]:
-    """Nodes by name: to solve a tenth of each set and endgames of Othello, and to search each
-    game, both ways."""
-    found = {}
-    for name in SETS:
-        _, positions, values = connect4_set(name, EVERY)
-        batch = solve_many(positions, table=Table(64), cold=True)
-        if batch.values.tolist() != values:
-            sys.exit(f"wrong value in {name}")
-        found[f"connect4 solve {name}"] = int(batch.nodes.sum())
-    endgames = [(GAME.parse(text), value) for _, text, value, _ in suite(range(1, 20))]
-    batch = solve_many([position for position, _ in endgames], table=Table(64), cold=True)
-    if batch.values.tolist() != [value for _, value in endgames]:
-        sys.exit("wrong value in the FFO endgames")
-    found["othello solve FFO 1-19"] = int(batch.nodes.sum())
+def solve_nodes(positions: list[Any], values: list[int]) -> int:
+    """Return the nodes to solve positions from an empty table each."""
+    batch = solve_many(positions, table=Table(64), cold=True)
+    if batch.values.tolist() != values:
+        raise ValueError("a position has another value")
+    return int(batch.nodes.sum())
+
+
+def connect4_nodes(name: str) -> int:
+    """Return the nodes to solve a tenth of a set of Connect Four."""
+    _, positions, values = connect4_set(name, EVERY)
+    return solve_nodes(positions, values)
+
+
+def othello_nodes() -> int:
+    """Return the nodes to solve the easy endgames of the FFO test suite."""
+    endgames = ffo_endgames(range(1, 20))
+    return solve_nodes([e.position for e in endgames], [e.value for e in endgames])
+
+
+@functools.cache
+def searcher(name: str, exact: bool) -> Searcher:
+    return Searcher(load_game(name), exact=exact, table=16)
+
+
+def search_nodes(name: str, exact: bool, depth: int) -> int:
+    """Return the nodes to search the start of a game and three of its children."""
+    engine, start, nodes = searcher(name, exact), load_game(name).start(), 0
+    for position in (start, *(play(start, move) for move in legal_moves(start)[:3])):
+        engine.clear()
+        nodes += engine.search(position, depth=depth).nodes
+    return nodes
+
+
+def entries() -> dict[str, Callable[[], int]]:
+    """Return what is counted, by the name of its line."""
+    found: dict[str, Callable[[], int]] = {
+        f"connect4 solve {name}": functools.partial(connect4_nodes, name) for name in SETS
+    }
+    found["othello solve FFO 1-19"] = othello_nodes
     for name in game_names():
-        start = load_game(name).start()
         depth = DEPTHS.get(name, DEPTH)
-        positions = [start, *(play(start, move) for move in legal_moves(start)[:3])]
-        for exact in (True, False):
-            engine = Searcher(start, exact=exact, table=16)
-            nodes = 0
-            for position in positions:
-                engine.clear()
-                nodes += engine.search(position, depth=depth).nodes
-            found[f"{name} search {'exact' if exact else 'selective'} {depth}"] = nodes
+        for exact, kind in ((True, "exact"), (False, "selective")):
+            task = functools.partial(search_nodes, name, exact, depth)
+            found[f"{name} search {kind} {depth}"] = task
     return found
 
 
-def read(text: str) -> dict[str, int]:
-    fields = (line.rpartition(" ") for line in text.splitlines())
+def kept() -> dict[str, int]:
+    """Return the numbers of signature.txt."""
+    fields = (line.rpartition(" ") for line in KEPT.read_text().splitlines())
     return {name: int(nodes) for name, _, nodes in fields}
 
 
 def main() -> None:
+    assert __doc__
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--update", action="store_true")
     update = parser.parse_args().update
-    found = signature()
-    text = "".join(f"{name} {nodes}\n" for name, nodes in found.items())
-    print(text, end="")
+    found = {}
+    for name, count in entries().items():
+        found[name] = count()
+        print(f"{name} {found[name]}", flush=True)
     if update:
-        KEPT.write_text(text)
+        KEPT.write_text("".join(f"{name} {nodes}\n" for name, nodes in found.items()))
         return
-    kept = read(KEPT.read_text())
-    moved = {name: nodes for name, nodes in kept.items() if found.get(name) != nodes}
+    moved = {name: nodes for name, nodes in kept().items() if found.get(name) != nodes}
     if moved:
         sys.exit(f"the signature moved; it was {moved}")
 

@@ -1,10 +1,10 @@
-"""What each part of Othello's solver is worth: nodes and time without it.
+"""Nodes and time of Othello's solver without each of its parts.
 
-    python benchmarks/othello_ablation.py               # FFO 40 and 41
-    python benchmarks/othello_ablation.py 40 41 42 44
+    python -m benchmarks.studies.othello_ablation               # FFO 40 and 41
+    python -m benchmarks.studies.othello_ablation 40 41 42 44
 
 Each line is a process of its own, in which a part is left out before the kernels are compiled
-(so each takes some twenty seconds more than it says).  Every answer is seen to be right.
+(so each takes some twenty seconds more than it says).  All values are checked.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import sys
 import tempfile
 import time
 
-from othello import GAME, suite
-
+from benchmarks.positions import ffo_endgames
 from engine import Bits, Table, solve
 
 NEVER = 1000
@@ -37,25 +36,23 @@ PARTS = {
 
 
 def measure(part: str, numbers: list[int]) -> tuple[int, float]:
-    """Nodes and seconds of one part's absence, in this process."""
+    """Return the nodes and seconds without one part, in this process."""
     for name, value in PARTS[part].items():
         place, _, name = name.rpartition(".")
         module = importlib.import_module(f"games.othello.{place}".rstrip("."))
         setattr(module, name, tuple(map(Bits, value)) if isinstance(value, list) else value)
     table = Table(256)
-    for number, limit in ((1, None), (40, 1000)):  # compiles
-        for _, text, _, _ in suite(range(number, number + 1)):
-            solve(GAME.parse(text), table=table, nodes=limit)
+    for endgame, limit in zip(ffo_endgames((1, 40)), (None, 1000), strict=True):  # compiles
+        solve(endgame.position, table=table, nodes=limit)
     nodes, seconds = 0, 0.0
-    for number, text, value, _ in suite(range(1, 50)):
-        if number in numbers:
-            table.forget()
-            started = time.process_time()
-            result = solve(GAME.parse(text), table=table)
-            seconds += time.process_time() - started
-            nodes += result.nodes
-            if result.value != value:
-                sys.exit(f"FFO {number} is {value}, not {result.value}, with {part}")
+    for endgame in ffo_endgames(tuple(numbers)):
+        table.forget()
+        started = time.process_time()
+        result = solve(endgame.position, table=table)
+        seconds += time.process_time() - started
+        nodes += result.nodes
+        if result.value != endgame.value:
+            sys.exit(f"FFO {endgame.number} is {endgame.value}, not {result.value}, with {part}")
     return nodes, seconds
 
 
@@ -70,7 +67,8 @@ def main() -> None:
     print(f"{'FFO ' + ' '.join(map(str, options.numbers)):30}    million nodes   seconds")
     for part in PARTS:
         with tempfile.TemporaryDirectory() as cache:  # the usual kernels have all parts
-            command = [sys.executable, __file__, *map(str, options.numbers), "--part", part]
+            module = [sys.executable, "-m", "benchmarks.studies.othello_ablation"]
+            command = [*module, *map(str, options.numbers), "--part", part]
             environment = {**os.environ, "CUTNODE_CACHE": cache}
             said = subprocess.run(
                 command, env=environment, check=True, stdout=subprocess.PIPE, text=True

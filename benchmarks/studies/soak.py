@@ -1,10 +1,10 @@
 """Mixed calls of engines with random stops, for minutes: no wrong value, no leak, no hang.
 
-python benchmarks/soak.py [--minutes 10] [--seed 1] [--threads 2]
+python -m benchmarks.studies.soak [--minutes 10] [--seed 1] [--threads 2]
 
-So many threads each hold an engine, of one game after the other, and ask it things that are
-stopped, cancelled, left to run, or interrupted by limits.  What is proven is compared with known
-values, and exact scores with those of an engine of one thread.
+Each thread holds an engine, of one game after another, and starts searches that are stopped,
+cancelled, left to run, or ended by limits.  Proven values are compared with known ones, and exact
+scores with those of an engine of one thread.
 """
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ import asyncio
 import contextlib
 import faulthandler
 import gc
-import os
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
+from benchmarks.positions import connect4_set, ffo_endgames
+from benchmarks.test_memory import resident
 from engine import CutnodeError, Engine, legal_moves, load_game, perft
 from engine.contract.verbs import outcome, play
 
-DATA = Path(__file__).parent / "data"
 HANG = 240
 """A call that takes so many seconds hangs: all of them have a limit of a second or two."""
 
@@ -39,28 +38,21 @@ COUNTS = {"connect4": (7, 823536), "othello": (7, 55092), "tictactoe": (9, 12787
 
 
 def known_values() -> dict[str, list[tuple[Any, int]]]:
-    """Positions and their values, by game."""
-    connect4, othello, small = (load_game(name) for name in DEPTHS)
-    easy = []
-    for line in (DATA / "connect4_L2_R1.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            text, value = line.split(";")
-            easy.append((connect4.parse(text.strip()), int(value)))
-    endgames = []
-    for line in (DATA / "othello_ffo.txt").read_text().splitlines():
-        if not line.startswith("#"):
-            text, _, value, _ = (field.strip() for field in line.split(";"))
-            endgames.append((othello.parse(text), int(value)))
+    """Return positions and their values, by game."""
+    small = load_game("tictactoe")
+    _, positions, values = connect4_set("L2_R1")
+    easy = list(zip(positions, values, strict=True))
+    endgames = [(endgame.position, endgame.value) for endgame in ffo_endgames(range(80))]
     draws = [(small.parse(text), 0) for text in ("", "5", "1", "15", "51")]
     return {"connect4": easy, "othello": endgames, "tictactoe": draws}
 
 
 class Wrong(Exception):  # noqa: N818
-    """An answer that is not the right one."""
+    """A wrong answer."""
 
 
 class Soaking:
-    """What all threads share: what is known, what was done, and what went wrong."""
+    """The state that all threads share: known values, calls made, and failures."""
 
     def __init__(self) -> None:
         self.until = 0.0
@@ -75,7 +67,7 @@ class Soaking:
         self.failures: list[BaseException] = []
 
     def score(self, name: str, position: Any, depth: int) -> int:
-        """The exact score of a position, by one thread."""
+        """Return the exact score of a position, found by one thread."""
         with self.lock:
             if (position, depth) not in self.scores:
                 result = self.references[name].search(position, depth=depth)
@@ -121,7 +113,7 @@ class Worker:
                 e.start(self.position())  # close() ends it
 
     def position(self) -> Any:
-        """A position in which the game goes on."""
+        """Return a position in which the game goes on."""
         position = self.shared.games[self.name].start()
         for _ in range(self.random.randrange(12)):
             child = play(position, self.random.choice(legal_moves(position)))
@@ -212,7 +204,7 @@ class Worker:
             raise Wrong(f"{position!r}: {result.scores}")
 
     def several(self) -> None:
-        """A failing callback, and what comes after it."""
+        """Let a callback fail, and search after it."""
 
         def fail(step: Any) -> None:
             raise KeyError(step.depth)
@@ -220,12 +212,6 @@ class Worker:
         with contextlib.suppress(KeyError):
             self.engine.search(self.position(), depth=4, progress=fail)
         self.search()
-
-
-def resident() -> float:
-    """The memory that this process has, in MiB."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
 def main() -> None:

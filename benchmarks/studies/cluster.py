@@ -1,6 +1,6 @@
-"""What it costs to split a position for a cluster, and how far that scales.
+"""The cost of splitting a position for a cluster, and how far that scales.
 
-    python benchmarks/cluster.py [nodes] [tasks] [runs] [model]
+    python -m benchmarks.studies.cluster [nodes] [tasks] [runs] [model]
 
 The figures of ``engine/docs/cluster.md``, which says what they mean.  Every value is checked
 against one solve of the position.  ``runs`` wants two cores that have nothing else to do.
@@ -47,7 +47,7 @@ class Workers:
         self.tables: dict[int, Table] = {}
 
     def ask(self, leaf: int, asked: int, worker: int = 0) -> tuple[bool, int]:
-        """Whether the value of a leaf for who moves there is at least this, and the nodes."""
+        """Return whether a leaf is worth at least this to its player to move, and the nodes."""
         if worker not in self.tables:
             self.tables[worker] = Table(self.megabytes)
         solver = Solver(
@@ -70,12 +70,12 @@ def tell(split: Split, leaf: int, asked: int, yes: bool) -> None:
 
 
 def measure_nodes() -> None:
-    """One worker, without Dask: nodes of the split search over those of one solve."""
+    """Compare nodes of the split search with those of one solve: one worker, without Dask."""
     print("nodes of the split search over those of one solve; the driver's own time")
     for name, text in POSITIONS:
         position = load_game(name).parse(text)
-        whole = solve(position, table=Table(256))
-        print(f"{name} {text}: {whole.nodes:,} nodes")
+        single = solve(position, table=Table(256))
+        print(f"{name} {text}: {single.nodes:,} nodes")
         for plies in PLIES:
             started = time.perf_counter()
             top = Top(position, plies, MOST)
@@ -94,9 +94,9 @@ def measure_nodes() -> None:
                     started = time.perf_counter()
                     tell(split, leaf, asked, yes)
                     driver += time.perf_counter() - started
-                if split.lower != whole.value:
-                    sys.exit(f"{split.lower}, not {whole.value}")
-                figures.append((nodes / whole.nodes, questions, driver / questions))
+                if split.lower != single.value:
+                    sys.exit(f"{split.lower}, not {single.value}")
+                figures.append((nodes / single.nodes, questions, driver / questions))
                 top.nodes[:] = clean
             (warm, questions, each), (cold_ratio, _, _) = figures
             started = time.perf_counter()
@@ -113,7 +113,7 @@ def measure_nodes() -> None:
 def simulate(
     top: Top, workers: int, sharing: int, second: float, task: float, latency: float
 ) -> tuple[float, float, int]:
-    """The run of the real driver on so many workers, whose clocks are only pretended.
+    """Run the real driver on so many workers, whose clocks are simulated.
 
     Their searches are real; *sharing* of them have a table together.  *second* is how many nodes a
     worker visits in a second, *task* the seconds that the scheduler and the driver spend on a
@@ -122,7 +122,7 @@ def simulate(
     """
     clean = top.nodes.copy()
     split = Split(top)
-    crew = Workers(top, 64)
+    simulated = Workers(top, 64)
     now = serial = busy = 0.0
     events: list[tuple[float, int, int, bool, float, int]] = []
     waiting: list[tuple[int, int]] = []
@@ -136,7 +136,7 @@ def simulate(
             leaf, asked = waiting.pop(0)
             worker = free.pop()
             serial = max(serial, now) + task
-            yes, nodes = crew.ask(leaf, asked, worker // sharing)
+            yes, nodes = simulated.ask(leaf, asked, worker // sharing)
             end = serial + latency + nodes / second
             heapq.heappush(events, (end, leaf, asked, yes, serial, worker))
             running[leaf] = end, worker
@@ -160,15 +160,15 @@ def simulate(
 def measure_model(
     name: str, text: str, plies: Sequence[int], workers: Sequence[int], sharing: int
 ) -> None:
-    """The driver as it is, with workers that are only pretended, up to ten thousand."""
+    """Run the driver with simulated workers, up to ten thousand."""
     position = load_game(name).parse(text)
-    whole = solve(position, table=Table(256))
-    print(f"model: {name} {text}, {whole.nodes:,} nodes in one solve, whose time is 1;")
+    single = solve(position, table=Table(256))
+    print(f"model: {name} {text}, {single.nodes:,} nodes in one solve, whose time is 1;")
     print(f"{sharing} workers share a table; tasks cost nothing")
     for ply in plies:
         top = Top(position, ply, MOST)
         for count in workers:
-            seconds, busy, tasks = simulate(top, count, sharing, whole.nodes, 0.0, 0.0)
+            seconds, busy, tasks = simulate(top, count, sharing, single.nodes, 0.0, 0.0)
             print(
                 f"  {ply:2} plies  {count:>6,} workers  time {seconds:9.5f}  speed-up "
                 f"{1 / seconds:7.1f}  work {busy:6.2f}  {tasks:>7,} tasks",
@@ -188,13 +188,13 @@ def slow(plugin: str, number: int) -> int:
 
 
 def memory() -> int:
-    """The bytes of this process that are in memory."""
+    """Return the bytes of this process that are in memory."""
     time.sleep(2)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def measure_tasks() -> None:
-    """What Dask takes for a task, with one worker and with two."""
+    """Measure Dask's own time for a task, with one worker and with two."""
     cls = type(load_game("tictactoe").start())
     for workers in (1, 2):
         with cluster(workers) as client:
@@ -239,11 +239,11 @@ def cluster(workers: int, threads: int = 1) -> Iterator[Client]:
 
 
 def measure_runs(name: str, text: str, plies: Sequence[int], rounds: int) -> None:
-    """Whole runs with one worker and with two, each from empty tables."""
+    """Time complete runs with one worker and with two, each from empty tables."""
     position = load_game(name).parse(text)
     solve(position, table=Table(256))
-    whole = solve(position, table=Table(256))
-    print(f"runs: {name} {text}, one solve {whole.nodes:,} nodes, {whole.seconds:.2f} s")
+    single = solve(position, table=Table(256))
+    print(f"runs: {name} {text}, one solve {single.nodes:,} nodes, {single.seconds:.2f} s")
     for ply in plies:
         for workers, threads in ((1, 1), (2, 1), (1, 2)):
             with cluster(workers, threads) as client:
@@ -251,14 +251,14 @@ def measure_runs(name: str, text: str, plies: Sequence[int], rounds: int) -> Non
                 for _ in range(rounds + 1):  # the first loads what is compiled
                     megabytes += 1  # another table, which is empty
                     run = solve_split(client, position, plies=ply, table=megabytes)
-                    if run.value != whole.value:
-                        sys.exit(f"{run.value}, not {whole.value}")
+                    if run.value != single.value:
+                        sys.exit(f"{run.value}, not {single.value}")
                     if megabytes == 129:
                         continue
                     rate = run.nodes / run.busy
                     print(
                         f"  {ply:2} plies  {workers} x {threads} threads {run.seconds:6.2f} s, "
-                        f"work {run.busy:6.2f} s  nodes {run.nodes / whole.nodes:.2f}, "
+                        f"work {run.busy:6.2f} s  nodes {run.nodes / single.nodes:.2f}, "
                         f"{rate / 1e6:.2f} M/s  {run.tasks:>5,} tasks  {run.answers:>6,} answers  "
                         f"model {(run.busy + run.tasks * TASK) / (workers * threads):6.2f} s",
                         flush=True,

@@ -1,13 +1,13 @@
 """Chess: a match of two programs that speak UCI, over paired openings.
 
-    python benchmarks/chess_match.py "python -m games.chess.uci" stockfish \\
+    python -m benchmarks.studies.chess_match "python -m games.chess.uci" stockfish \\
         --limit nodes=2000000 --peer-limit nodes=250000 --pairs 50 --jobs 2 --adjudicate \\
         --peer-option UCI_LimitStrength=true --peer-option UCI_Elo=2300
 
-Programs are commands.  The first is the one whose score is told; options and limits of the
+Programs are commands.  The first is the one whose score is reported; options and limits of the
 second begin with ``--peer``, and its limit is by default the same.  A limit is ``nodes=20000``,
 ``depth=8`` or ``seconds=0.1`` for each move, or ``clock=1+0.01``: seconds for the game, and more of
-them after each move; who has none left loses.  Each opening is played twice with the colours
+them after each move; a player with none left loses.  Each opening is played twice with the colours
 changed.
 
 Games end by the laws of chess: mate, stalemate, dead material, fifty moves, and a position
@@ -35,9 +35,10 @@ import chess
 import chess.engine
 import chess.pgn
 
+from benchmarks.positions import DATA
 from engine.playing.matches import CONFIDENCE, POINTS, elo_difference, mean_and_error
 
-OPENINGS = Path(__file__).parent / "data" / "chess_openings.epd"
+OPENINGS = DATA / "chess_openings.epd"
 
 STARTING = 300.0
 """Seconds that a program has until it is ready: it may have to compile."""
@@ -54,7 +55,7 @@ FAULTS = ("time", "crash", "illegal")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may spend on a move, or on a game."""
+    """The limits of a program for a move, or for a game."""
 
     nodes: int | None = None
     depth: int | None = None
@@ -71,7 +72,9 @@ class Limits:
         kinds = {"nodes": int, "depth": int, "seconds": float}
         return cls(**{name: kinds[name](value)})  # type: ignore[arg-type]
 
-    def told(self, clocks: dict[bool, float], increments: dict[bool, float]) -> chess.engine.Limit:
+    def for_move(
+        self, clocks: dict[bool, float], increments: dict[bool, float]
+    ) -> chess.engine.Limit:
         if self.clock is None:
             return chess.engine.Limit(time=self.seconds, nodes=self.nodes, depth=self.depth)
         return chess.engine.Limit(
@@ -83,7 +86,7 @@ class Limits:
 
 
 def limits_of(text: str) -> Limits:
-    """For the command line: :meth:`Limits.read`, with an error that says what a limit is."""
+    """Read limits of the command line, with an error that says what a limit is."""
     try:
         return Limits.read(text)
     except (KeyError, ValueError):
@@ -151,7 +154,7 @@ class Seat:
     async def choose(
         self, board: chess.Board, limit: chess.engine.Limit, game: object
     ) -> tuple[chess.Move, int | None, float]:
-        """A legal move, its score in centipawns for the mover if told, and seconds."""
+        """Return a move, its score in centipawns for the mover if there is one, and the seconds."""
         clocks = limit.white_clock, limit.black_clock
         most = sum(part or 0.0 for part in (limit.time, *clocks)) + PATIENCE
         try:
@@ -175,7 +178,7 @@ class Seat:
 
 
 def ending(board: chess.Board) -> tuple[float, str] | None:
-    """White's points and how the game ended by the laws of chess; None if it goes on."""
+    """Return white's points and how the game ended by the laws of chess; None if it goes on."""
     if board.is_checkmate():
         return float(board.turn == chess.BLACK), "mate"
     if board.is_stalemate():
@@ -190,7 +193,7 @@ def ending(board: chess.Board) -> tuple[float, str] | None:
 
 
 def adjudicated(board: chess.Board, scores: list[int | None]) -> tuple[float, str] | None:
-    """The same by what both programs think; *scores* are those of the plies, for white."""
+    """Return the same by the scores of both programs, one for each ply, for white."""
     last = scores[-LOST_PLIES:]
     for sign in (1, -1):
         if len(last) == LOST_PLIES and all(s is not None and sign * s >= LOST for s in last):
@@ -205,7 +208,7 @@ def adjudicated(board: chess.Board, scores: list[int | None]) -> tuple[float, st
 async def play_game(
     seats: dict[bool, Seat], opening: str, adjudicate: bool
 ) -> tuple[float, str, chess.Board]:
-    """White's points, how the game ended, and its moves; *seats* by colour."""
+    """Play a game; return white's points, how it ended, and the board.  *seats* are by colour."""
     board, _ = chess.Board.from_epd(opening)
     game = object()
     clocks = {colour: seat.program.limits.clock or 0.0 for colour, seat in seats.items()}
@@ -219,7 +222,9 @@ async def play_game(
         seat = seats[mover]
         limits = seat.program.limits
         try:
-            move, score, seconds = await seat.choose(board, limits.told(clocks, increments), game)
+            move, score, seconds = await seat.choose(
+                board, limits.for_move(clocks, increments), game
+            )
             clocks[mover] -= seconds
             if limits.clock is not None and clocks[mover] < 0:
                 raise FaultError("time")
@@ -235,7 +240,7 @@ async def play_game(
 
 @dataclass
 class Tally:
-    """What was played, from the first program's point of view."""
+    """The results so far, from the first program's point of view."""
 
     pairs: list[int] = field(default_factory=lambda: [0] * len(POINTS))
     results: Counter[float] = field(default_factory=Counter)
@@ -310,7 +315,7 @@ async def play_match(
 
 
 def read_openings(path: Path, seed: int | None) -> list[str]:
-    """The positions of an EPD file, in its order or shuffled."""
+    """Return the positions of an EPD file, in its order or shuffled."""
     lines = [line.strip() for line in path.read_text().splitlines()]
     openings = [line for line in lines if line and not line.startswith("#")]
     if seed is not None:

@@ -1,0 +1,1 @@
+"""Other programs that are set beside the engine, where they are installed."""

@@ -1,0 +1,1 @@
+"""Studies that take minutes: matches, soaks, ablations; see ``benchmarks/__init__.py``."""

@@ -1,0 +1,143 @@
+"""What a second thread gains on ten hard positions of Connect Four and Othello.
+
+    python -m benchmarks.studies.threads [--rounds 3]
+
+Values are checked.  Other programs disturb the time on the clock, so the speed-up is also given
+as it would be if each thread had a core for itself all the time: the CPU time of one thread over
+the mean of two.  Probes of a table are timed by one thread, and by two that share it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.compiled import fill, look_up
+from benchmarks.positions import ffo_endgames
+from engine import Table, load_game, solve
+from engine.search.running import Solver
+from engine.search.searcher import Searcher
+
+OPENINGS = {"4": -1, "44": 1, "45": 2, "24": 0, "22": 0}
+"""Openings of Connect Four and their values, seconds of one thread each."""
+
+
+def hard_positions() -> Iterator[tuple[str, Any, int]]:
+    """Yield positions that take one thread about a second or more, with their values."""
+    connect4 = load_game("connect4")
+    for text, value in OPENINGS.items():
+        yield f"connect4 {text}", connect4.parse(text), value
+    for endgame in ffo_endgames(range(40, 45)):
+        yield f"othello FFO {endgame.number}", endgame.position, endgame.value
+
+
+class ThreadTimes:
+    """Records the CPU seconds of the solvers, and of the helper threads beside them."""
+
+    def __init__(self) -> None:
+        self.solving: list[float] = []
+        self.helping: list[float] = []
+        for cls, name, times in (
+            (Solver, "__call__", self.solving),
+            (Searcher, "help", self.helping),
+        ):
+            setattr(cls, name, self.timed(getattr(cls, name), times))
+
+    @staticmethod
+    def timed(method: Any, times: list[float]) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            began = time.thread_time()
+            result = method(*arguments, **options)
+            times.append(time.thread_time() - began)
+            return result
+
+        return call
+
+    def clear(self) -> None:
+        self.solving.clear()
+        self.helping.clear()
+
+
+def measure_solves(rounds: int) -> None:
+    print("time to solution of one thread and of two; nodes of two over those of one")
+    times = ThreadTimes()
+    table = Table(256)
+    ratios, ideals = [], []
+    for name, position, value in hard_positions():
+        figures: dict[int, list[tuple[float, float, int]]] = {1: [], 2: []}
+        for count in figures:
+            solve(position, table=table, threads=count, nodes=1)
+        for _ in range(rounds):
+            for count, runs in figures.items():
+                table.forget()
+                times.clear()
+                process, began = time.process_time(), time.perf_counter()
+                result = solve(position, table=table, threads=count)
+                wall = time.perf_counter() - began
+                if result.value != value:
+                    sys.exit(f"{name} is {value}, not {result.value}")
+                used = time.process_time() - process
+                serial = used - sum(times.solving) - sum(times.helping)
+                runs.append((wall, serial + statistics.mean(times.solving), result.nodes))
+        one, two = (
+            [statistics.median(column) for column in zip(*runs, strict=True)]
+            for runs in figures.values()
+        )
+        ratios.append(one[0] / two[0])
+        ideals.append(one[1] / two[1])
+        print(
+            f"  {name:16} {one[0]:7.2f} s {two[0]:7.2f} s  {ratios[-1]:.2f} times as fast"
+            f" ({ideals[-1]:.2f} by CPU time), nodes {two[2] / one[2]:.2f}"
+        )
+    means = (math.exp(statistics.mean(map(math.log, each))) for each in (ratios, ideals))
+    print("  geometric mean {:.2f} ({:.2f} by CPU time)".format(*means))
+
+
+def measure_probes(rounds: int) -> None:
+    """Time probes of a table that fits no cache."""
+    table, random = Table(256), np.random.default_rng(1)
+    words = random.integers(0, 1 << 63, 1 << 22, np.uint64)
+    fill(table.words, words)
+    wanted = look_up(table.words, words)
+    halves = random.permutation(words), random.permutation(words)
+    spent: dict[int, list[float]] = {1: [], 2: []}
+
+    def look(half: Any, times: list[float]) -> None:
+        began = time.thread_time()
+        assert look_up(table.words, half) == wanted
+        times.append(time.thread_time() - began)
+
+    for _ in range(3 * rounds):
+        for count, means in spent.items():
+            times: list[float] = []
+            threads = [threading.Thread(target=look, args=(half, times)) for half in halves[:count]]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            means.append(statistics.mean(times))
+    one, both = (1e9 * statistics.median(times) / len(words) for times in spent.values())
+    print(f"a probe: {one:.1f} ns, and {both:.1f} ns where two threads share the table")
+
+
+def main() -> None:
+    assert __doc__
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    rounds = parser.parse_args().rounds
+    print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
+    measure_probes(rounds)
+    measure_solves(rounds)
+
+
+if __name__ == "__main__":
+    main()
