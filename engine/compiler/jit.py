@@ -168,6 +168,10 @@ class Kernel(Interpretable):
         """The annotations of the arguments in their order, and then that of the result."""
         return typing.get_type_hints(self.function, include_extras=True)
 
+    @functools.cached_property
+    def _estimates(self) -> bool:
+        return Evaluator in self._hints.values()
+
     def signature(self, cls: type, evaluation: Any = None) -> Any:
         """The numba signature for a position class, from the annotations."""
         *arguments, result = (
@@ -189,7 +193,7 @@ class Kernel(Interpretable):
         """
         if is_plain(cls):
             return interpret(self.function, cls)
-        kind = evaluation.type if Evaluator in self._hints.values() else None
+        kind = evaluation.type if self._estimates else None
         ready = self._ready.get((cls, kind))  # without waiting for what others compile
         if ready is not None:
             return ready

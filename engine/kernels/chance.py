@@ -93,6 +93,7 @@ def chance_address(position, actions, depth, ply, search):
     Where sooner wins score higher, a mean of wins and losses is of no use at another ply.
     """
     word = address(position, actions, search)
+    # Other searches use deeper scores as well, so there the depth is not part of it.
     kept = Bits(depth) if search.exact else Bits(0)
     if search.win != 0 and search.step != 0:
         kept = Bits(kept | Bits(ply) << Bits(8))
@@ -125,6 +126,7 @@ def check_probabilities(position, search):
 @compiled
 def list_outcomes(position, row, search):
     """List the outcomes of a chance event from *row* on, the likeliest first."""
+    # By insertion: outcomes are few, and often come in order.
     for index in range(chance(position)):
         probability, _ = chance_outcome(position, index)
         at = row + index
@@ -179,6 +181,7 @@ def total_probability(position):
 @compiled
 def window_for(bottom, ceiling, search):
     """The window in which an outcome's score matters, cut to the range of scores."""
+    # An empty window would make every score a cutoff.
     most = search.most
     low = min(max(bottom, -most), most - most * RESOLUTION)
     return low, max(min(ceiling, most), low + most * RESOLUTION)
@@ -222,6 +225,7 @@ def chance_node(
                 if decided:
                     search.table_cutoffs += 1
                     search.estimates += not is_proven(entry.data)
+                    # Proven by an earlier iteration: keep it under this depth, too.
                     if search.exact and depth_of(entry.data) < depth:
                         move = move_of(entry.data)
                         store(table, word, entry.lower, entry.upper, move, depth, True)
@@ -259,6 +263,7 @@ def chance_node(
                 which = search.likeliest[row + number]
                 probability, child = chance_outcome(position, which)
                 again = same_after_chance(position, child)
+                # The probe can prove a side of the window only if that side is within the range.
                 useless = beta >= most if again else alpha <= -most
                 if useless or probability <= 0 or chance(child) > 0:
                     continue
@@ -289,6 +294,7 @@ def chance_node(
                 if search.stop != RUNNING:
                     return alpha
                 score = score if again else -score
+                # A score inside or above the window bounds the outcome from below ...
                 if again and score > low:
                     bounds_proven &= search.estimates == before
                     search.lowest[row + which] = score
@@ -296,6 +302,7 @@ def chance_node(
                     if score >= ceiling:
                         best, decided = max(lowest, beta), True
                         break
+                # ... and of the opponent's move from above.
                 if not again and score < high:
                     bounds_proven &= search.estimates == before
                     search.highest[row + which] = score
@@ -315,6 +322,7 @@ def chance_node(
             again = same_after_chance(position, child)
             low, high = -float(INFINITE), float(INFINITE)
             bottom, ceiling = low, high
+            # What is known of this outcome leaves the sums; what is left bounds all others.
             if search.use_star1:
                 lowest -= probability * (search.lowest[row + which] if probing else -most)
                 highest -= probability * (search.highest[row + which] if probing else most)
@@ -354,6 +362,7 @@ def chance_node(
                 decided = True
                 search.star1_cutoffs += number + 1 < count
                 break
+        # A cutoff rests on the bounds of outcomes that were not searched, as well.
         if decided:
             proven &= bounds_proven
         else:
@@ -364,6 +373,7 @@ def chance_node(
         end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
         if end == top:
             return alpha
+        # A probe of Star2 looks at the first moves only.
         partial = tries < end - top
         last = top + tries if partial else end
 
@@ -426,6 +436,7 @@ def chance_node(
     settle_estimates(proven, estimates, search)
     complete = ply > 0 or search.root_excluded == 0
     if use_table and complete and (steps == 0 or repetitions == search.repetitions):
+        # With moves left untried the score bounds nothing from above.
         lower = best if best > old_alpha else -float(INFINITE)
         upper = best if best < beta and not partial else float(INFINITE)
         if lower > -INFINITE or upper < INFINITE:

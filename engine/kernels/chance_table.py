@@ -65,6 +65,7 @@ class Entry(NamedTuple):
 @compiled
 def entry_at(table, at):
     """The entry at a place, with its scattered key XOR the salt as *word*: read once."""
+    # All words are read once: another thread may write others at any time.
     data, lower, upper = Bits(table[at + 1]), Bits(table[at + 2]), Bits(table[at + 3])
     word = Bits(table[at]) ^ data ^ lower ^ upper
     return Entry(Bits(word), data, as_float(lower), as_float(upper))
@@ -72,6 +73,7 @@ def entry_at(table, at):
 
 @compiled
 def put(table, at, salted, data, lower, upper):
+    # The word that is checked comes last: until then the entry matches no key.
     low, high = as_bits(lower), as_bits(upper)
     table[at + 1] = Bits(data)
     table[at + 2] = low
@@ -131,6 +133,7 @@ def store(table, word, lower, upper, move, depth, proven):
 def place(table, word):
     """The place for the entry of a scattered key, the worth of the entry there, and that entry."""
     first = bucket(table, word)
+    # As in the other layout: the least worth gives way, and the same position always.
     salted = Bits(word) ^ Bits(table[SALT])
     victim, least = first, 1 << 30
     there = Entry(Bits(0), Bits(0), 0.0, 0.0)

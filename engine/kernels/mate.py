@@ -107,6 +107,7 @@ def is_draw_here(position, ply, memory):
     """Return whether a draw ends the line here: by a rule, or because the game was here before."""
     if ply == 0:
         return False
+    # Only the game before the root is compared: a quickest win repeats nothing of its own line.
     if memory.before > 0:
         word = Bits(recurrence(position))
         for at in range(memory.before):
@@ -128,10 +129,12 @@ def rank_attacks(position, tt_move, left, top, end, memory):
         over, value = outcome(child)
         if over and value < 0:
             return move
+        # With one move left there is nothing to rank: it wins now, or not.
         if left == 1:
             if visit(memory):
                 continue
             break
+        # The fewer replies, the smaller the tree of them.
         score = -FIRST
         if not over:
             score = FIRST if move == tt_move else end - listed(child, memory.moves, end)
@@ -184,6 +187,8 @@ def mating_node(
     word = address_for(key(position), memory.purpose, np.int64(attacking))
     data = probe(table, word)
     tt_move = np.int64(NO_MOVE)
+    # Lower and upper bounds are of the moves to the win.  The root needs its move, not only the
+    # answer.
     if data != Bits(0):
         tt_move = move_of(data)
         if top > 0:
@@ -219,8 +224,10 @@ def mating_node(
         return False
     if top == 0:
         memory.move = decisive
+    # What refuted one attack will refute most others.
     if not attacking and decisive != NO_MOVE:
         remember_refutation(decisive, ply, memory)
+    # One move is enough for the side that moves: to win, or to escape.
     won = attacking == (decisive != NO_MOVE)
     lower = -INFINITE if won else left + 1
     upper = left if won else INFINITE

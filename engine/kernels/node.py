@@ -199,6 +199,7 @@ def address(position, actions, search):
 
     The free moves that may still follow after *actions* are a part of it: scores depend on them.
     """
+    # Equivalent positions share an address, unless the search wants to tell them apart.
     if search.use_symmetry:
         word, _ = canonical(position)
         return address_for(word, search.purpose, actions)
@@ -212,6 +213,7 @@ def suits(data, depth, exact):
     An exact search wants the score at just this depth, which is also that of every
     smaller depth at which nothing depended on estimates.
     """
+    # Others take any deeper score for a better one.
     if exact:
         return depth_of(data) == depth or (is_proven(data) and depth_of(data) < depth)
     return depth_of(data) >= depth or is_proven(data)
@@ -347,6 +349,7 @@ def count_kind(search, best, alpha, beta):
 @compiled
 def extend_line(search, ply, move):
     """Make the best line from *ply* on a move, and then the best line of the child."""
+    # A triangular table: each ply has a row for the best line from there on.
     row = len(search.length)
     at, below = ply * row, (ply + 1) * row
     count = search.length[ply + 1]
@@ -408,6 +411,7 @@ def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children,
 @compiled
 def child_of(position, move, ranked, top, keep_children, search):
     """Return the position that a ranked move leads to, and whether the same player moves there."""
+    # Ranking has made the children that the order looked at: take them from there.
     if keep_children:
         slot = (top + ranked_number(ranked)) * (width(position) + 1)
         return unpack(search.children, slot, position), ranked_again(ranked)
@@ -430,5 +434,6 @@ def leaf_score(position, evaluation, ply, steps, search):
     if is_draw(position, ply, steps, search):
         search.repetitions += 1
         return 0
+    # From here on the score depends on an estimate, and so may that of all nodes above.
     search.estimates += 1
     return limited(estimate(evaluation, position), search.win)

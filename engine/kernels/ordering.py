@@ -81,6 +81,7 @@ def is_deferred(ranked):
 @compiled
 def sort_down(ranked, start, end):
     """Sort ``ranked[start:end]`` so that the highest come first (few: by insertion)."""
+    # The solver looks at all moves anyway, and they are few: insertion beats all else.
     for i in range(start + 1, end):
         item = ranked[i]
         j = i
@@ -96,6 +97,7 @@ def bring_best(ranked, at, end):
 
     Cheaper than sorting where a cutoff comes early.
     """
+    # Sorting would order moves that a cutoff leaves out.
     best = at
     for other in range(at + 1, end):
         if ranked[other] > ranked[best]:
@@ -109,11 +111,14 @@ def bring_best(ranked, at, end):
 @compiled
 def learned_score(search, move, index, previous, mover, ply):
     """The score of a move by what the search has learned: killers, countermoves, history."""
+    # Moves share an entry of history if their numbers are equal modulo its size: that is rare, and
+    # costs only order.
     score = 0
     if search.use_history:
         score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
     if search.use_continuation_history:
         score += continuation_score(search, index, ply)
+    # Killers stand before countermoves: a sibling is nearer than the same answer elsewhere.
     if search.use_killers:
         if move == search.killers[2 * ply]:
             score += 2 * KILLER_BONUS
@@ -158,9 +163,11 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
         search.killers[2 * ply] = move
     if search.use_countermoves and previous != NO_MOVE and quiet:
         search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
+    # Deep cutoffs saved more; one of them must not outweigh all that was learned before.
     bonus = search.history_bonus * min(depth * depth, 400)
     if search.use_history:
         learn(search.history, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
+        # What was tried before, and did not cut, goes down: a bonus alone would let all rise.
         for earlier in range(first, at):
             tried = ranked_move(search.ranked[earlier])
             learn(search.history, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
@@ -181,5 +188,7 @@ def learn_pattern(position, search, move, ply, bonus):
 @compiled
 def learn(scores, index, bonus):
     """Move a score by *bonus*, the less the nearer it is to the limit (gravity)."""
+    # The pull towards zero grows with the score, so it stays within the limit, and old
+    # knowledge fades.
     score = np.int64(scores[index])
     scores[index] = score + bonus - score * abs(bonus) // HISTORY_LIMIT

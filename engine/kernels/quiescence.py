@@ -52,6 +52,7 @@ def rank_noisy_moves(position, tt_move, top, end, search):
     for at in range(top, end):
         move = search.moves[at]
         score = GAIN_WEIGHT * gain(position, move)
+        # The game's own order counts more than a point of gain, if it says anything.
         if search.use_order:
             score += ORDER_WEIGHT * order(position, move, play(position, move))
         search.ranked[at] = rank(FIRST if move == tt_move else score, move, False, at - top)
@@ -74,6 +75,7 @@ def quiet_node(
     A player who is in check may not, and has all moves.
     """
     # Step 1. Count the node, and see whether the line ends here.
+    # Quiet lines may end far below the depth: every node asks for a stop, and all count.
     search.nodes += 1
     search.quiet_nodes += 1
     search.deepest = max(search.deepest, ply)
@@ -106,6 +108,7 @@ def quiet_node(
     # Step 3. Stand pat: the mover need not play on, unless in check.
     in_check = check(position)
     stand_pat, best = -INFINITE, -INFINITE
+    # Where a line gets too long, the estimate has to do, even in check.
     if not in_check or ply >= search.plies:
         search.estimates += 1
         stand_pat = limited(estimate(evaluation, position), search.win)
@@ -119,6 +122,7 @@ def quiet_node(
     if end - top > most_moves(position):
         report_violation(position, MOVES, search)
         return alpha
+    # No noisy move: the position is quiet, and its estimate stands.
     if end == top:
         search.leaves += 1
         return best
@@ -137,6 +141,7 @@ def quiet_node(
             if not see_ge(position, move, 0):
                 continue
         child = play(position, move)
+        # Free moves are not counted here: every line ends soon.
         child_word = address(child, np.int64(0), search) if use_table else Bits(0)
         again = moves_again(position, child)
         value = quiet_node(

@@ -125,6 +125,8 @@ def uses_table(position, depth, steps, search):
     What a repetition may have touched is not for the table: it depends on the line.
     """
     wanted = search.use_table != 0 and depth >= TABLE_DEPTH
+    # A selective search stores it all the same: scores that are right almost always are worth
+    # more to it than none.
     return wanted and not (recurs(position) and search.exact and steps > 0)
 
 
@@ -141,7 +143,9 @@ def may_prune(alpha, beta, ply, in_check, search):
 
 @compiled
 def null_move_applies(depth, previous, excluded_move, search):
-    """Return whether a pass is worth a try; never two in a row, nor in a singular search."""
+    """Return whether a pass is worth a try."""
+    # Two passes in a row would be the same position less deep; and in a singular search the
+    # question is about moves.
     wanted = search.use_null_move != 0 and depth >= NULL_DEPTH
     return wanted and previous != NO_MOVE and excluded_move == NO_MOVE
 
@@ -149,6 +153,7 @@ def null_move_applies(depth, previous, excluded_move, search):
 @compiled
 def probcut_applies(depth, search):
     """Return whether a shallow search may say what a deep one would."""
+    # The shallow search may ask a shallower one, and so on: errors would add up.
     wanted = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
     return wanted and search.probcut_level < PROBCUT_LEVELS
 
@@ -158,14 +163,16 @@ def margins_apply(position, depth, search):
     """Return whether one of the margins compares something with the static evaluation."""
     razoring = search.use_razoring != 0 and depth <= search.razoring_depth
     reverse = search.use_reverse_futility != 0 and depth <= search.reverse_depth
+    # Futility compares with it only if moves say what they win; else with estimates of children.
     futility = search.use_futility != 0 and knows_gains(position)
-    futility &= depth <= search.futility_depth + search.parity  # step 11 may take that off
+    futility &= depth <= search.futility_depth + search.parity  # step 10 may take that off
     return razoring or reverse or futility
 
 
 @compiled
 def horizon_score(position, evaluation, word, node, search, table):
     """The score where the depth ends: of a repetition, or by quiescence."""
+    # Quiescence itself looks for no repetitions: captures do not lead back.
     if recurs(position) and repeats(position, node.ply, node.steps, search) and node.ply > 0:
         search.nodes += 1
         search.leaves += 1
@@ -209,11 +216,13 @@ def consult_table(position, word, node, excluded_move, search, table):
 @compiled
 def static_evaluation(position, evaluation, ply, in_check, wanted, search):
     """Estimate a node if that is *wanted*; return also whether estimates of its mover improve."""
+    # In check an estimate says little: the threat is not on its scale.
     compared = search.use_improving != 0 and not in_check
     static_eval = -INFINITE
     if wanted or compared:
         static_eval = limited(estimate(evaluation, position), search.win)
     search.static_eval[ply] = static_eval
+    # Two plies ago the same player was to move, where players alternate.
     improving = not compared or ply < 2 or static_eval > search.static_eval[ply - 2]
     return static_eval, improving
 
@@ -225,6 +234,7 @@ def razoring(position, evaluation, word, node, static_eval, search, table):
         return False, node.alpha
     if static_eval + search.razoring_margin * node.depth > node.alpha:
         return False, node.alpha
+    # A quiet search confirms it: a capture may win back what is missing.
     value = quiet_node(
         position, evaluation, word, node.alpha, node.beta, node.ply, node.top, search, table
     )
@@ -243,6 +253,7 @@ def is_far_above(static_eval, beta, depth, improving, search):
 @compiled
 def null_move_node(static_eval, beta, depth, ply, top, search):
     """The node after a pass: the further above beta, the less depth is enough to believe it."""
+    # Of what it finds only beta is used: no pattern, no line, and no better bound.
     search.null_tries += 1
     search.patterns[ply + 2] = 0
     search.cut_node[ply + 1] = 1 - search.cut_node[ply]
@@ -259,9 +270,11 @@ def probcut_test(position, node, static_eval, search):
     Scores of the two depths are further apart than the margin in a few cases of a hundred.
     """
     shallow = node.depth // 4 * 2 + node.depth % 2
+    # The game measured how far its scores of two depths lie apart.
     margin = PROBCUT_CONFIDENCE * deviation(position, node.depth, shallow)
     margin = np.int64(math.ceil(margin))
     bound = node.beta + margin if static_eval >= node.beta else node.beta - margin
+    # No score is beyond the largest value: such a test could only fail.
     possible = search.win != 0 or abs(bound) <= most_value(position)
     return margin > 0 and possible, bound, shallow
 
@@ -284,8 +297,10 @@ def look_up_children(position, node, depth, end, excluded_move, search, table):
         is_free = is_free_move(position, move, child, node.actions, search.turns)
         child_word = address(child, np.int64(node.actions + 1 if is_free else 0), search)
         search.children[slot + stride - 1] = child_word
+        # At the root a move is wanted, not only a score.
         if node.ply == 0 or move == excluded_move:
             continue
+        # The child could be a repetition, of which its entry knows nothing.
         if search.exact and reversible(position, child):
             continue
         data = probe(table, child_word)
@@ -299,6 +314,7 @@ def look_up_children(position, node, depth, end, excluded_move, search, table):
             search.estimates += not is_proven(data)
             return True, lower, first, proven
         if upper <= node.alpha:
+            # Its search would fail low: take the bound for its score, and leave it out.
             if not is_proven(data):
                 search.estimates += 1
                 proven = False
@@ -371,6 +387,7 @@ def pruning(
 @compiled
 def is_late(depth, searched, won, improving, search):
     """Return whether a quiet move comes too late to be searched near the leaves."""
+    # Where estimates fall, fewer moves are worth a look.
     most = (LATE_MOVES + depth * depth) // (1 if improving else 2)
     wanted = search.use_late_move_pruning and depth <= search.late_depth
     return wanted and won <= 0 and searched >= most
@@ -390,6 +407,7 @@ def futility_value(position, evaluation, child, again, static_eval, won, depth, 
 @compiled
 def loses_exchange(position, move, won, depth, search):
     """Return whether a move loses more by exchanges than the depth left may win back."""
+    # Captures are given more: what they open up is harder to see.
     margin = search.noisy_margin if won > 0 else search.quiet_margin
     wanted = search.use_see_pruning and depth <= SEE_DEPTH
     return wanted and not see_ge(position, move, -depth * margin)
@@ -398,6 +416,7 @@ def loses_exchange(position, move, won, depth, search):
 @compiled
 def reduction_terms(move, move_pattern, won, reduction, ply, mover, search):
     """A reduction adjusted by what is known of the move: noisy, a killer, good elsewhere."""
+    # The history of a move moves its reduction by a ply or two, in both directions.
     reduction -= np.int64(move == search.killers[2 * ply])
     if won > 0:
         return reduction // 2
@@ -418,6 +437,8 @@ def lmr_reduction(
     if searched < search.reduction_moves:
         return np.int64(0)
     reduction = search.lmr_reductions[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
+    # The table grows with depth and number; the terms take off where more is at stake, and
+    # add where a cutoff is expected anyway.
     if search.reduction_terms:
         reduction += np.int64(not improving) - np.int64(in_pv) - np.int64(in_check)
         reduction += search.cut_reduction * search.cut_node[ply]
@@ -434,6 +455,7 @@ def lmr_reduction(
 @compiled
 def child_address(child, ranked, actions, top, depth, enhanced, search):
     """The address of a child in the table; 0 if it will not use the table."""
+    # Below the depth of the table only quiescence uses it, in games with gains.
     if not search.use_table or not (depth >= TABLE_DEPTH or knows_gains(child)):
         return Bits(0)
     if enhanced:
@@ -465,6 +487,8 @@ def store_score(
     position, word, node, depth, best, best_move, proven, repetitions, search, table
 ):  # fmt: skip
     """Store what a node's score says of its position, unless the line before it matters."""
+    # With moves left out at the root the score is not of the position.  A draw by repetition below
+    # belongs to the line: an exact search does not keep it, another keeps it as an estimate.
     repeated = node.steps > 0 and repetitions != search.repetitions
     if (node.ply == 0 and search.root_excluded > 0) or (repeated and search.exact):
         return

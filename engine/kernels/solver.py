@@ -161,6 +161,7 @@ def resolve(position, alpha, beta, search):
     Returns the position reached, whether the original mover is to move in it, whether
     its value is decided, and if so that value (for whoever is to move in it).
     """
+    # A loop, not a recursion: lines of forced moves are long in some games.
     same = True
     while True:
         lower, upper = bounds(position, alpha, beta)
@@ -217,6 +218,7 @@ def look_around(ply, search, table):
 @compiled
 def must_stop(search, ply):
     """Return whether the search of this position has to end; the reason is left in ``stop``."""
+    # A stop may be meant for a position of the batch that is already done: then it is void.
     if search.nodes > search.node_limit:
         search.stop = NODES
         search.stop_at = search.current
@@ -274,6 +276,7 @@ def search_node(
             if decided:
                 search.cutoffs += 1
                 return value
+            # What is proven narrows the window: cutoffs come earlier, and the result is the same.
             alpha = max(alpha, lower)
             beta = min(beta, upper)
             _, symmetry = canonical(position)
@@ -281,6 +284,7 @@ def search_node(
             if tt_move != NO_MOVE:
                 tt_move = original_move(position, tt_move, symmetry)
 
+        # High up a search of limited depth went before, to find good first moves.
         if tt_move == NO_MOVE and search.scouted != 0 and plies >= SCOUTED_PLIES:
             tt_move = scouted_move(position, search.scouted, table)
 
@@ -308,6 +312,7 @@ def search_node(
         child = play(position, move)
         again = moves_again(position, child)
         low, high = (floor, beta) if again else (-beta, -floor)
+        # Forced moves are played at once: positions without a choice are no nodes.
         reached, same, decided, value = resolve(child, low, high, search)
         again = again == same
         if decided:
@@ -324,6 +329,7 @@ def search_node(
         _, reached_key = settled(reached)
         in_table = plies_left(reached) >= search.table_plies
         reached_word = mix(Bits(reached_key)) if in_table else Bits(0)
+        # Its bucket is on the way from memory while the other children are made.
         if in_table:
             prepare(table, reached_word)
         score = order(position, move, child)
@@ -353,6 +359,7 @@ def search_node(
                 if lower >= beta:
                     search.cutoffs += 1
                     return lower
+                # It cannot raise alpha: its bound is as good as its search.
                 if upper <= floor:
                     best = max(best, upper)
                     continue
@@ -385,6 +392,7 @@ def search_node(
                 mark(table, child_word, False)
             if search.stop != RUNNING or search.unwind < ply:
                 return alpha
+            # Another thread has decided this very node: what it found is the answer.
             if search.unwind == ply:
                 search.unwind = NO_PLY
                 lower, upper = search.found_lower + points, search.found_upper + points
@@ -404,6 +412,7 @@ def search_node(
     if remember:
         lower = best - points if best > alpha else -INFINITE
         upper = best - points if best < beta else INFINITE
+        # All moves failed low: none is known to be best.
         if best <= alpha:
             best_move = NO_MOVE
         else:
@@ -455,6 +464,7 @@ def begin_proof(position, result, weak, search):
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if lower > most_value(position) or upper < -most_value(position):
         end_all(position, VALUE, search)
+    # A game without bounds says minus and plus infinity: there no half-way question makes sense.
     bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
     if weak:
         lower, upper = max(lower, -1), min(upper, 1)
@@ -478,6 +488,7 @@ def prove(position, result, weak, search, table):
             end_all(position, VALUE, search)
         if search.stop != RUNNING:
             return
+        # Fail-soft: the answer is often sharper than the question.
         if value >= asked:
             lower = min(value, upper)
         else:
@@ -506,6 +517,7 @@ def best_move_of(position, value, weak, search, table):
     sort_down(search.ranked, 0, end)
     for at in range(end):
         move = ranked_move(search.ranked[at])
+        # The last must be it, and who loses anyway may play any: neither needs a search.
         if at == end - 1 or (weak and value < 0):
             return move
         child = play(position, move)

@@ -75,10 +75,12 @@ def most_buckets(table):
 @compiled
 def begin(table, cold):
     """Begin a search; a cold one, or after ``forget``, begins a generation."""
+    # Ages are 9 bits of an entry: before they run out, all entries get new ones.
     if np.int64(table[AGE]) == AGES:
         sweep(table, ENTRY_WORDS)
     table[AGE] = np.int64(table[AGE]) + 1
     if cold or np.int64(table[COLD]) != 0:
+        # A new salt makes all older entries unfindable; the region starts small again.
         table[COLD] = 0
         table[SALT] = mix(Bits(table[SALT]) ^ Bits(0x9E3779B97F4A7C15))
         table[FIRST_AGE] = table[AGE]
@@ -94,6 +96,7 @@ def sweep(table, entry_words):
     for at in range(HEADER_WORDS, end, entry_words):
         data = Bits(table[at + 1])
         if data != Bits(0) and age_of(data) >= np.int64(table[FIRST_AGE]):
+            # The key is stored XOR the data, so both words change.
             renewed = (data & Bits((1 << AGE_AT) - 1)) | (Bits(1) << Bits(AGE_AT))
             table[at] = Bits(table[at]) ^ data ^ renewed
             table[at + 1] = renewed
@@ -132,6 +135,7 @@ def probe(table, word):
     """The data stored for a scattered key, or 0."""
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
+    # A bucket is a cache line: the first look costs a miss at most, the others nothing.
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
         data = Bits(table[entry + 1])
         if Bits(table[entry]) ^ data == salted and data != Bits(0):
@@ -211,6 +215,7 @@ def store_depth(table, word, lower, upper, move, depth, proven):
     victim, worth, data = place(table, word)
     work = 2 * depth + (1 if proven else 0)
     if worth == SAME:
+        # Bounds of the same depth both hold; deeper ones of this search are worth more.
         if work_of(data) == work:
             low, high = max(lower, lower_of(data)), min(upper, upper_of(data))
             if low <= high:
@@ -236,6 +241,7 @@ def is_proven(data):
 @compiled
 def make_room(table, worth):
     """Enlarge the region if enough entries have come into free places."""
+    # Only new places count: an entry that gave way leaves the table as full as it was.
     if worth == FREE and np.int64(table[BUCKETS]) < most_buckets(table):
         table[FILLED] = Bits(table[FILLED]) + Bits(1)
         if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
@@ -256,6 +262,8 @@ def place(table, word):
         data = Bits(table[entry + 1])
         if Bits(table[entry]) ^ data == salted and data != Bits(0):
             return entry, SAME, data
+        # An entry of this search is worth its work, one of an earlier search of this generation
+        # less than any, and one of an earlier generation nothing.
         age = age_of(data)
         worth = work_of(data) if age == now else EARLIER if age >= first else FREE
         if worth < least:
@@ -273,6 +281,7 @@ def put(table, entry, word, lower, upper, move, work):
         | (Bits(work) << Bits(WORK_AT))
         | (Bits(table[AGE]) << Bits(AGE_AT))
     )
+    # A thread that reads between the two stores finds a key that matches nothing.
     table[entry + 1] = packed
     table[entry] = Bits(word) ^ Bits(table[SALT]) ^ packed
 
@@ -299,6 +308,7 @@ def grow(table):
 @compiled(inline=False)
 def open_whole(table):
     """Use all of the memory, as threads that share the table must: they cannot resize."""
+    # Marks of a search that was stopped would defer moves for ever.
     table[BUCKET_WORDS:HEADER_WORDS] = 0
     if np.int64(table[BUCKETS]) < most_buckets(table):
         resize(table, most_buckets(table))
@@ -319,6 +329,7 @@ def resize(table, buckets):
         for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
             data = Bits(table[entry + 1])
             word = Bits(table[entry]) ^ data ^ Bits(table[SALT])
+            # The key is known again from the entry itself: no game is asked.
             if age_of(data) < first:
                 table[entry] = 0
                 table[entry + 1] = 0

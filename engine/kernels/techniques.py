@@ -34,7 +34,7 @@ class Technique:
 
     @property
     def key(self) -> str:
-        """Its name in the keys of tables: never changed, so that old files are read."""
+        """Its name in the keys of tables: a new name moves no entry, and so changes no search."""
         return self.former or self.name
 
 
