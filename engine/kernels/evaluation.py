@@ -18,7 +18,7 @@ from numba.core.datamodel import models, register_default
 from numba.extending import NativeValue, typeof_impl, unbox
 
 from engine.compiler.interpreter import Interpretable
-from engine.contract import verbs as contract
+from engine.contract import verbs
 from engine.contract.dispatch import defines, game_name, module_of
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, is_compiled
@@ -29,6 +29,13 @@ __all__ = ["Evaluation", "estimate", "evaluation_names", "evaluation_of"]
 
 PREFIX = "evaluate_"
 
+OWN_MEANING = "evaluation engine.contract.evaluate 874e285a0994b1b2"
+"""The meaning of a game's own evaluation.
+
+A constant: table keys depend on it, and with them which entries are replaced, so node counts would
+move if it followed the place of a module or the words of a docstring.
+"""
+
 
 class Evaluation(Interpretable):
     """A compiled function that estimates the value of a position for the mover.
@@ -38,7 +45,7 @@ class Evaluation(Interpretable):
     """
 
     def __init__(self, function: Callable[[Any], float]):
-        if function is not contract.evaluate and not is_compiled(function):
+        if function is not verbs.evaluate and not is_compiled(function):
             raise GameError(f"{function!r} is not compiled: put @compiled before it")
         module = sys.modules.get(function.__module__)
         if getattr(module, function.__name__, None) is not function:
@@ -61,8 +68,8 @@ class Evaluation(Interpretable):
 
     @property
     def meaning(self) -> str:
-        """A text that differs where the scores of two evaluations may."""
-        return str(self.type.name)
+        """The part of table keys that tells the scores of this evaluation from those of others."""
+        return OWN_MEANING if self.function is verbs.evaluate else str(self.type.name)
 
     @property
     def module(self) -> str:
@@ -119,7 +126,7 @@ def _compiled_estimate(evaluation: Any, position: Any) -> Any:
     return lambda evaluation, position: function(position)
 
 
-OWN = Evaluation(contract.evaluate)
+OWN = Evaluation(verbs.evaluate)
 """The game's ``evaluate``, or 0 if it has none."""
 
 
