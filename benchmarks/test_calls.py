@@ -55,7 +55,7 @@ def test_solve(measure: Measure, calls: dict[str, Callable[[], Any]], name: str)
     measure(lambda: (None, calls[name]().value), -1, nodes=None, group="calls that solve")
 
 
-COUNT, PLIES = 10_000, 24
+COUNT, PLIES = 2_000, 24
 
 
 @functools.cache
@@ -71,7 +71,7 @@ def batch_values() -> list[int]:
 @pytest.mark.parametrize("cold", [False, True], ids=["one table", "empty tables"])
 @pytest.mark.parametrize("way", ["solve_many", "1 thread", "1 thread, journal", "2 threads"])
 def test_batch(measure: Measure, tmp_path: Path, way: str, cold: bool) -> None:
-    """Ten thousand positions of Connect Four: one call of compiled code, and batches."""
+    """Two thousand positions of Connect Four: one call of compiled code, and batches."""
     positions, table, path = batch_positions(), Table(64), tmp_path / "journal"
     journal = path if way.endswith("journal") else None
 
