@@ -98,7 +98,7 @@ def test_one_at_a_time_has_a_journal(tmp_path):
     with Journal(path, ABOUT) as journal:
         with pytest.raises(CutnodeError, match="is in use"):
             Journal(path, ABOUT)
-        code = f"from engine.files import lock; print(lock(open({str(path)!r}, 'r+b')))"
+        code = f"from engine.storage.files import lock; print(lock(open({str(path)!r}, 'r+b')))"
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert found.stdout.strip() == "False"
         journal.append(b"one")

@@ -19,7 +19,7 @@ import pytest
 from numba import types
 
 import engine
-from engine.compiler import jit
+from engine.compiler import cache
 from engine.compiler.jit import (
     Evaluator,
     Kernel,
@@ -92,13 +92,12 @@ import json
 import sys
 
 from engine import Bits
-from engine import kernels as kernels_package
-from engine.compiler import cache, jit
+from engine.compiler import cache
 
 game, cls, kernel, loud, wait = json.loads(sys.argv[1])
 announced = []
 if not loud:
-    jit.announce = announced.append
+    cache.announce = announced.append
 position = getattr(importlib.import_module(game), cls)(Bits(5))
 kernel = getattr(importlib.import_module("tiny_kernels"), kernel)
 if wait:
@@ -106,7 +105,7 @@ if wait:
     sys.stdin.readline()
 kernel.specialise(type(position))
 answer = kernel(position, 3, 0) if kernel.name.endswith("total") else kernel(position, 3)
-directory = jit.cache_directory()
+directory = cache.cache_directory()
 print(json.dumps([int(answer), announced, directory and str(directory)]))
 """
 
@@ -203,9 +202,8 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
 def test_constants_are_those_of_the_process_that_loads(project):
     constant = 'Constant("tiny.steps", [int(os.environ["STEP"])] * 200_000)'
     text = GAME.replace("from typing", "import os\n\nfrom typing", 1)
-    text = text.replace(
-        "import Bits, compiled", "import Bits, compiled\nfrom engine.constants import Constant"
-    )
+    imports = "import Bits, compiled\nfrom engine.contract.constants import Constant"
+    text = text.replace("import Bits, compiled", imports)
     text = text.replace("BASE = 100", f"BASE = 100\nSTEPS = {constant}")
     text = text.replace("STEP * position", "STEPS[199_999] * position")
     project.write("tiny_game.py", text)
@@ -254,7 +252,7 @@ def test_oldest_versions_are_deleted(project):
         os.utime(file, (time.time() - 1000 - age,) * 2)
     path.unlink()
     project.run()
-    assert set(project.kept()) == {path, other, *old[: jit.KEPT_VERSIONS - 1]}
+    assert set(project.kept()) == {path, other, *old[: cache.KEPT_VERSIONS - 1]}
 
 
 # Edited sources
@@ -401,7 +399,7 @@ def test_without_a_usable_directory_each_process_compiles(project):
 def cache_directory(monkeypatch):
     """The function, as in a process that has not called it."""
     monkeypatch.delenv("CUTNODE_CACHE", raising=False)
-    return jit.cache_directory.__wrapped__
+    return cache.cache_directory.__wrapped__
 
 
 def test_chosen_directory_comes_first(cache_directory, monkeypatch, tmp_path):
@@ -430,7 +428,7 @@ def test_user_without_a_home_has_a_cache_among_the_temporary_files(
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(jit.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
     assert cache_directory().parent == tmp_path
 
 
@@ -440,14 +438,14 @@ def test_no_temporary_directory_is_no_error(cache_directory, monkeypatch, tmp_pa
 
     for name in ("HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, below_a_file(tmp_path))
-    monkeypatch.setattr(jit.tempfile, "gettempdir", none)
+    monkeypatch.setattr(cache.tempfile, "gettempdir", none)
     assert cache_directory() is None
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners there")
 def test_directory_of_another_user_is_not_used(cache_directory, monkeypatch, tmp_path):
     monkeypatch.setenv("CUTNODE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(jit.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
     assert cache_directory() is None
 

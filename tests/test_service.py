@@ -478,7 +478,7 @@ def test_it_says_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
         assert error(ask.get("/games/connect4")) == (404, "no such game", "path.game")
 
 
-COMMAND = [sys.executable, "-c", "from engine.service.cli import serve; serve()"]
+COMMAND = [sys.executable, "-c", "from engine.cli.serve import serve; serve()"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -184,7 +184,7 @@ def test_plain_python_visits_the_same_nodes():
     """The same functions, uncompiled, search the same tree."""
     program = (
         "from engine import *\n"
-        "from engine.jit import jit_enabled\n"
+        "from engine.compiler.jit import jit_enabled\n"
         "assert not jit_enabled()\n"
         "game = load_game('connect4')\n"
         "print(*(r.nodes for r in map(analyse, map(game.parse, "
