@@ -166,10 +166,7 @@ _HOMES = {
         "SearchResult",
         "TableUse",
     ),
-    "engine.search.searcher": (
-        "Searcher",
-        "search",
-    ),
+    "engine.search.searcher": ("Searcher",),
     "engine.search.state_values": ("Iterated",),
     "engine.search.statistics": ("Statistics",),
     "engine.search.value_iteration": ("iterate",),
@@ -190,15 +187,17 @@ _HOMES = {
 
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME)
+__all__ = sorted([*_HOME, "search"])
 
 
 def __getattr__(name: str) -> Any:
+    if name == "search":  # the package, which can be called
+        return importlib.import_module("engine.search")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    return globals().setdefault(name, value)  # ``search`` is a module by now, which can be called
+    value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *__all__})
