@@ -195,8 +195,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("engine.search")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    return globals().setdefault(name, value)  # ``search`` is a module by now, which can be called
+    value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:
