@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -15,7 +16,17 @@ import pytest
 from click.testing import CliRunner
 from toys import gamble, pig, race
 
-from engine import GameError, Searcher, Table, legal_moves, load_game, minimax, solve
+from engine import (
+    Evaluation,
+    GameError,
+    Searcher,
+    Table,
+    compiled,
+    legal_moves,
+    load_game,
+    minimax,
+    solve,
+)
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.conformance import check
@@ -24,7 +35,7 @@ from engine.contract.derived import is_free_move
 from engine.contract.dispatch import value_limit
 from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN
-from engine.contract.verbs import NO_MOVE, chance, evaluate, moves_again, outcome, play
+from engine.contract.verbs import NO_MOVE, canonical, chance, evaluate, moves_again, outcome, play
 from engine.kernels import chance_table as module
 from engine.kernels.chance import chance_node, chance_root
 from engine.kernels.table import (
@@ -169,6 +180,33 @@ UR = (
     "3 *l..--*. / ...d.l.. / 3 .d..--*. dark 2",
     "2 *...--l. / .l.d.... / 3 *d..--d. light",
 )
+
+
+@compiled
+def hashed(position):
+    """A pseudo-random estimate, the same for equivalent positions."""
+    word, _ = canonical(position)
+    return int(mix(Bits(word)) % Bits(201)) - 100
+
+
+def test_techniques_of_ur_score_as_minimax_in_plain_python():
+    """Of the shipped game with chance, whose functions need not be compiled for that."""
+    game, evaluation = load_game("ur", plain=True), Evaluation(hashed)
+    positions = [game.parse(text) for text in UR[:2]]
+    table = Table(1)
+
+    @functools.cache
+    def wanted(position, depth, **counted):
+        return minimax(position, depth, evaluation=evaluation, **counted).value
+
+    for number, techniques in enumerate(sets_of(type(positions[0]))):
+        counted = {"depth_in": DEPTH_IN[number // 2 % 2], "soonest": number % 3 > 0}
+        how = {"table": table, "techniques": techniques, "evaluation": evaluation, **counted}
+        engine = Searcher(positions[0], exact=True, **how)
+        for position in positions:
+            for depth in range(3 if counted["depth_in"] == "actions" else 2):
+                found = engine.search(position, depth=depth).value
+                assert same(found, wanted(position, depth, **counted)), (sorted(techniques), depth)
 
 
 @pytest.mark.slow

@@ -346,6 +346,29 @@ def test_edit_of_a_data_file_of_a_package_changes_the_answer(project):
     assert project.run(game="tiny").answer == 3 * 205
 
 
+def installed_engine(project):
+    """A copy of the engine that the project uses in place of this one."""
+    installed = project.folder / "installed"
+    shutil.copytree(ROOT / "engine", installed / "engine", ignore=shutil.ignore_patterns("__*__"))
+    project.environment["PYTHONPATH"] = os.pathsep.join([str(project.folder), str(installed)])
+    return installed
+
+
+def test_edit_of_the_engine_recompiles_only_what_it_can_change(project):
+    installed = installed_engine(project)
+    assert project.run().announced == COMPILED
+    rooms = {path.name for path in (installed / "engine").iterdir() if path.is_dir()}
+    assert {"service", "lab", "cli"} < rooms - set(cache.COMPILED)
+    for room in rooms - set(cache.COMPILED):
+        for source in (installed / "engine" / room).glob("*.py"):
+            source.write_text(source.read_text() + "# A comment.\n")
+    assert project.run().announced == []
+    kernel = installed / "engine" / "kernels" / "scores.py"
+    kernel.write_text(kernel.read_text() + "# A comment.\n")
+    assert project.run().announced == COMPILED
+    assert cache.COMPILED == ("contract", "compiler", "kernels")
+
+
 # Where it is kept
 
 
@@ -356,8 +379,7 @@ def below_a_file(folder):
 
 
 def test_read_only_installation_and_home_do_not_matter(project):
-    installed = project.folder / "installed"
-    shutil.copytree(ROOT / "engine", installed / "engine", ignore=shutil.ignore_patterns("__*__"))
+    installed = installed_engine(project)
     sources = sorted(installed.rglob("*"))
     for path in [installed, *sources]:
         path.chmod(0o555 if path.is_dir() else 0o444)
@@ -366,7 +388,6 @@ def test_read_only_installation_and_home_do_not_matter(project):
     nowhere = below_a_file(project.folder)
     del project.environment["CUTNODE_CACHE"]
     project.environment.update(
-        PYTHONPATH=os.pathsep.join([str(project.folder), str(installed)]),
         HOME=nowhere,
         LOCALAPPDATA=nowhere,
         XDG_CACHE_HOME=nowhere,

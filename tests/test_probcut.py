@@ -6,7 +6,6 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from toys import steady
 
 from engine import Searcher, load_game, minimax
 from engine.cli.main import main
@@ -21,6 +20,7 @@ from engine.tree.recording import record_tree
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
+steady = load_game("toys.steady", plain=True).module
 START = steady.start()
 SOUND = choose(steady.Position, None, exact=True)
 
@@ -56,7 +56,7 @@ def test_where_shallow_scores_are_true_nothing_is_lost(depth):
 @compiled_only
 def test_a_game_that_tells_no_deviation_is_searched_as_before():
     """The same tree as one of ``uniform``, whose search knows nothing of ProbCut."""
-    twin = load_game("uniform:5x12,ordered=75").start()._replace(value=START.value)
+    twin = load_game("uniform:5x12,ordered=75", plain=True).start()._replace(value=START.value)
     for exact in (True, False):
         techniques = choose(type(twin), None, exact=exact)
         results = [Searcher(at, techniques=techniques).search(at, depth=7) for at in (START, twin)]
@@ -107,7 +107,7 @@ def test_a_tree_tells_who_was_asked():
 
 # The measurement
 
-GAME = "uniform:3x14,incremental"
+GAME = "connect4:5x4"
 
 
 @compiled_only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from random import Random
 
@@ -45,18 +46,18 @@ GAMES = {
 }
 GAMES = {name: start for name, start in GAMES.items() if not defines(type(start), "chance")}
 
-QUICK = {"tictactoe", "connect4"}
-"""The games of the quick tests: each takes some seconds to compile."""
+QUICK = {"tictactoe"}
+"""The games of the quick tests, compiled: each takes many seconds to compile."""
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
-def positions_of(name, count=4):
+def positions_of(start, name, count=4):
     """The start and positions after random moves, some near the end."""
     random = Random(name)
-    found = [GAMES[name]]
+    found = [start]
     while len(found) < count:
-        position = GAMES[name]
+        position = start
         for _ in range(random.randrange(12)):
             moves = legal_moves(position)
             if not moves:
@@ -108,6 +109,57 @@ def own_marks(name):
     return [pytest.mark.slow] if often else [pytest.mark.slow, pytest.mark.long]
 
 
+def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=True):
+    """Every set of exact techniques scores as minimax does, and moves and lines lead there.
+
+    In some games (not *ties*) a position's score depends on how it was reached.  Unless it is
+    *thorough* each set searches by one driver, and for the soonest win or any, in turns.
+    """
+    cls = type(positions[0])
+    table = Table(1)
+
+    @functools.cache
+    def wanted(position, depth, soonest, depth_in):
+        counted = {"evaluation": evaluation, "depth_in": depth_in}
+        return minimax(position, depth, soonest=soonest, **counted).value
+
+    for number, techniques in enumerate(sets_of(cls)):
+        depth_in = DEPTH_IN[number % 2]
+        ways = list(itertools.product((True, False), ("alphabeta", "mtdf")))
+        for soonest, driver in ways if thorough else [ways[number // 2 % 4]]:
+            engine = Searcher(
+                cls,
+                table=table,
+                techniques=techniques,
+                exact=True,
+                driver=driver,
+                soonest=soonest,
+                evaluation=evaluation,
+                depth_in=depth_in,
+            )
+            for position in positions:
+                if number % 3 == 0:
+                    engine.clear()
+                value = wanted(position, depth, soonest, depth_in)
+                result = engine.search(position, depth=depth)
+                assert result.exact
+                context = (sorted(techniques), driver, soonest, depth_in, position)
+                assert result.value == value, context
+                if outcome(position)[0]:
+                    assert result.best_move is None
+                    continue
+                child = play(position, result.best_move)
+                if is_free_move(position, result.best_move, child, 0, engine.turns):
+                    continue
+                reached = wanted(child, depth - 1, soonest, depth_in)
+                if not (engine.win and soonest and abs(reached) > 25000) and ties:
+                    again = moves_again(position, child)
+                    assert (reached if again else -reached) == value, context
+                    if "table" not in techniques and driver == "alphabeta":
+                        end = value_of_line(engine, position, result.pv, depth)
+                        assert end == value, context
+
+
 @compiled_only
 @pytest.mark.parametrize(
     ("name", "evaluation"),
@@ -122,49 +174,41 @@ def own_marks(name):
     ids=lambda value: value if isinstance(value, str) else "hashed" if value else "own",
 )
 def test_exact_techniques_score_as_minimax(name, evaluation):
-    depth = DEPTHS.get(name, 4)
-    cls = type(GAMES[name])
-    table = Table(1)
-    for number, techniques in enumerate(sets_of(cls)):
-        depth_in = DEPTH_IN[number % 2]
-        counted = {"evaluation": evaluation, "depth_in": depth_in}
-        for soonest, driver in itertools.product((True, False), ("alphabeta", "mtdf")):
-            engine = Searcher(
-                cls,
-                table=table,
-                techniques=techniques,
-                exact=True,
-                driver=driver,
-                soonest=soonest,
-                **counted,
-            )
-            for position in positions_of(name):
-                if number % 3 == 0:
-                    engine.clear()
-                wanted = minimax(position, depth, soonest=soonest, **counted)
-                result = engine.search(position, depth=depth)
-                assert result.exact
-                context = (sorted(techniques), driver, soonest, depth_in, position)
-                assert result.value == wanted.value, context
-                if outcome(position)[0]:
-                    assert result.best_move is None
-                    continue
-                child = play(position, result.best_move)
-                if is_free_move(position, result.best_move, child, 0, engine.turns):
-                    continue
-                reached = minimax(child, depth - 1, soonest=soonest, **counted).value
-                if not (engine.win and soonest and abs(reached) > 25000) and name != "duel":
-                    again = moves_again(position, child)
-                    assert (reached if again else -reached) == wanted.value, context
-                    if "table" not in techniques and driver == "alphabeta":
-                        end = value_of_line(engine, position, result.pv, depth)
-                        assert end == wanted.value, context
+    positions = positions_of(GAMES[name], name)
+    check_exact_techniques(positions, DEPTHS.get(name, 4), evaluation, ties=name != "duel")
+
+
+SMALL = {
+    "breakthrough": ("breakthrough:3x4", "", 3),
+    "chess": ("chess", "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1", 2),
+    "connect4": ("connect4:4x4", "", 4),
+    "kalah": ("kalah:3x2", "", 3),
+    "othello": ("othello:4x4", "", 3),
+    "oware": ("oware", "", 2),
+    "skirmish": ("skirmish", "", 1),
+    "tictactoe": ("tictactoe", "", 3),
+    "uniform": ("uniform:3x6", "", 3),
+}
+"""A small variant or a late position of each game without chance, and a depth that is cheap."""
+
+
+def test_every_game_has_a_small_variant():
+    assert SMALL.keys() == GAMES.keys() & set(game_names())
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_exact_techniques_score_as_minimax_in_plain_python(name):
+    """Of every shipped game, by the same functions, which need not be compiled for that."""
+    variant, text, depth = SMALL[name]
+    game = load_game(variant, plain=True)
+    start = game.parse(text) if text else game.start()
+    check_exact_techniques(positions_of(start, name, 3), depth, HASHED, thorough=False)
 
 
 @pytest.mark.parametrize("driver", ["alphabeta", "mtdf"])
 def test_all_exact_techniques_in_small(driver):
     engine = Searcher(GAMES["tictactoe"], exact=True, table=1, driver=driver)
-    for position in positions_of("tictactoe", 6):
+    for position in positions_of(GAMES["tictactoe"], "tictactoe", 6):
         for depth in range(4):
             wanted = minimax(position, depth).value
             assert engine.search(position, depth=depth).value == wanted

@@ -1,0 +1,118 @@
+"""Each technique does what it is for: its counter moves with it, and results stay sound.
+
+In plain Python, so that a measurement of coverage sees every line of the kernels.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from engine import Searcher, legal_moves, load_game
+from engine.contract.verbs import outcome, play
+from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
+
+TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 7)
+"""Captures, checks and passes."""
+PAWNS = ("chess", "8/5k2/3p4/1p1Pp2p/pP2Pp1P/P4P1K/8/8 b - - 0 1", 8)
+"""A locked board, where hardly a move matters."""
+MATE = ("chess", "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 5)
+"""Mate in two (P. Morphy)."""
+RACE = ("breakthrough:5x5", "", 5)
+SOWING = ("kalah:4x3", "", 5)
+TREE = ("toys.steady", "", 6)
+FOUR = ("connect4:4x4", "", 8)
+DICE = ("toys.pig", "", 4)
+
+CASES = {
+    "order": (RACE, ""),
+    "table": (RACE, "table_cutoffs"),
+    "symmetry": (FOUR, ""),
+    "deepening": (RACE, ""),
+    "enhanced": (FOUR, "enhanced_cutoffs"),
+    "killers": (RACE, "killer_cutoffs"),
+    "history": (RACE, ""),
+    "countermoves": (FOUR, ""),
+    "continuation": (TACTICS, ""),
+    "pvs": (RACE, "pvs_researches"),
+    "aspiration": (TACTICS, "aspiration_researches"),
+    "distance": (MATE, "distance_cutoffs"),
+    "star1": (DICE, "star1_cutoffs"),
+    "star2": (DICE, "star2_probes"),
+    "reduction": (TACTICS, "reductions"),
+    "internal": (TACTICS, ""),
+    "null": (RACE, "null_cutoffs"),
+    "probcut": (TREE, "probcut_cutoffs"),
+    "reverse": (RACE, "reverse_cutoffs"),
+    "futility": (RACE, "futile"),
+    "exchange": (TACTICS, "losing"),
+    "improving": (TACTICS, ""),
+    "late": (RACE, "late"),
+    "razoring": (SOWING, "razored"),
+    "extensions": (RACE, "extended"),
+    "singular": (PAWNS, "singular_cutoffs"),
+    "quiescence": (RACE, "quiet_nodes"),
+}
+"""Where each technique is at work, and what it counts (nothing: it changes how many nodes)."""
+
+
+@functools.cache
+def searched(case, without=""):
+    """The result of all techniques that suit a game, or of all but one."""
+    name, text, depth = case
+    game = load_game(name, plain=True)
+    start = game.parse(text) if text else game.start()
+    techniques = choose(type(start), None)
+    if without:
+        assert without in techniques
+        techniques = leave_out(techniques, [without])
+    return Searcher(start, table=1, techniques=techniques).search(start, depth=depth)
+
+
+def test_each_technique_has_a_case():
+    assert CASES.keys() == TECHNIQUES.keys()
+
+
+@pytest.mark.parametrize("technique", CASES)
+def test_a_technique_is_at_work(technique):
+    case, counter = CASES[technique]
+    result, without = searched(case), searched(case, technique)
+    if counter:
+        assert getattr(result.statistics, counter) > 0 == getattr(without.statistics, counter)
+    else:
+        assert result.nodes != without.nodes
+    for found in (result, without):
+        assert_line(found)
+    if not found.proven:
+        assert not result.exact
+
+
+def assert_line(result):
+    """The line is of legal moves, from the best one on."""
+    position = result.position
+    assert result.pv[0] == result.best_move
+    for move in result.pv:
+        assert move in legal_moves(position)
+        position = play(position, move)
+
+
+@pytest.mark.parametrize("case", [RACE, SOWING, TREE, FOUR], ids=lambda case: case[0])
+def test_exact_techniques_save_nodes_and_keep_the_value(case):
+    name, _, depth = case
+    start = load_game(name, plain=True).start()
+    everything = Searcher(start, table=1, exact=True).search(start, depth=depth)
+    nothing = Searcher(start, techniques=()).search(start, depth=depth)
+    assert everything.value == nothing.value
+    assert everything.nodes < nothing.nodes
+    assert everything.exact and EXACT.issuperset(choose(type(start), None, exact=True))
+
+
+def test_a_mate_is_seen_with_all_techniques():
+    """Selective techniques may look elsewhere; a mate in two they do not miss here."""
+    result = searched(MATE)
+    position = result.position
+    assert len(result.pv) == 3
+    for move in result.pv:
+        position = play(position, move)
+    assert outcome(position)[0]
