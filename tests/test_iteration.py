@@ -16,7 +16,6 @@ from engine import (
     CutnodeError,
     GameError,
     PositionError,
-    contract,
     iterate,
     legal_moves,
     load_game,
@@ -24,6 +23,7 @@ from engine import (
     solve,
 )
 from engine.compiler.jit import jit_enabled
+from engine.contract import dispatch
 from games import kalah, ur
 
 TICTACTOE = load_game("tictactoe")
@@ -38,7 +38,7 @@ def plain(monkeypatch):
 
 
 def run_as_plain_python(patch):
-    patch.setattr(contract, "runs_plainly", lambda module: True)
+    patch.setattr(dispatch, "runs_plainly", lambda module: True)
 
 
 RACES = [
