@@ -190,7 +190,7 @@ def bounds(position, alpha, beta):
 
 @compiled
 def breaks_through(position, runners, mine, theirs, turns):
-    """Whether a runner, the first to move, surely is on the last row after some *turns*.
+    """Return whether a runner, the first to move, surely is on the last row after some *turns*.
 
     The opponent gets more than he can have: in each of his turns all his stones make all
     their steps, and stay as well, so *theirs* are all cells that he may have reached.  A

@@ -191,7 +191,7 @@ def can_build(gold, queue):
 
 @compiled
 def length(queue):
-    """How many units are in a queue."""
+    """Return how many units are in a queue."""
     return (queue > Bits(0)) + (queue > Bits(15))
 
 
@@ -514,7 +514,7 @@ def features(position):
 
 @compiled
 def units_to_build(position):
-    """How many units the mover's gold and queue allow."""
+    """Return how many units the mover's gold and queue allow."""
     return min(position.my_gold // COST, QUEUE - length(position.my_queue))
 
 

@@ -83,7 +83,7 @@ def test_result_as_plain_data():
     result = analyse(LATE)
     data = json.loads(json.dumps(result.to_dict()))
     assert data["game"] == "connect4"
-    assert data["position"] == GAME.module.position_text(LATE)
+    assert data["position"] == GAME.notation.position_text(LATE)
     assert (data["value"], data["proven"], data["lower"], data["upper"]) == (-1, True, -1, -1)
     assert data["scores"] == {"6": -1, "7": -2}
     assert (data["best_move"], data["pv"]) == ("6", result.line_text())

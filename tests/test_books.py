@@ -73,7 +73,7 @@ def test_its_moves_keep_the_values(middle):
 
 
 def mirrored(position):
-    text = GAME.module.position_text(position)
+    text = GAME.notation.position_text(position)
     return GAME.parse("/".join(row[::-1] for row in text.split("/")))
 
 

@@ -714,8 +714,28 @@ def test_rules_that_do_not_compile(tmp_path, name):
 # Functions for people that fail
 
 PLAIN_RULES = (
-    TICTACTOE.replace("@compiled\n", "")
+    TICTACTOE.replace("@compiled\n", "").replace(
+        "    theirs: Bits = Bits(0)\n",
+        "    theirs: Bits = Bits(0)\n\n    def __str__(self) -> str:\n        return 'x'\n",
+    )
     + """
+from engine.contract.notation import contents_of, play_texts
+
+
+def start(variant=""):
+    return Position()
+
+
+def parse_position(text, variant=""):
+    if "/" in text:
+        return from_cells(*CELLS.read(text, ""), start())
+    return play_texts(start(), text, text)
+
+
+def position_text(position):
+    return CELLS.text(contents_of(position))
+
+
 def describe(position, value):
     return str(value)
 """

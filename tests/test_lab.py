@@ -208,7 +208,7 @@ def test_depths_are_searched_from_nothing():
         engine.clear()
         result = engine.search(start, depth=depth)
         assert (row["depth"], row["nodes"], row["score"]) == (depth, result.nodes, result.value)
-        assert row["move"] == TICTACTOE.module.move_text(start, result.best_move)
+        assert row["move"] == TICTACTOE.notation.move_text(start, result.best_move)
     assert row["growth"] == row["nodes"] / study.rows[-2]["nodes"]
 
 

@@ -34,6 +34,7 @@ from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.contract.dispatch import is_plain
 from engine.contract.loading import plain_copy
+from engine.contract.notation import Notation
 from engine.tree.recording import SEARCHES
 
 # S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach" (4th edition, 2021),
@@ -399,7 +400,7 @@ def awkward(monkeypatch):
     names = ('"<&>\\', "#1;]}|-->", "- 1. end `x`")
     game = plain_copy(load_game("tictactoe").module)
     monkeypatch.setattr(game, "move_text", lambda position, move: names[move % 3])
-    return record_tree(game.parse_position("519"), 4, plies=2, width=2)
+    return record_tree(Notation(game).parse_position("519"), 4, plies=2, width=2)
 
 
 def number_of_boxes(tree):

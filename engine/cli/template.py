@@ -65,7 +65,7 @@ def play(position, move):
 
 @compiled
 def outcome(position):
-    """Whether the game is over, and its value for the player to move."""
+    """Return whether the game is over, and its value for the player to move."""
     over = position.first + position.second + position.third == 0
     return over, -1 if over else 0
 

@@ -21,6 +21,7 @@ from engine.contract.dispatch import (
     value_limit,
 )
 from engine.contract.legal import legal_moves
+from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
     NO_MOVE,
@@ -118,6 +119,15 @@ def play_changes_nothing(position: Any, sample: Sample) -> Iterator[str]:
             yield f"move {move} leads to a {type(child).__qualname__}"
         if position != before or play(position, move) != child:
             yield f"move {move}, played twice, has different effects"
+
+
+@RULES.about("cell")
+def cells_have_contents(position: Any, sample: Sample) -> Iterator[str]:
+    board = board_of(type(position))
+    known = len(board.contents) if board else 0
+    for index, content in enumerate(contents_of(position)):
+        if not 0 <= content < known:
+            yield f"cell {index} has content {content}; CELLS has {known} contents"
 
 
 @RULES.about("key")

@@ -101,13 +101,13 @@ def _windows(value: float) -> list[tuple[int, int]]:
 
 
 def _undecided(position: Any, alpha: int, beta: int) -> bool:
-    """Whether bounds leave a window open."""
+    """Return whether bounds leave a window open."""
     lower, upper = bounds(position, alpha, beta)
     return bool(lower < beta and upper > alpha and lower != upper)
 
 
 def _open(position: Any, alpha: int, beta: int) -> bool:
-    """Whether a window is left to a search."""
+    """Return whether a window is left to a search."""
     return _undecided(position, alpha, beta) and not endgame(position, alpha, beta)[0]
 
 

@@ -56,7 +56,7 @@ def _write_nowhere(buffer: Any, at: Any, move: Any) -> Any:
 
 @usable_in_compiled_code
 def count_moves(position: Any) -> int:
-    """How many legal moves there are; 0 if the game is over.
+    """Return how many legal moves there are; 0 if the game is over.
 
     For ``features`` and estimates.  The game's ``moves`` must not read its buffer.
     """
@@ -66,7 +66,7 @@ def count_moves(position: Any) -> int:
 
 
 def listed(position: Any, buffer: Any, at: int) -> int:
-    """Where moves end that begin at *at*; *buffer* may be written to, and need not be.
+    """Return where moves end that begin at *at*; *buffer* may be written to, and need not be.
 
     Compiled code writes nothing unless the game's ``moves`` reads what it wrote.
     """

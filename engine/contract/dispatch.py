@@ -94,7 +94,7 @@ def value_limit(cls: Any) -> float:
 
 
 def defines(cls: type, name: str) -> bool:
-    """Whether the game of *cls* has its own version of a verb."""
+    """Return whether the game of *cls* has its own version of a verb."""
     return callable(getattr(module_of(cls), name, None))
 
 
@@ -109,13 +109,13 @@ REQUIRED = frozenset({"moves", "play", "outcome"})
 
 
 def is_plain(cls: Any) -> bool:
-    """Whether the rules of a position class run as plain Python."""
+    """Return whether the rules of a position class run as plain Python."""
     return runs_plainly(module_of(cls))
 
 
 @functools.cache
 def runs_plainly(module: ModuleType) -> bool:
-    """Whether the rules of a game run as plain Python.
+    """Return whether the rules of a game run as plain Python.
 
     They do if none is compiled, if the module says ``PLAIN = True``, or if nothing is to
     be compiled (``NUMBA_DISABLE_JIT=1``).  :class:`GameError` if only some are compiled.

@@ -79,7 +79,7 @@ def usable_in_compiled_code(function: Callable[..., Any], inline: bool = True) -
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether compiled code can call a function."""
+    """Return whether compiled code can call a function."""
     return isinstance(function, FunctionType | Dispatcher) and (
         function in _usable or isinstance(function, Dispatcher)
     )

@@ -151,7 +151,7 @@ def unpack(words: Any, index: int, example: Any) -> Any:
 
 
 def words_each(cls: Any) -> int:
-    """How many words a position of a class takes where it is parked."""
+    """Return how many words a position of a class takes where it is parked."""
     return 1 if is_plain(cls) else len(_fields(cls))
 
 

@@ -13,7 +13,7 @@ LONGEST_QUOTE = 60
 
 
 def is_board(text: str, symbols: str) -> bool:
-    """Whether a text looks like a board: it holds one of the *symbols* or a ``/``."""
+    """Return whether a text looks like a board: it holds one of the *symbols* or a ``/``."""
     return any(character in f"{symbols}/\n" for character in text.lower())
 
 

@@ -308,7 +308,7 @@ def outcome(position):
 
 @compiled
 def surely_moves(position):
-    """Whether some piece is not pinned and can move, if that is cheap to see."""
+    """Return whether some piece is not pinned and can move, if that is cheap to see."""
     king = lowest_index(position.kings & position.mine)
     occupied = position.mine | position.theirs
     steps = (position.pawns & position.mine) << Bits(8) & ~occupied

@@ -212,7 +212,7 @@ def scale_of(board, mine):
 
 @compiled(inline=False)
 def driven(board, strong):
-    """How far a bare king is driven to where the *strong* player's pieces can mate it.
+    """Return how far a bare king is driven to where the *strong* player's pieces can mate it.
 
     That is an edge; with bishop and knight a corner of the bishop's colour.
     """

@@ -73,7 +73,7 @@ def gain(position, move):
 
 @compiled(inline=False)
 def exchange(position, move, least):
-    """Whether a move wins so much if both players take on its square as long as it pays.
+    """Return whether a move wins so much if both players take on its square as long as it pays.
 
     The cheapest piece takes first.  Pins are not looked at.
     """

@@ -254,7 +254,7 @@ def write_passant(position, king, occupied, buffer, at):
 
 @compiled
 def passant_is_safe(position, king, occupied, source, target):
-    """Whether the mover's king is not attacked when both pawns have left their row."""
+    """Return whether the mover's king is not attacked when both pawns have left their row."""
     taken = Bits(1) << Bits(target - 8)
     occupied = occupied ^ (Bits(1) << Bits(source)) ^ taken | Bits(1) << Bits(target)
     return attackers(position, king, occupied) & ~taken == Bits(0)
@@ -292,5 +292,5 @@ def write_castling(position, king, rooks, occupied, buffer, at):
 
 @compiled
 def castled(king, rook):
-    """Where king and rook stand after they castled."""
+    """Return where king and rook stand after they castled."""
     return (6, 5) if rook > king else (2, 3)

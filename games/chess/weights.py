@@ -247,7 +247,7 @@ def _add_count(trace: Any, index: Any, count: Any) -> Any:
 
 
 def takes_note(trace: Any) -> bool:
-    """Whether the trace takes note; compiled, this is known before the code runs."""
+    """Return whether the trace takes note; compiled, this is known before the code runs."""
     return trace is not NOWHERE
 
 

@@ -72,7 +72,7 @@ def images(pattern: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def occurrences(pattern: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Where the pattern occurs: once for each set of squares."""
+    """Return where the pattern occurs: once for each set of squares."""
     return list({frozenset(image): image for image in reversed(images(pattern))}.values())[::-1]
 
 

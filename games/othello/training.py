@@ -364,7 +364,7 @@ def indices(mine, theirs, found):
 
 @njit(nogil=True, error_model="numpy")
 def residuals(positions, weights, share):
-    """How far the weights of one stage are from the values of positions, times *share*.
+    """Return how far the weights of one stage are from the values of positions, times *share*.
 
     For each weight the sum over all positions in which it occurs, and the sum of squares.
     """

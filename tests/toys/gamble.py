@@ -91,7 +91,7 @@ def moves(position, buffer, at):
 
 @compiled
 def step(position, purpose):
-    """Where a move leads, or chance."""
+    """Return where a move leads, or chance."""
     word = likely(position, purpose)
     mover = 1 - position.mover if word % Bits(4) else position.mover
     place = whole((word >> Bits(8)) % Bits(PLACES))
