@@ -30,8 +30,8 @@ __all__ = ["Evaluation", "estimate", "evaluation_names", "evaluation_of"]
 PREFIX = "evaluate_"
 
 OWN_MEANING = "evaluation engine.contract.evaluate 874e285a0994b1b2"
-"""Of a game's own ``evaluate``, whatever it does: the game is part of all keys anyway.  A fixed text,
-so that entries stay where they are in the table, and no search changes, when code moves."""
+"""Of a game's own ``evaluate``, whatever it does: the game is part of all keys anyway.  A fixed
+text, so that entries stay where they are in the table, and no search changes, when code moves."""
 
 
 class Evaluation(Interpretable):
