@@ -187,6 +187,17 @@ def window_for(bottom, ceiling, search):
     return low, max(min(ceiling, most), low + most * RESOLUTION)
 
 
+@compiled
+def child_node(low, high, again, depth, ply, steps, actions, top, previous, mover, tries):
+    """The node of a child; window and mover change if the other player moves there."""
+    alpha, beta = (low, high) if again else (-high, -low)
+    mover = mover if again else 1 - mover
+    steps, tries = np.int64(steps), np.int64(tries)
+    return ChanceNode(
+        alpha, beta, depth, ply + 1, steps, actions, top, previous, mover, tries
+    )  # fmt: skip
+
+
 @kernel
 def chance_node(
     position: Position,
@@ -276,18 +287,7 @@ def chance_node(
                     child,
                     evaluation,
                     next_address(child, actions, depth, ply + 1, search),
-                    ChanceNode(
-                        low if again else -high,
-                        high if again else -low,
-                        depth,
-                        ply + 1,
-                        np.int64(0),
-                        actions,
-                        top,
-                        previous,
-                        mover if again else 1 - mover,
-                        np.int64(1),
-                    ),
+                    child_node(low, high, again, depth, ply, 0, actions, top, previous, mover, 1),
                     search,
                     table,
                 )
@@ -334,17 +334,8 @@ def chance_node(
                 child,
                 evaluation,
                 next_address(child, actions, depth, ply + 1, search),
-                ChanceNode(
-                    low if again else -high,
-                    high if again else -low,
-                    depth,
-                    ply + 1,
-                    np.int64(0),
-                    actions,
-                    top,
-                    previous,
-                    mover if again else 1 - mover,
-                    np.int64(ALL_MOVES),
+                child_node(
+                    low, high, again, depth, ply, 0, actions, top, previous, mover, ALL_MOVES
                 ),
                 search,
                 table,
@@ -398,17 +389,18 @@ def chance_node(
                     child,
                     evaluation,
                     next_address(child, child_actions, new_depth, ply + 1, search),
-                    ChanceNode(
-                        alpha if again else -beta,
-                        beta if again else -alpha,
+                    child_node(
+                        alpha,
+                        beta,
+                        again,
                         new_depth,
-                        ply + 1,
+                        ply,
                         child_steps,
                         child_actions,
                         end,
                         move,
-                        mover if again else 1 - mover,
-                        np.int64(ALL_MOVES),
+                        mover,
+                        ALL_MOVES,
                     ),
                     search,
                     table,
