@@ -5,7 +5,7 @@ See :mod:`engine.cluster.top` and :mod:`engine.cluster.splitting`, which drive i
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -71,7 +71,7 @@ def work_dtype(cls: Any) -> np.dtype[Any]:
     fields: list[Any] = [
         ("stop", np.int64),
         ("nodes", np.int64),
-        ("culprit", np.uint64, (words_each(cls),)),
+        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
         ("moves", np.int64, (game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
     ]
     return np.dtype(fields, align=True)
@@ -121,15 +121,6 @@ def expand(example, words, count, children, child_words, work):
 
 NEVER = np.int64(1 << 40)
 """The proof number of what cannot be proven."""
-
-
-class Graph(NamedTuple):
-    """What stands for a position in these kernels: they know no game, and are compiled once."""
-
-    nodes: int
-
-
-GRAPH = Graph(0)
 
 
 NODES = types.Array(numba.from_dtype(NODE), 1, "C")
