@@ -23,9 +23,10 @@ import numpy as np
 from engine.cluster.top import Top
 from engine.contract.dispatch import MAX_VALUE
 from engine.contract.verbs import NO_MOVE
+from engine.kernels.graph import GRAPH, Graph
 from engine.kernels.parameters import FAR_FRACTION
 from engine.kernels.solver import question
-from engine.kernels.splitting import GRAPH, Graph, choose, mark_needed, renew_above, renew_all
+from engine.kernels.splitting import choose, mark_needed, renew_above, renew_all
 
 __all__ = ["Split"]
 

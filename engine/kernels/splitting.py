@@ -5,7 +5,7 @@ See :mod:`engine.cluster.top` and :mod:`engine.cluster.splitting`, which drive i
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numba
 import numpy as np
@@ -26,6 +26,7 @@ from engine.contract.verbs import (
     order,
     play,
 )
+from engine.kernels.graph import Graph
 from engine.kernels.reference import report_violation
 from engine.kernels.solver import resolve
 
@@ -123,15 +124,6 @@ def expand(
 
 NEVER = np.int64(1 << 40)
 """The proof number of what cannot be proven."""
-
-
-class Graph(NamedTuple):
-    """A substitute for positions in kernels that know no game, and are compiled once."""
-
-    nodes: int
-
-
-GRAPH = Graph(0)
 
 
 Nodes = Annotated[Any, types.Array(numba.from_dtype(NODE), 1, "C")]
