@@ -94,7 +94,7 @@ def same_searches(position, other):
 
 
 @compiled_too
-@pytest.mark.parametrize("name", quickly("skirmish", "breakthrough"))
+@pytest.mark.parametrize("name", quickly("skirmish", "breakthrough", "chess"))
 def test_shipped_games_count_the_same_both_ways(name):
     both_ways(name, same_counts)
 
