@@ -274,7 +274,7 @@ def evaluate(position):
 
 @compiled
 def strength(position, stones):
-    """What stones that move up are worth, with weights that won matches 4 plies deep."""
+    """The worth of stones that move up, with weights that won matches 4 plies deep."""
     pairs = stones & ((stones & position.LEFT_ENDS) << Bits(1))
     total = 10 * popcount(pairs)
     for number in range(position.HEIGHT):
@@ -477,7 +477,7 @@ def move_text(position: Stones, move: int) -> str:
 
 
 def describe(position: Stones, value: int) -> str:
-    """Who wins."""
+    """Name the winner."""
     winner = ("first player (x)", "second player (o)")[position.second ^ (value < 0)]
     return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
 

@@ -193,7 +193,7 @@ def under(position, cells):
 
 @compiled
 def follow_up_bound(position, filled, free, upper):
-    """What the mover can reach if the opponent answers each move in the same column.
+    """The most the mover can reach if the opponent answers each move in the same column.
 
     In a board of even height, with an even number of stones, the opponent can get every
     even cell (rows counted from 1) that is not free right now: he replies above an odd
@@ -227,7 +227,7 @@ def follow_up_bound(position, filled, free, upper):
 
 @compiled
 def odd_threat_bound(position, filled, free, upper):
-    """What the mover can reach if the opponent waits for him to fill the cell below a threat.
+    """The most the mover can reach if the opponent waits for the cell below a threat.
 
     In a board of even height, with an odd number of stones, an odd number of columns have
     odd height.  Let the opponent threaten an odd cell in one of them.  He answers a move
@@ -459,7 +459,7 @@ def move_text(position: Stones, move: int) -> str:
 
 
 def describe(position: Stones, value: int) -> str:
-    """Who wins, and in how many moves of the winner."""
+    """Name the winner, and in how many moves."""
     if value == 0:
         return "draw"
     stones = popcount(position.mine | position.theirs)

@@ -99,7 +99,7 @@ def total(houses):
 
 @compiled
 def lead(position):
-    """What the mover has in store, less what the other has (plus 0: a signed number)."""
+    """The mover's store less the opponent's (plus 0: a signed number)."""
     mine = seeds_in(position.mine, position.HOUSES)
     return 0 + mine - seeds_in(position.theirs, position.HOUSES)
 
@@ -258,7 +258,7 @@ def order(position, move, child):
 
 @compiled
 def brought(position, child):
-    """What a move that gives no other brings into the store."""
+    """The seeds that a move without another turn brings into the store."""
     return 0 + seeds_in(child.theirs, position.HOUSES) - seeds_in(position.mine, position.HOUSES)
 
 
@@ -414,7 +414,7 @@ def move_text(position: Seeds, move: int) -> str:
 
 
 def describe(position: Seeds, value: int) -> str:
-    """Who wins, and by how many seeds."""
+    """Name the winner, and by how many seeds."""
     if value == 0:
         return "a draw"
     winner = ("south", "north")[position.second ^ (value < 0)]

@@ -142,7 +142,7 @@ def captures(theirs, last):
 
 @compiled
 def captured(word):
-    """What a player has captured (plus 0: a signed number)."""
+    """The seeds that a player has captured (plus 0: a signed number)."""
     return 0 + seeds_in(word, HOUSES)
 
 
@@ -196,7 +196,7 @@ def order(position, move, child):
 
 @compiled
 def brought(position, child):
-    """What a move captures."""
+    """The seeds that a move captures."""
     return captured(child.theirs) - captured(position.mine)
 
 
@@ -291,7 +291,7 @@ def move_text(position: Seeds, move: int) -> str:
 
 
 def describe(position: Seeds, value: int) -> str:
-    """Who wins."""
+    """Name the winner."""
     if value == 0:
         return "a draw"
     winner = ("south", "north")[position.second ^ (value < 0)]

@@ -160,7 +160,7 @@ def empty_cells(position):
 
 @compiled
 def targets(position):
-    """What the mover can attack, wherever it is."""
+    """The targets that the mover can attack, wherever they are."""
     return position.theirs | base_of(position, 1 - turn(position))
 
 
@@ -449,7 +449,7 @@ def evaluate(position):
 
 @compiled
 def strength(position, player, units, queue):
-    """What the units of a player are worth on the board and in the queue."""
+    """The worth of a player's units on the board and in the queue."""
     total = 10 * popcount(units) + 30 * hits_of(position, units)
     total += 8 * popcount(units & (position.ore | position.more_ore))
     total += 80 * length(queue)
@@ -730,7 +730,7 @@ def possessions(position: Field) -> list[tuple[int, int, int]]:
 
 
 def entries(queue: int) -> list[tuple[int, int]]:
-    """What is built: elements, counted from 0, and turns until they appear."""
+    """The build queue: elements, counted from 0, and turns until they appear."""
     parts = (queue >> 4 * number for number in range(length(queue)))
     return [((part & 3) - 1, part >> 2 & 3) for part in parts]
 
@@ -810,7 +810,7 @@ def move_text(position: Field, move: int) -> str:
 
 
 def describe(position: Field, value: int) -> str:
-    """Who wins."""
+    """Name the winner."""
     if value == 0:
         return "a draw"
     winner = PLAYERS[turn(position) ^ (value < 0)]

@@ -136,7 +136,7 @@ def random_value(word):
 
 @compiled
 def best_move(position):
-    """Which move of the ordered model is best."""
+    """The best move of the ordered model."""
     if position.PERCENT == 100 or position.WIDTH == 1:
         return 0
     word = key(position)

@@ -212,7 +212,7 @@ def evaluate(position):
 
 @compiled
 def cost(position, word):
-    """What is missing until all pieces are home."""
+    """The steps missing until all pieces are home."""
     return 9 * popcount(word & position.ROUTE) + 10 * (0 + (word >> Bits(20)))
 
 
@@ -451,7 +451,7 @@ def move_text(position: Pieces, move: int) -> str:
 
 
 def describe(position: Pieces, value: float) -> str:
-    """How often the mover wins."""
+    """State how often the mover wins."""
     if position.theirs == 0:
         return f"{'light' if position.second else 'dark'} has won"
     return f"{mover(position)} wins {(value + 100) / 2:.12g} of 100 games"

@@ -86,7 +86,7 @@ class KernelCache:
                 old.unlink()
 
     def _path(self, signature: Any) -> Path | None:
-        """Where the machine code is kept; None when it cannot be."""
+        """The file of the machine code; None if it cannot be kept."""
         directory = cache_directory()
         modules = [self.kernel.function.__module__]
         if self.evaluation is not None:
@@ -125,7 +125,7 @@ def _platform() -> list[str]:
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Where compiled kernels are kept: the first of these that can be written to.
+    """The folder of compiled kernels: the first of these that can be written to.
 
     ``$CUTNODE_CACHE``; the user's cache folder; a private folder among the temporary
     files.  None, and every process compiles for itself, when none can be.
@@ -150,7 +150,7 @@ def _cache_candidates() -> Iterator[Path]:
 
 
 def _is_usable(directory: Path) -> bool:
-    """Whether we can write to *directory*, and nobody else owns it (it holds code)."""
+    """Return whether *directory* is writable and owned by nobody else (it holds code)."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if hasattr(os, "getuid") and directory.stat().st_uid != os.getuid():
@@ -237,15 +237,15 @@ def _imports(path: Path, package: str) -> Iterator[str]:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a module is part of the engine."""
+    """Return whether a module is part of the engine."""
     return name.partition(".")[0] == "engine"
 
 
 def _is_own_code(module: ModuleType, importer: ModuleType) -> bool:
-    """Whether a module is the game author's: neither installed apart, nor Python's, nor ours."""
+    """Return whether a module is the game author's: not installed, not Python's, not ours."""
     origin = getattr(module, "__file__", None)
     top = module.__name__.partition(".")[0]
-    if not origin or _is_ours(top) or top in sys.stdlib_module_names:
+    if not (origin or "").endswith(".py") or _is_ours(top) or top in sys.stdlib_module_names:
         return False
     if top in {"games", importer.__name__.partition(".")[0]}:
         return True

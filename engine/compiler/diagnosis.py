@@ -1,4 +1,4 @@
-"""Why the rules of a game do not compile, said in a line.
+"""Diagnosis of rules that do not compile, in one line.
 
 Asked after a compilation failed: each verb of the game is then compiled alone, with the
 types of the contract, so that a failure names the verb and the line in it.  Verbs that make
@@ -52,7 +52,7 @@ def require_positions(cls: type) -> None:
 
 
 def diagnose(cls: type, error: Exception) -> CutnodeError:
-    """What to tell the author of the game of *cls* about an error in compiling it."""
+    """Explain an error in compiling the game of *cls* to its author."""
     for name, verb in VERBS.items():
         try:
             complaint = _complaint(cls, name, verb) if defines(cls, name) else ""
@@ -66,7 +66,7 @@ def diagnose(cls: type, error: Exception) -> CutnodeError:
 
 
 def _complaint(cls: type, name: str, verb: Callable[..., Any]) -> str:
-    """What is wrong with the result of a verb that compiles."""
+    """Describe what is wrong with the result of a verb that compiles."""
     position = position_type(cls)
     contract = inspect.signature(verb)
     given = [
@@ -104,7 +104,7 @@ def _named(kind: types.Type) -> str:
 
 
 def _fits(kind: types.Type, wanted: str, cls: type) -> bool:
-    """Whether a compiled type is what an annotation of the contract means."""
+    """Return whether a compiled type is what an annotation of the contract means."""
     if wanted == "Any":
         return isinstance(kind, types.BaseNamedTuple) and kind.instance_class is cls
     if wanted in _SCALARS:

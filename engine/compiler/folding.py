@@ -73,7 +73,7 @@ class _Inliner(ast.NodeTransformer):
     def _means_the_same_here(
         self, expression: ast.expr, function: FunctionType, known: Mapping[str, ast.expr]
     ) -> bool:
-        """Whether what an expression of a function names is the same object in this module.
+        """Return whether the names in an expression mean the same objects in this module.
 
         The expression is as it was written, so its names are not those of the function's code.
         """
@@ -157,7 +157,7 @@ def _fold(definition: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _is_simple(argument: ast.expr) -> bool:
-    """Whether an expression may be evaluated more than once, or not at all."""
+    """Return whether an expression may be evaluated more than once, or not at all."""
     if isinstance(argument, ast.Attribute):
         return _is_simple(argument.value)
     return isinstance(argument, ast.Name | ast.Constant)
@@ -170,7 +170,7 @@ _CONSTANT = {
 
 
 def _is_constant(function: FunctionType) -> bool:
-    """Whether a function does nothing but return the same number each time."""
+    """Return whether a function does nothing but return the same number each time."""
     if any(step.opname not in _CONSTANT for step in dis.get_instructions(function)):
         return False
     return isinstance(function(*[None] * function.__code__.co_argcount), int | float)
@@ -190,7 +190,7 @@ def _definition(function: Any) -> ast.FunctionDef:
 
 
 def _expression(function: FunctionType) -> ast.expr | None:
-    """What a function returns, if that is all it does, and its source can be read."""
+    """The expression that a function returns, if that is all it does and its source can be read."""
     if function.__closure__ or function.__name__ == "<lambda>":
         return None
     try:

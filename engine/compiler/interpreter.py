@@ -47,7 +47,7 @@ _observers: ContextVar[Mapping[Any, Observer] | None] = ContextVar("observers", 
 
 
 class Interpretable:
-    """What is called by its name, and is a plain function for plain Python."""
+    """Something that kernels call by name, and that plain Python runs as a plain function."""
 
     function: Callable[..., Any]
 
@@ -110,7 +110,7 @@ def _rules(cls: Any) -> list[Any]:
 
 
 class Binding:
-    """What the names in the engine's compiled functions mean for a class of positions."""
+    """The meaning of the names in the engine's compiled functions for a class of positions."""
 
     def __init__(self, cls: Any, observers: Mapping[Any, Observer] | None = None):
         self.cls = cls
@@ -164,7 +164,7 @@ class Binding:
         return self.observe(value, self._unobserved(value))
 
     def observe(self, original: Any, run: Any) -> Any:
-        """What is called for *run*, the meaning of *original*."""
+        """Return the function to call for *run*, the meaning of *original*."""
         if self.observers:
             function = original.function if isinstance(original, Interpretable) else original
             if isinstance(function, FunctionType) and function in self.observers:

@@ -1,4 +1,4 @@
-"""Whether a game follows the contract: random play, and a function for each property.
+"""Checks that a game follows the contract: random play, and a function for each property.
 
 :func:`check` is what ``cutnode check`` runs.
 """

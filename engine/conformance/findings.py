@@ -1,4 +1,4 @@
-"""What is found against the contract, and of which verb."""
+"""Findings: breaches of the contract, and the verb that each is about."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def keys_tell_positions_apart(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def _recurs(position: Any, other: Any) -> bool:
-    """Whether two positions with one key are the same but for what changes while they recur."""
+    """Return whether two positions with one key differ only in what changes while they recur."""
     if not defines(type(position), "recurrence"):
         return False
     seen, known = ((outcome(met), is_over(met), recurrence(met)) for met in (position, other))
@@ -213,7 +213,7 @@ def patterns_are_few(position: Any, sample: Sample) -> Iterator[str]:
 
 @RULES.about("exchange", Sample.choices)
 def exchanges_win_no_more_than_gains(position: Any, sample: Sample) -> Iterator[str]:
-    """What answers leave of a gain is no more than it, and one number for all questions."""
+    """Exchanges win no more than the gain, and agree on one number for all questions."""
     for move in _noisy_moves(position) if defines(type(position), "exchange") else ():
         won = gain(position, move)
         answers = [exchange(position, move, least) for least in (won - 200, won - 100, won)]

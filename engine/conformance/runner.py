@@ -1,4 +1,4 @@
-"""Whether a game follows the contract.
+"""The check of a game: random games, and all properties of their positions.
 
 :func:`check` plays random games with the rules as plain Python, and asks each property of
 the positions met.  Near the end of games, where minimax over the verbs alone is affordable,
@@ -43,7 +43,7 @@ TOGETHER = (
 
 
 def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -> list[Finding]:
-    """What *game* does against the contract, seen in random *games*; empty if it conforms.
+    """Return the breaches of the contract seen in random *games*; empty if the game conforms.
 
     Without *compile* only the rules are looked at, as plain Python, which takes a second or
     two instead of ten.
@@ -61,7 +61,7 @@ def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -
 
 
 def _declarations(game: Game) -> Iterator[Finding]:
-    """What is missing, or takes other parameters than the contract says."""
+    """Yield what is missing, or takes other parameters than the contract says."""
     module = game.module
     for name in sorted(REQUIRED):
         if not callable(getattr(module, name, None)):
@@ -84,7 +84,7 @@ def _declarations(game: Game) -> Iterator[Finding]:
 
 
 def _beginnings(game: Game) -> Iterator[Finding]:
-    """What is wrong with the first position as a value."""
+    """Yield what is wrong with the first position as a value."""
     try:
         position = game.start()
         coerce(position)

@@ -69,7 +69,7 @@ class Sample:
 
     @property
     def path_dependent(self) -> bool:
-        """Whether values depend on the line of play, if only on where it begins."""
+        """Return whether values depend on the line of play, if only on where it begins."""
         return any(callable(getattr(self.game.module, name, None)) for name in OF_LINES)
 
     def positions(self) -> list[Any]:
@@ -210,7 +210,7 @@ Complaints = Callable[[Any, Sample], Iterator[str]]
 
 @dataclass(frozen=True)
 class Property:
-    """What must hold of some of the positions of a sample."""
+    """A property that must hold of some of the positions of a sample."""
 
     verb: str
     subjects: Callable[[Sample], list[Any]]

@@ -1,1 +1,1 @@
-"""What a game is: its verbs, positions and texts, and what rules are written with."""
+"""The contract of a game: its verbs, positions and texts, and the tools to write rules with."""

@@ -45,7 +45,7 @@ MARKS = {".": "empty", "x": "first player", "o": "second player"}
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """What the boards of all shapes share."""
+    """A board of any shape: its cells and their contents."""
 
     contents: Mapping[str, str] = field(default_factory=lambda: dict(MARKS))
     """The letter and the name of each content; that of an empty cell comes first."""
@@ -54,7 +54,7 @@ class Cells:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Where the cells lie, in the order of their numbers."""
+        """The places of the cells, in the order of their numbers."""
         raise NotImplementedError
 
     @property

@@ -1,4 +1,4 @@
-"""How a verb finds its game: by the class of the position that it is given.
+"""Dispatch: a verb finds its game by the class of the position that it is given.
 
 In compiled code that is decided at compile time, so a search is as specialised as one written
 by hand for the game; in plain Python at run time.  There is no registry: the module that
@@ -69,7 +69,7 @@ def game_name(cls: type) -> str:
 
 
 def declared(cls: type, name: str) -> Any:
-    """What a position class, or else the module of its game, declares by a name, or None."""
+    """Return what a position class, or else its game's module, declares by a name, or None."""
     return getattr(cls, name, getattr(module_of(cls), name, None))
 
 
@@ -134,7 +134,7 @@ def runs_plainly(module: ModuleType) -> bool:
 
 
 def bind(cls: type, name: str) -> Callable[..., Any]:
-    """What a verb does for positions of *cls*; :class:`GameError` if it is not usable."""
+    """Return the function of a verb for positions of *cls*; :class:`GameError` if unusable."""
     default = VERBS[name]
     if not defines(cls, name):
         if name == "key" and is_plain(cls):

@@ -1,4 +1,4 @@
-"""What can go wrong, each with a message that says what to do about it."""
+"""Errors, each with a message that says what to do about it."""
 
 from __future__ import annotations
 

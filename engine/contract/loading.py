@@ -38,7 +38,7 @@ class Game:
 
     @property
     def notation(self) -> Notation:
-        """How the game writes positions and moves."""
+        """The notation of the game's positions and moves."""
         return Notation(self.module)
 
     def start(self) -> Any:
@@ -158,7 +158,7 @@ def plain_copy(module: ModuleType) -> ModuleType:
 
 
 def _not_loaded(source: str, error: Exception) -> GameError:
-    """What went wrong while a module was read (Python's own words say where) or run."""
+    """Return the error of a module that could not be read (Python says where) or run."""
     steps = traceback.extract_tb(error.__traceback__)
     places = [f" ({Path(s.filename).name}, line {s.lineno})" for s in steps if s.name == "<module>"]
     place = "" if isinstance(error, SyntaxError) or not places else places[-1]

@@ -1,4 +1,4 @@
-"""What a game says to people, and what to tell its author where that, or a rule, fails.
+"""Texts of a game for users, and messages to its author where one of them, or a rule, fails.
 
 A game's functions for people run when the work is done: a text that cannot be had must not
 lose a result.  So the command prints results with what stands in for such a text
@@ -105,7 +105,7 @@ def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
 
 
 def explained(error: Exception, position: Any = None) -> ContractError | None:
-    """What went wrong in the file of a game, and where; None if it was elsewhere.
+    """Return what went wrong in the file of a game, and where; None if it was elsewhere.
 
     *position*: what the game was asked about.  Without it the last that its functions were
     given is taken.
@@ -127,7 +127,7 @@ def explained(error: Exception, position: Any = None) -> ContractError | None:
 
 
 def contract_violation(position: Any, code: int, evaluation: Any = None) -> ContractError:
-    """What a search found wrong with a position (see ``engine.contract.stop``), in words."""
+    """Return, in words, what a search found wrong with a position (``engine.contract.stop``)."""
     cls = type(position)
     over, value = outcome(position)
     limit = value_limit(cls)

@@ -1,4 +1,4 @@
-"""What compiled code and plain Python need to look alike, and how functions are compiled.
+"""The bridge between compiled code and plain Python, and how functions are compiled.
 
 A function of compiled code becomes part of the kernels that call it.  Numba would also
 optimise each of them fully and make machine code of it, which nobody calls: a third of the

@@ -54,7 +54,7 @@ MOVE_PATTERN = r"[^\s,]+"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Notation:
-    """How a game writes its positions and moves, and reads them."""
+    """The notation of a game: how positions and moves are written and read."""
 
     module: ModuleType
 

@@ -1,4 +1,4 @@
-"""How positions and results show in notebooks: a board, and beside it a table."""
+"""The display of positions and results in notebooks: a board, and beside it a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How depth is counted, and why a search ends."""
+"""Units of depth, and the codes with which a search says why it ended."""
 
 from __future__ import annotations
 

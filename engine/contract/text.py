@@ -53,7 +53,7 @@ def parse_rows(text: str, lengths: list[int], symbols: str) -> list[str]:
 
 
 def nearest(text: str, names: Iterable[str]) -> str:
-    """What to ask a person who wrote *text* for one of *names*, or nothing."""
+    """Return a suggestion for *text*, written for one of *names*, or nothing."""
     near = difflib.get_close_matches(text, list(names), n=1, cutoff=0.4)
     return f"; did you mean {near[0]!r}?" if near else ""
 

@@ -71,7 +71,7 @@ def _compiled_ticks() -> Any:
 
 
 def seconds_per_tick(read: Callable[[], int]) -> float:
-    """How long a tick of the counter is; *read* reads it now.  Takes a few milliseconds."""
+    """The length of a tick in seconds; *read* reads the counter.  Takes a few milliseconds."""
     read()  # the first time may be slow
     started, first = time.perf_counter(), read()
     time.sleep(0.004)
@@ -120,7 +120,7 @@ class Clock:
         return now - self._since >= self.seconds
 
     def patience(self) -> float:
-        """How long to wait before looking again, in seconds: not past the end of the time."""
+        """The seconds to wait before looking again: not past the end of the time."""
         if self.seconds is None:
             return LOOK
         left = self.seconds - self.spent()

@@ -11,7 +11,7 @@ __all__ = ["GRAPH", "Graph"]
 
 
 class Graph(NamedTuple):
-    """What stands for a position in these kernels: they know no game, and are compiled once."""
+    """A substitute for positions in kernels that know no game, and are compiled once."""
 
     nodes: int
 

@@ -123,7 +123,7 @@ def scale(cls: type) -> tuple[int, float]:
 
 @compiled
 def advantage(mine: float, theirs: float) -> float:
-    """How far the mover is ahead, from -1 to 1."""
+    """The lead of the mover, from -1 to 1."""
     total = float(mine) + float(theirs)
     return (float(mine) - float(theirs)) / total if total > 0.0 else 0.0
 

@@ -163,6 +163,9 @@ the probability to win falls by 2.0 % on average.  Without ``cut_reduction`` by 
 ``history_bonus`` 4 or 16 by 0.1 % more (20,000 nodes); with 7 for both depths of 5, razoring, and a
 margin for ``null_surplus`` half as wide, by 0.21 % more.  Errors of these differences are 0.1 %."""
 
+FORMER_CONSTANTS = ("TABLE_PLIES", "ENHANCED_PLIES", "ORDER_DEPTH")
+"""Names that games gave to entries of their profile until version 0.1."""
+
 PROFILES = {"default": DEFAULT, "tactical": TACTICAL}
 """The profiles that a game can choose by name."""
 
@@ -175,6 +178,11 @@ def plies_for(cls: Any, plies: int) -> int:
 
 def profile_of(cls: Any) -> Profile:
     """The profile that the game of a position class chooses; :class:`GameError` if it is none."""
+    for old in FORMER_CONSTANTS:
+        if hasattr(module_of(cls), old) or hasattr(cls, old):
+            raise GameError(
+                f"{game_name(cls)} defines {old}: write PROFILE = {{{old.lower()!r}: ...}} instead"
+            )
     chosen = getattr(cls, "PROFILE", getattr(module_of(cls), "PROFILE", DEFAULT))
     if isinstance(chosen, Profile):
         return chosen

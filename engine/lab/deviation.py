@@ -1,4 +1,4 @@
-"""How well shallow searches predict deep ones, for the verb ``deviation`` of a game.
+"""The error of shallow searches that predict deep ones, for a game's verb ``deviation``.
 
 Positions of games that the engine plays against itself, some of its moves at random, are
 searched to every depth.  The differences between the scores at two depths, of one

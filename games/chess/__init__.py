@@ -361,7 +361,7 @@ def check(position):
 
 @compiled
 def pattern(position, move):
-    """What goes where."""
+    """The piece and its square of arrival."""
     return move >> 6
 
 
@@ -415,7 +415,7 @@ def move_text(position: Position, move: int) -> str:
 
 
 def describe(position: Position, value: int) -> str:
-    """Who wins."""
+    """Name the winner."""
     if value == 0:
         return "a draw"
     winner = player((position.ply & 1) ^ (value < 0))

@@ -1,4 +1,4 @@
-"""Where pieces attack: leapers by tables, sliders by subtraction.
+"""Attacks of pieces: leapers by tables, sliders by subtraction.
 
 A slider on a line sees as far as the first piece in its way, and that one.  With the slider's
 bit *s* and the pieces *o* on the line, ``o - 2s`` borrows from the first piece above the
@@ -117,13 +117,13 @@ def king_attacks(square):
 
 @compiled
 def pawn_attacks(pawns):
-    """What pawns attack that go up."""
+    """The attacks of pawns that go up."""
     return ((pawns & NOT_A) << Bits(7) | (pawns & NOT_H) << Bits(9)) & ALL
 
 
 @compiled
 def line_attacks(slider, occupied, line):
-    """What a slider sees on a line, which is not a row; *slider* is its bit."""
+    """The squares a slider sees on a line that is not a row; *slider* is its bit."""
     pieces = occupied & line
     up = (pieces - slider - slider) & ALL
     turned = bytes_reversed(slider)

@@ -35,7 +35,7 @@ class Board(NamedTuple):
 
 
 class Attacks(NamedTuple):
-    """What a player's pieces of each kind attack, what any does, and what two do."""
+    """The attacks of a player's pieces: of each kind, of any, and of at least two."""
 
     pawns: Bits
     knights: Bits
@@ -98,7 +98,7 @@ def sides(squares):
 
 @compiled
 def pawn_attacks_down(pawns):
-    """What the other player's pawns attack: from there pawns that go up attack them."""
+    """The attacks of the other player's pawns: from there pawns that go up attack them."""
     return (pawns & NOT_A) >> Bits(9) | (pawns & NOT_H) >> Bits(7)
 
 

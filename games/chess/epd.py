@@ -32,7 +32,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """What ``id`` says, or nothing."""
+        """The text of ``id``, or nothing."""
         return " ".join(self.operations.get("id", ()))
 
     def __str__(self) -> str:

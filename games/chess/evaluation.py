@@ -1,4 +1,4 @@
-"""What a position of chess is worth, in hundredths of a pawn.
+"""The evaluation of chess, in hundredths of a pawn.
 
 The sum of features times weights (``games/chess/weights.py``), for the mover less for the other
 player, and what a small network adds to it (``games/chess/network.py``).  Each feature is written
@@ -129,21 +129,21 @@ def worth_of(position, trace, other):
 
 @compiled(inline=False)
 def alone(board, trace):
-    """What a player has whatever the other attacks; his attacks, and the danger they mean."""
+    """Terms without the opponent's attacks; the player's attacks, and their danger."""
     worth, danger, attacks = activity(board, trace)
     return worth + structure(board, trace) + shelter(board, trace), danger, attacks
 
 
 @compiled(inline=False)
 def together(board, attacks, other, danger, trace):
-    """What depends on the attacks of both players."""
+    """Terms that depend on the attacks of both players."""
     worth = threats(board, attacks, other, trace) + passed_pawns(board, attacks, other, trace)
     return worth + attack(board, attacks, other, danger, trace)
 
 
 @compiled
 def standing(board, trace):
-    """What a player's pieces are worth on their squares: his part of ``Position.placed``."""
+    """The worth of a player's pieces on their squares: that part of ``Position.placed``."""
     worth = 0
     kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
     for kind in range(6):
@@ -180,14 +180,14 @@ def phase_of(board):
 
 @compiled
 def pieces_of(board, side):
-    """What the pieces of a side are worth, but for pawns, in pawns."""
+    """The worth of a side's pieces without its pawns, in pawns."""
     minors = popcount((board.knights | board.bishops) & side)
     return 3 * minors + 5 * popcount(board.rooks & side) + 9 * popcount(board.queens & side)
 
 
 @compiled
 def scale_of(board, mine):
-    """How much of an advantage counts, in 64ths: of one of the mover, or of the other player.
+    """The share of an advantage that counts, in 64ths, for the mover's and the opponent's.
 
     Few pawns are easily lost.  Without any, a win takes a rook more than the other has; with
     bishops on squares of different colours, blocked pawns stay so.

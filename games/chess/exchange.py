@@ -1,4 +1,4 @@
-"""What a move wins at first sight, and what is left of it after all answers on its square."""
+"""The gain of a move at first sight, and after all answers on its square."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def kind_at(position, bit):
 
 @compiled
 def gain(position, move):
-    """What a move takes, and what a pawn becomes."""
+    """The worth of what a move takes, and of what a pawn becomes."""
     kind = kind_of(move)
     won = 0
     end = Bits(1) << Bits(target_of(move))

@@ -76,7 +76,7 @@ def shelter(board, trace):
 
 @compiled
 def attack(board, attacks, other, attackers, trace):
-    """What the danger is worth that the other player's king is in.
+    """The worth of the danger that the opponent's king is in.
 
     *other* are his attacks; *attackers* is what his attackers add up to.
     """
@@ -112,6 +112,6 @@ def attack(board, attacks, other, attackers, trace):
 
 @compiled
 def danger_worth(danger):
-    """What danger to the other's king is worth, of middle game and end game in one number."""
+    """The worth of danger to the opponent's king, middle game and endgame in one number."""
     danger = min(max(danger, 0), MOST_DANGER)
     return danger * danger // DANGER_UNIT + (danger // DANGER_END << 32)

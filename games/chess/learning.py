@@ -51,7 +51,7 @@ assert MOST_PIECES * MOST_INPUT * ONE < 1 << 15
 
 
 class Examples(NamedTuple):
-    """What the training sees of positions, an element or a row for each."""
+    """Training examples: of each position an element or a row."""
 
     inputs: np.ndarray
     """For each view those that are set, of int16: ``(positions, 2, MOST_PIECES)``."""

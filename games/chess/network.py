@@ -109,7 +109,7 @@ RANGES = len(_network.shifts)
 
 @compiled
 def network_score(board):
-    """What the network says, for the mover."""
+    """The output of the network, for the mover."""
     mine, theirs, kings = board.mine, board.theirs, board.kings
     flip = flipped(lowest_index(kings & mine))
     other_flip = flipped(lowest_index(kings & theirs)) ^ UPSIDE_DOWN
@@ -135,7 +135,7 @@ def network_score(board):
 
 @compiled
 def flipped(king):
-    """How to see squares so that a king is on the left half."""
+    """The mirroring of squares that brings a king to the left half."""
     return 7 if king & 4 else 0
 
 

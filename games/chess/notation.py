@@ -97,7 +97,7 @@ class Placement(NamedTuple):
 
 
 def placement_of(position: Any) -> Placement:
-    """What is on the squares of a position, and all else that FEN tells of it."""
+    """The contents of the squares, and everything else that a FEN holds."""
     black = position.ply & 1
     view = UPSIDE_DOWN * black
     boards = position[2:8]

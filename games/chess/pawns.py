@@ -1,4 +1,4 @@
-"""What pawns are worth by how they stand together, and on their way to the last row."""
+"""The worth of pawns by their structure, and on their way to the last row."""
 
 from __future__ import annotations
 

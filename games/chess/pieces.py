@@ -1,4 +1,4 @@
-"""What pieces are worth by where they can go, and what they threaten."""
+"""The worth of pieces by their mobility and their threats."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SPACE_SQUARES = (FILES[2] | FILES[3] | FILES[4] | FILES[5]) & Bits(0xFFFFFF << 8
 
 @compiled
 def activity(board, trace):
-    """What a player's pieces are worth where they are, their attacks, and what danger
+    """The worth of a player's pieces where they are, their attacks, and what danger
     they are to the other's king."""
     occupied = board.mine | board.theirs
     pawns = board.pawns & board.mine
@@ -149,7 +149,7 @@ def activity(board, trace):
 
 @compiled
 def threats(board, attacks, other, trace):
-    """What a player attacks that is worth more, or not well defended; *other* attacks as he
+    """The worth of attacks on pieces worth more, or not well defended; *other* attacks as he
     sees them."""
     theirs = board.theirs
     minors = (board.knights | board.bishops) & theirs

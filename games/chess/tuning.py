@@ -340,7 +340,7 @@ def quiet(rows):
 
 
 class Features(NamedTuple):
-    """What is counted in positions: how often each weight counts, and how sums are tapered.
+    """Counts of positions: how often each weight applies, and how sums are tapered.
 
     The weights that count in position *n* are ``index[ends[n] : ends[n + 1]]``, each
     ``count`` times: below ``LINEAR`` the mover's less the other's, then the danger to the other
@@ -463,7 +463,7 @@ def error_of(features: Features, weights: np.ndarray, slope: float, targets: np.
 
 
 def best_slope(scores: np.ndarray, results: np.ndarray) -> float:
-    """How steeply the expected result rises with the score: the likeliest (Newton's method)."""
+    """The most likely slope of the expected result over the score (Newton's method)."""
     slope = 0.004
     for _ in range(20):
         expected = 1 / (1 + np.exp(-slope * scores))
@@ -525,7 +525,7 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def targets_of(rows: np.ndarray, slope: float, share: float, later: float = 0.0) -> np.ndarray:
-    """What positions are expected to score: so much of the result, the rest of the search.
+    """The target scores of positions: a share of the result, the rest of the search.
 
     *later* is the share of what came later in that rest.
     """

@@ -128,7 +128,7 @@ GO_WORDS = {*NUMBERS, "searchmoves", "infinite", "ponder"}
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """What a ``go`` asks for, and what has been heard about it since."""
+    """A ``go``: what it asks for, and what has been heard about it since."""
 
     game: list[Any]
     """The position to think about, after those of the game that came before it."""
@@ -154,7 +154,7 @@ class Task:
 
     @property
     def is_limited(self) -> bool:
-        """Whether it ends without another command."""
+        """Return whether it ends without another command."""
         numbers = self.numbers
         limited = numbers.keys() & {"depth", "nodes", "perft"} or numbers.get("mate", 0) > 0
         return self.released.is_set() and bool(limited or self.allowance())
@@ -347,7 +347,7 @@ class Session:
         return self.game[-1 - self.game[-1].clock :]
 
     def _read_go(self, text: str) -> dict[str, Any]:
-        """What a ``go`` asks for; what is not understood is said, and left out."""
+        """Read a ``go``; what is not understood is reported and left out."""
         numbers: dict[str, int] = {}
         moves: list[int] = []
         flags = {"infinite": False, "ponder": False}
@@ -659,7 +659,7 @@ def seed_of(game: Sequence[Any]) -> int:
 
 
 def unfinished(result: SearchResult) -> Iteration:
-    """What the depth found that a limit ended: a line that is at least so good."""
+    """The finding of a depth that a limit ended: a line that is at least so good."""
     counts = result.statistics
     return Iteration(
         result.depth + 1,

@@ -338,7 +338,7 @@ def mover(position: Discs) -> str:
 
 
 def squares(position: Discs, empty: str) -> str:
-    """What is on each square, row by row: ``X``, ``O`` or *empty*."""
+    """The contents of the squares, row by row: ``X``, ``O`` or *empty*."""
     black, white = position.mine, position.theirs
     if position.white:
         black, white = white, black
@@ -381,7 +381,7 @@ def move_text(position: Discs, move: int) -> str:
 
 
 def describe(position: Discs, value: int) -> str:
-    """Who wins, and by how many discs."""
+    """Name the winner, and by how many discs."""
     if value == 0:
         return "a draw"
     winner = ("black (X)", "white (O)")[position.white ^ (value < 0)]

@@ -1,4 +1,4 @@
-"""What is known of the end of a game of Othello: stable discs, the last moves, an order.
+"""The end of a game of Othello: stable discs, the last moves, an order.
 
 Sources: stable discs bound the value, and moves that leave the other few replies come first
 (fastest first), both as in programs since M. Buro's Logistello; odd regions first, D. Parker.
@@ -166,7 +166,7 @@ def candidates(position, buffer, at):
 
 @compiled
 def order(position, move, child):
-    """What looks good and leaves few replies first.
+    """Order moves: what looks good and leaves few replies comes first.
 
     Near the end only few replies, those into corners counted twice; then odd regions.
     """
@@ -232,7 +232,7 @@ def last_two(mine, theirs, free, area, alpha, beta):
 
 
 def one_more(last: Any) -> Any:
-    """What does with one empty square more as *last* does; moves into odd regions first."""
+    """Make a solver of one more empty square than *last*; moves into odd regions first."""
 
     @compiled
     def try_all(mine, theirs, free, area, alpha, beta):

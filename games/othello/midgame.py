@@ -1,4 +1,4 @@
-"""What a search of limited depth knows of Othello, beside its evaluation."""
+"""Othello in searches of limited depth, beside its evaluation."""
 
 from __future__ import annotations
 

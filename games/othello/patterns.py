@@ -94,7 +94,7 @@ SLOTS = [place for pattern in PATTERNS.values() for place in occurrences(pattern
 
 
 def contributions() -> np.ndarray:
-    """What a row of the mover's discs adds to the words: 8 rows x 256 contents x WORDS."""
+    """The words that a row of the mover's discs adds: 8 rows x 256 contents x WORDS."""
     table = np.zeros((8, 256, WORDS), np.uint64)
     for slot, place in enumerate(SLOTS):
         for digit, square in enumerate(place):
@@ -164,7 +164,7 @@ def numbers(mine, theirs):
 
 @compiled
 def half_numbers(discs):
-    """What discs would add to the numbers if they were the mover's: three vectors of words."""
+    """The numbers that discs would add if they were the mover's: three vectors of words."""
     at = Bits(WORDS) * (discs & Bits(255))
     a = load_words(CONTRIBUTIONS, at)
     b = load_words(CONTRIBUTIONS, at + Bits(4))

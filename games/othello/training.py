@@ -485,7 +485,7 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def report(weights: np.ndarray, held: np.ndarray) -> list[str]:
-    """What error weights (in units) have, as lines of a text."""
+    """Report the error of weights (in units), as lines of a text."""
     lines = [
         "Error of positions held out, in discs (root of mean square): of the mean value, of",
         "mobility and corners alone, of the weights.",
