@@ -243,9 +243,9 @@ def _is_ours(name: str) -> bool:
 
 def _is_own_code(module: ModuleType, importer: ModuleType) -> bool:
     """Return whether a module is the game author's: not installed, not Python's, not ours."""
-    origin = getattr(module, "__file__", None)
+    origin = str(getattr(module, "__file__", None))
     top = module.__name__.partition(".")[0]
-    if not (origin or "").endswith(".py") or _is_ours(top) or top in sys.stdlib_module_names:
+    if not origin.endswith(".py") or _is_ours(top) or top in sys.stdlib_module_names:
         return False
     if top in {"games", importer.__name__.partition(".")[0]}:
         return True

@@ -399,7 +399,7 @@ def parse_position(text: str, variant: str = "") -> Position:
     if number := re.fullmatch("960:([0-9]{1,9})", said):
         return set_up(chess960(int(number[1])))
     if "/" not in said.partition(" ")[0]:
-        return play_texts(start(), moves_in(said), said)  # type: ignore[no-any-return]
+        return play_texts(start(), moves_in(said), said)
     placement = parse_fen(said)
     position = set_up(placement)
     refuse_impossible(position, placement.passant)

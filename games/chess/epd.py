@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from engine import PositionError
-from games.chess import Position, parse_move, parse_position, position_text
-from games.chess.notation import operations_in, parse_counter
+from games.chess import Position, parse_position, position_text
+from games.chess.notation import operations_in, parse_counter, parse_move
 
 __all__ = ["Record", "parse_record"]
 

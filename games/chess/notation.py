@@ -347,7 +347,7 @@ def chess960(number: int) -> Placement:
     put(row, first, "n")
     for letter in "rkr":
         put(row, 0, letter)
-    pieces = {}
+    pieces: dict[int, str] = {}
     for file, letter in enumerate(row):
         pieces |= {file: letter.upper(), 8 + file: "P", 48 + file: "p", 56 + file: letter}
     rooks = [file for file in range(8) if row[file] == "r"]

@@ -37,15 +37,14 @@ from engine.kernels.clock import Clock
 from engine.kernels.solver import solve_batch
 from engine.search.running import Limits
 from games.othello import (
-    PASS,
     Discs,
     Position,
-    empties,
     move_text,
     parse_position,
     play_text,
     start,
 )
+from games.othello.discs import PASS, empties
 
 __all__ = ["Session", "main", "read_game"]
 
