@@ -18,7 +18,7 @@ settings.load_profile("cutnode")
 
 if coverage.Coverage.current() is not None:
     # Lines count where they stand, not where plain Python would be faster.
-    interpreter.simplified = lambda function, names: function.__code__
+    interpreter.folded = lambda function, names: function.__code__
 
 SEARCHING = os.path.join("engine", "search", "")
 """The folder of the Python that drives searches."""
@@ -51,5 +51,8 @@ def interrupt_soon():
         if not done.wait(0.2):
             signal.pthread_kill(main, signal.SIGINT)
 
+    # The processes of pytest-xdist ignore Ctrl-C.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield lambda waiting=True: threading.Thread(target=interrupt, args=[waiting]).start()
     done.set()
+    signal.signal(signal.SIGINT, handler)

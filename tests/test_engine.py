@@ -290,7 +290,7 @@ def test_an_interrupted_depth_may_find_a_better_move(engine):
 @compiled_only
 def test_a_stop_ends_a_search_at_once(engine):
     def stop(iteration):
-        if iteration.depth == 5:
+        if iteration.depth == 6:
             threading.Timer(0.1, engine.stop).start()
 
     result = engine.search(EMPTY, depth=60, progress=stop)
