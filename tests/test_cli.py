@@ -533,7 +533,7 @@ BAD_INPUT = {
     ("solve", ""): "there is no game ''; games are breakthrough",
     ("solve", ".."): "there is no game '..'",
     ("solve", "no_such.game"): "cannot load 'no_such.game': No module named 'no_such'",
-    ("solve", "os.path"): "os.path is not a game: it does not define start",
+    ("solve", "os.path"): "os.path is not a game: it does not define moves",
     ("solve", "no_such_game.py"): "there is no file 'no_such_game.py'",
     ("show", "connect4:9x9"): "a board of 9x9 does not fit",
     ("show", "connect4:large"): "'large' is not a board size; write WIDTHxHEIGHT",
@@ -658,8 +658,8 @@ BROKEN = {
     ),
     "function": (
         RULE,
-        f"{RULE}    return rows(position)\n",
-        ".outcome does not compile: Untyped global name 'rows'",
+        f"{RULE}    return move_text(position, 0)\n",
+        ".outcome does not compile: Untyped global name 'move_text'",
     ),
     "result": (
         RULE,
