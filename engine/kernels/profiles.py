@@ -66,8 +66,8 @@ class Profile:
     the nodes of 0.75; 0.5: 0.8 times, and fewer of the exact search's moves."""
 
     reduction_terms: int = 0
-    """1: what is known of the node and the move changes reductions.  0: they are as above outside
-    the principal variation, and none in it."""
+    """1: what is known of the node and the move changes reductions, in games that define ``gain``.
+    0, and in all others: they are as above outside the principal variation, and none in it."""
 
     history_share: int = 8192
     cut_reduction: int = 1

@@ -428,8 +428,8 @@ def reduction_terms(move, move_pattern, won, reduction, ply, mover, search):
 
 @compiled
 def lmr_reduction(
-    move, move_pattern, won, depth, new_depth, extra, ply, mover, searched, in_pv, in_check,
-    improving, search,
+    position, move, move_pattern, won, depth, new_depth, extra, ply, mover, searched, in_pv,
+    in_check, improving, search,
 ):  # fmt: skip
     """By how many plies a late move is searched less deep; 0 for early and extended ones."""
     if not search.use_late_move_reductions or depth < search.reduction_depth:
@@ -439,7 +439,7 @@ def lmr_reduction(
     reduction = search.lmr_reductions[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
     # The table grows with depth and number; the terms take off where more is at stake, and
     # add where a cutoff is expected anyway.
-    if search.reduction_terms:
+    if knows_gains(position) and search.reduction_terms:
         reduction += np.int64(not improving) - np.int64(in_pv) - np.int64(in_check)
         reduction += search.cut_reduction * search.cut_node[ply]
         reduction = reduction_terms(move, move_pattern, won, reduction, ply, mover, search)
@@ -462,13 +462,6 @@ def child_address(child, ranked, actions, top, depth, enhanced, search):
         slot = (top + ranked_number(ranked)) * (width(child) + 1)
         return Bits(search.children[slot + width(child)])
     return address(child, actions, search)
-
-
-@compiled
-def child_node(low, high, again, depth, ply, steps, actions, end, move):
-    """The node of a child; its window is turned round if the other player moves there."""
-    alpha, beta = (low, high) if again else (-high, -low)
-    return Node(alpha, beta, depth, ply + 1, steps, actions, end, move)
 
 
 @compiled
@@ -524,8 +517,7 @@ def search_node(
     if over:
         return value
 
-    # Step 3. Mate-distance pruning: no win from here on is quicker than the next move, and no loss
-    # quicker than now.
+    # Step 3. Mate-distance pruning: wins are no quicker than the next move, and losses than now.
     if search.use_mate_distance and search.step:
         alpha = max(alpha, ply - search.win)
         beta = min(beta, search.win - ply - 1)
@@ -684,8 +676,8 @@ def search_node(
         # Step 17. Late move reductions.
         move_pattern = pattern_of(position, move)
         reduction = lmr_reduction(
-            move, move_pattern, won, depth, new_depth, extra, ply, mover, searched, in_pv, in_check,
-            improving, search,
+            position, move, move_pattern, won, depth, new_depth, extra, ply, mover, searched, in_pv,
+            in_check, improving, search,
         )  # fmt: skip
         search.patterns[ply + 2] = move_pattern
 
@@ -698,16 +690,17 @@ def search_node(
         if shared:
             mark(table, deferral_word(position, ranked, top, depth, search), True)
         while True:
-            child_depth = new_depth - reduction
+            plies = new_depth - reduction
             search.cut_node[ply + 1] = np.int64(reduction > 0 or (null_window and not cut_node))
-            if child_depth <= 0 and not search.use_quiescence:
+            if plies <= 0 and not search.use_quiescence:
                 value = leaf_score(child, evaluation, ply + 1, child_steps, search)
-            else:
-                below = child_node(
-                    low, high, again, child_depth, ply, child_steps, child_actions, end, move
-                )
+                value = value if again else -value
+            elif again:
+                below = Node(low, high, plies, ply + 1, child_steps, child_actions, end, move)
                 value = search_node(child, evaluation, child_word, below, search, table)
-            value = value if again else -value
+            else:
+                below = Node(-high, -low, plies, ply + 1, child_steps, child_actions, end, move)
+                value = -search_node(child, evaluation, child_word, below, search, table)
             if search.stop != RUNNING:
                 break
             if reduction > 0 and value > alpha:
