@@ -189,7 +189,7 @@ def user_search(name: str, kind: str) -> Any:
     else:
         techniques = choose(type(load_game(WRITTEN).start()), None, exact=True)
         if kind == "no table":
-            techniques -= {"table", "enhanced"}
+            techniques -= {"table", "enhanced_cutoffs"}
         engine = Searcher(start, evaluation=nothing, techniques=techniques)
 
         def plain() -> Any:

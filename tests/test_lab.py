@@ -65,7 +65,7 @@ def test_rows_add_techniques_in_turn_and_take_each_away(study):
         *(f"+ {name}" for name in FEW),
         *(f"- {name}" for name in FEW),
     ]
-    assert set(study.notes) >= {"- table is also without enhanced, which needs it."}
+    assert set(study.notes) >= {"- table is also without enhanced_cutoffs, which needs it."}
 
 
 def test_rows_have_no_figures_but_those_of_the_columns(study):
@@ -83,7 +83,7 @@ def test_counts_are_those_of_the_searches(study):
     sets = {
         "search": (),
         "+ deepening": ("table", "deepening"),
-        "+ reduction": FEW,
+        "+ late_move_reductions": FEW,
         "- table": ("deepening", "killers", "late_move_reductions"),
         "- killers": ("table", "deepening", "enhanced_cutoffs", "late_move_reductions"),
     }
@@ -97,8 +97,8 @@ def test_gains_follow_from_the_counts(study):
     nodes = {step: row["nodes"] for step, row in rows.items()}
     assert rows["alpha-beta"]["gain"] == nodes["minimax"] / nodes["alpha-beta"]
     assert rows["+ table"]["gain"] == nodes["search"] / nodes["+ table"]
-    assert rows["- killers"]["gain"] == nodes["- killers"] / nodes["+ reduction"]
-    assert rows["+ reduction"]["fewer"] == nodes["alpha-beta"] / nodes["+ reduction"]
+    assert rows["- killers"]["gain"] == nodes["- killers"] / nodes["+ late_move_reductions"]
+    assert rows["+ late_move_reductions"]["fewer"] == nodes["alpha-beta"] / nodes["+ late_move_reductions"]
     assert rows["+ table"]["ebf"] == nodes["+ table"] ** (1 / 9)
     for row in study.rows:
         assert row["seconds"] > 0 and row["rate"] > 0
@@ -107,7 +107,7 @@ def test_gains_follow_from_the_counts(study):
 
 def test_exact_sets_always_agree_with_the_exact_result(study):
     for step, row in steps(study).items():
-        if not step.startswith("- ") and step != "+ reduction":
+        if not step.startswith("- ") and step != "+ late_move_reductions":
             assert row["value"] == 1
             assert row.get("move", 1) == 1
 
@@ -129,7 +129,7 @@ def test_agreement_of_selective_techniques():
         exact = {move: -minimax(play(position, move), 4).value for move in legal_moves(position)}
         values += result.value == minimax(position, 5).value
         moves += exact[result.best_move] == max(exact.values())
-    row = steps(study)["+ late"]
+    row = steps(study)["+ late_move_pruning"]
     assert (row["value"], row["move"]) == (values / len(SOME), moves / len(SOME))
 
 
@@ -341,7 +341,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
 
     @contextlib.contextmanager
     def progress_bar(labelled):
-        yield lambda done, of, now: timer.start() if now == "+ enhanced" else None
+        yield lambda done, of, now: timer.start() if now == "+ enhanced_cutoffs" else None
 
     monkeypatch.setattr("engine.cli.lab.progress_bar", progress_bar)
     result = cutnode("lab", "ablation", "tictactoe", "--depth", 9, "--runs", 99, "--json")
@@ -360,7 +360,7 @@ def test_interrupted_ablation_has_the_rows_before():
             raise KeyboardInterrupt
 
     study = ablation([TICTACTOE.start()], 3, techniques=FEW, runs=1, progress=progress)
-    assert [row["step"] for row in study.rows][-2:] == ["+ deepening", "+ enhanced"]
+    assert [row["step"] for row in study.rows][-2:] == ["+ deepening", "+ enhanced_cutoffs"]
     assert study.notes[-1] == INTERRUPTED
 
 
@@ -430,7 +430,7 @@ def test_without_matplotlib(study, tmp_path, monkeypatch):
 def test_plots(tmp_path, experiment, kind):
     pytest.importorskip("matplotlib")
     file = tmp_path / f"plot.{kind}"
-    arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late", "--runs", 1)
+    arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late_move_pruning", "--runs", 1)
     assert cutnode("lab", experiment, *arguments, "--plot", file).exit_code == 0
     data = file.read_bytes()
     assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])
