@@ -237,6 +237,7 @@ def test_searches_without_a_table_do_not_share_one():
     ],
 )
 def test_interrupt_is_heard_between_short_calls(reason, interrupt_soon):
+    reason()  # compiles
     interrupt_soon(waiting=False)
     heard, until = False, time.perf_counter() + 60
     try:
