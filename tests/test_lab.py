@@ -98,7 +98,10 @@ def test_gains_follow_from_the_counts(study):
     assert rows["alpha-beta"]["gain"] == nodes["minimax"] / nodes["alpha-beta"]
     assert rows["+ table"]["gain"] == nodes["search"] / nodes["+ table"]
     assert rows["- killers"]["gain"] == nodes["- killers"] / nodes["+ late_move_reductions"]
-    assert rows["+ late_move_reductions"]["fewer"] == nodes["alpha-beta"] / nodes["+ late_move_reductions"]
+    assert (
+        rows["+ late_move_reductions"]["fewer"]
+        == nodes["alpha-beta"] / nodes["+ late_move_reductions"]
+    )
     assert rows["+ table"]["ebf"] == nodes["+ table"] ** (1 / 9)
     for row in study.rows:
         assert row["seconds"] > 0 and row["rate"] > 0

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-
-sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
-
-from peers import main
 
 from benchmarks.peers import comparison
 from benchmarks.peers.comparison import compare_peers, draw, reference
 from benchmarks.peers.packages import PEERS
 from benchmarks.peers.programs import Count, Found, Program, Work
 from benchmarks.peers.rules import EMPTY, MUTABLE, RULES, has_four, score_of
+from benchmarks.studies.peers import main
 from engine import CutnodeError, load_game
 from engine.compiler.jit import jit_enabled
 from engine.contract.legal import legal_moves
