@@ -122,12 +122,12 @@ def play(position, move):
     seeds = seeds_in(position.mine, move)
     mine = position.mine ^ (seeds << Bits(8 * move))
     theirs = position.theirs
-    last = (Bits(move) + seeds) % position.CELLS
-    if seeds >= position.CELLS:
-        laps = seeds // position.CELLS
+    last = (Bits(move) + seeds) % position.LAP
+    if seeds >= position.LAP:
+        laps = seeds // position.LAP
         mine += laps * ones(size) + (laps << (Bits(8) * size))
         theirs += laps * ones(size)
-        seeds %= position.CELLS
+        seeds %= position.LAP
     near = min(seeds, size - Bits(move))
     mine += ones(near) << Bits(8 * move + 8)
     across = min(seeds - near, size)
@@ -306,7 +306,7 @@ def moves_to_store(position):
     count = 0
     for house in range(position.HOUSES):
         distance = Bits(position.HOUSES - house)
-        count += seeds_in(position.mine, house) % position.CELLS == distance
+        count += seeds_in(position.mine, house) % position.LAP == distance
     return count
 
 
@@ -350,7 +350,7 @@ def board(houses: int, seeds: int, empty: bool) -> dict[str, Any]:
         "HOUSES": houses,
         "SEEDS": everything,
         "BEGINNING": Bits(seeds * ones(houses)),
-        "CELLS": Bits(2 * houses + 1),
+        "LAP": Bits(2 * houses + 1),
         "EMPTY": empty,
         "ROW": Bits((1 << 8 * houses) - 1),
         "EXACT": everything + 2 * houses + 1 < 64,

@@ -141,9 +141,10 @@ def test_empty_boards(variant, winner):
 
 def plies_to_the_end(empty, value):
     """How many moves the game takes, by the value of the empty board."""
+    cells = len(empty.CELLS.places)
     if value == 0:
-        return empty.CELLS
-    own = [ply for ply in range(1, empty.CELLS + 1) if (ply % 2 == 1) == (value > 0)]
+        return cells
+    own = [ply for ply in range(1, cells + 1) if (ply % 2 == 1) == (value > 0)]
     return own[-abs(value)]
 
 
