@@ -100,6 +100,7 @@ def rows_of(positions):
     return rows
 
 
+@pytest.mark.slow
 def test_the_tuner_sees_what_the_search_sees():
     features = tuning.features_of(rows_of(POSITIONS))
     scores, gradient = np.zeros(len(POSITIONS)), np.zeros((SIZE, 2))
@@ -317,6 +318,7 @@ def test_the_slope_is_the_likeliest():
     assert tuning.best_slope(scores, results) == pytest.approx(0.007, rel=0.05)
 
 
+@pytest.mark.slow
 def test_positions_where_something_hangs_are_not_quiet():
     boards = (
         "4k3/8/8/3q4/4P3/8/8/4K3",

@@ -16,7 +16,7 @@ from games import connect4, tictactoe
 
 TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
 GAMES = ["engine.cli.template", *game_names(), *TOYS]
-COMPILED = ("tictactoe", "connect4", "toys.race")
+COMPILED = ("tictactoe", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
 DEAREST = ("chess", "othello")
 """Those whose kernels take longest to compile; their own tests search them."""

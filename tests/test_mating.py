@@ -237,6 +237,7 @@ def split(rank):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("letter", "directions", "longest"), [("Q", QUEEN_STEPS, 10), ("R", ROOK_STEPS, 16)]
 )

@@ -80,7 +80,7 @@ def test_table_is_used_where_the_work_is(game, plies):
 
 
 @compiled_only
-@pytest.mark.parametrize("name", ["", "3"])
+@pytest.mark.parametrize("name", ["", pytest.param("3", marks=pytest.mark.slow)])
 def test_extra_turns(name):
     """Dots and boxes: who completes a box moves again."""
     start = boxes.start(name)
@@ -90,6 +90,7 @@ def test_extra_turns(name):
     assert end_of(start, result.pv) == result.value
 
 
+@pytest.mark.slow
 def test_turns_of_two_actions():
     start = isola.start()
     value = analyse(start).value if jit_enabled() else None
