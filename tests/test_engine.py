@@ -460,7 +460,7 @@ def test_selective_search_finds_the_win():
 
 @compiled_only
 def test_repetition_is_a_draw():
-    engine = Searcher(duel.start(), table=1)
+    engine = Searcher(duel.Position(), table=1)
     assert engine.search(duel.Position(0, 2, False), depth=20).value == 0
 
 

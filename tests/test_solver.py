@@ -91,7 +91,7 @@ def test_extra_turns(name):
 
 
 def test_turns_of_two_actions():
-    start = isola.start()
+    start = isola.Position()
     value = analyse(start).value if jit_enabled() else None
     for move in legal_moves(start)[:2]:
         child = play(start, move)
