@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine import legal_moves, load_game
 from engine.contract.notation import notation_of
-from engine.contract.verbs import chance, chance_outcome, order, outcome, play
+from engine.contract.verbs import chance, chance_outcome, moves_again, order, outcome, play
 
 VARIANTS = {
     "breakthrough": ("", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5"),
@@ -65,6 +65,17 @@ def random_positions(name, *variants):
 def reached(name, *variants):
     """A strategy: positions of a shipped game that random play reaches."""
     return st.deferred(lambda: st.sampled_from(random_positions(name, *variants)))
+
+
+def final_value(position):
+    """The value of a position by the rules alone, in a game without chance."""
+    over, value = outcome(position)
+    if over:
+        return value
+    return max(
+        final_value(child) if moves_again(position, child) else -final_value(child)
+        for child in following(position)
+    )
 
 
 def moves_by(verb, position):

@@ -53,7 +53,8 @@ def exchanged(position):
 # Values
 
 
-MARKS = {"2x6": [], "5x5": [pytest.mark.slow]}
+SMALLEST = "2x6"
+MARKS = {SMALLEST: [], "5x5": [pytest.mark.slow]}
 
 
 @pytest.mark.parametrize(
@@ -68,9 +69,11 @@ MARKS = {"2x6": [], "5x5": [pytest.mark.slow]}
     ],
 )
 def test_boards(variant, winner):
-    if variant != "2x6" and not jit_enabled():
+    """The smallest in plain Python, which takes less than to compile the solver."""
+    if variant != SMALLEST and not jit_enabled():
         pytest.skip("many nodes")
-    assert solve(start(variant), weak=True).value == winner
+    game = load_game(f"breakthrough:{variant}", plain=variant == SMALLEST)
+    assert solve(game.start(), weak=True).value == winner
 
 
 @pytest.mark.slow

@@ -107,15 +107,20 @@ def test_ordered_values_are_known(variant):
             assert position.value == value(position)
 
 
+def plain_roots(count):
+    """Small trees in plain Python, which takes less than to compile a search of them."""
+    names = (f"uniform:5x4,ordered=60,noise=30,seed={seed}" for seed in range(count))
+    return [load_game(name, plain=True).start() for name in names]
+
+
 def test_ordered_values_are_minimax_values():
-    for seed in range(20):
-        root = start(f"5x4,ordered=60,noise=30,seed={seed}")
+    for root in plain_roots(20):
         assert root.value == minimax(root).value == alphabeta(root).value
         assert {minimax(root, depth).value for depth in range(4)} != {root.value}
 
 
 def test_solver_finds_the_values():
-    roots = [start(f"5x4,ordered=60,noise=30,seed={seed}") for seed in range(20)]
+    roots = plain_roots(20)
     assert solve_many(roots).values.tolist() == [root.value for root in roots]
 
 
