@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from positions import VARIANTS, following, random_positions
 
 from engine import PositionError, game_names, legal_moves, load_game
-from engine.contract.dispatch import defines
 from engine.contract.notation import notation_of
 from engine.contract.variants import variants_of
 from engine.contract.verbs import (
@@ -37,12 +36,6 @@ LONGEST_MESSAGE = 300
 """The characters that a message about a text may have, however long the text is."""
 
 games = pytest.mark.parametrize("name", game_names())
-
-
-def games_with(*verbs):
-    """Of the shipped games those that define some verbs."""
-    names = [n for n in game_names() if all(defines(type(load_game(n).start()), v) for v in verbs)]
-    return pytest.mark.parametrize("name", names)
 
 
 def cases(file, fields):
@@ -195,17 +188,15 @@ TEXTS = {
 }
 """Texts that are nearly positions."""
 
-
-TEXTS_OF_ANY = st.text(max_size=80) | st.text("0123456789xXoO./-, \n\t", max_size=80)
+ANY_TEXTS = st.text(max_size=80) | st.text("0123456789xXoO./-, \n\t", max_size=80)
 
 
 @games
 def test_text_is_a_position_or_an_error(name):
     game = load_game(name).notation
-
     for variant, text in itertools.product(VARIANTS[name], NONSENSE):
         assert_read_or_refused(game, text, variant)
-    given(TEXTS_OF_ANY | TEXTS.get(name, st.nothing()))(
+    given(ANY_TEXTS | TEXTS.get(name, st.nothing()))(
         lambda text: assert_read_or_refused(game, text)
     )()
 
@@ -251,16 +242,23 @@ def test_text_is_a_legal_move_or_an_error(name):
 
 PARTS = ("8x6", "random", "ordered", "ordered=", "noise=5", "seed=", "empty", "finkel", "-", ",")
 
-
-@games
-@given(
+ANY_VARIANTS = (
     st.text(max_size=8)
     | st.from_regex(r"\d{1,3}x\d{1,3}", fullmatch=True)
     | st.lists(st.sampled_from(PARTS)).map("".join)
-    | st.sampled_from((*NONSENSE, "9" * 5000 + "x1", "1000x1000"))
 )
-def test_variant_is_a_first_position_or_an_error(name, variant):
+
+
+@games
+def test_variant_is_a_first_position_or_an_error(name):
     game = load_game(name).notation
+    for variant in (*NONSENSE, "9" * 5000 + "x1", "1000x1000"):
+        assert_start_or_refused(game, variant)
+    given(ANY_VARIANTS)(lambda variant: assert_start_or_refused(game, variant))()
+
+
+def assert_start_or_refused(game, variant):
+    """That a variant has a first position that can be written, or is refused in a few words."""
     try:
         start = game.start(variant)
     except PositionError as error:
@@ -381,7 +379,11 @@ def test_keys_tell_positions_apart(name):
         assert all(0 <= key(met) < 1 << 64 for met in found)
 
 
-@games_with("plies_left")
+LIMITED = ["breakthrough", "connect4", "kalah", "skirmish", "uniform"]
+"""The games that know from the first position on how long they can last."""
+
+
+@pytest.mark.parametrize("name", [*LIMITED, "othello"])
 def test_plies_left_become_fewer(name):
     for position in some(name, 60):
         assert plies_left(position) <= type(position).MAX_PLIES
@@ -389,7 +391,7 @@ def test_plies_left_become_fewer(name):
             assert plies_left(child) < plies_left(position)
 
 
-@pytest.mark.parametrize("name", ["breakthrough", "connect4", "kalah", "skirmish", "uniform"])
+@pytest.mark.parametrize("name", LIMITED)
 def test_longest_games(name):
     for variant in VARIANTS[name]:
         start = load_game(f"{name}:{variant}").start()
