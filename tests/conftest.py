@@ -34,6 +34,14 @@ def waits_for_a_search(thread):
     return frame is not None
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts():
+    """Ctrl-C as at a terminal: a shell's background jobs and pytest-xdist ignore it."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
 @pytest.fixture
 def interrupt_soon():
     """A function that sends Ctrl-C to the main thread soon after it begins to wait for a search.
@@ -51,8 +59,5 @@ def interrupt_soon():
         if not done.wait(0.2):
             signal.pthread_kill(main, signal.SIGINT)
 
-    # The processes of pytest-xdist ignore Ctrl-C.
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield lambda waiting=True: threading.Thread(target=interrupt, args=[waiting]).start()
     done.set()
-    signal.signal(signal.SIGINT, handler)

@@ -71,7 +71,7 @@ def test_result_is_immutable():
         result.table.probes = 0
 
 
-@pytest.mark.parametrize("position", [LATE, boxes.start("3") if jit_enabled() else LATE])
+@pytest.mark.parametrize("position", [LATE, boxes.start() if jit_enabled() else LATE])
 def test_result_is_pickled(position):
     result = analyse(position)
     again = pickle.loads(pickle.dumps(result))
@@ -377,6 +377,7 @@ def test_games_that_the_solver_does_not_take():
         solve_many([duel.Position()])
 
 
+@pytest.mark.slow
 @compiled_only
 def test_longer_than_the_game_said(tmp_path):
     source = Path(load_game("tictactoe").module.__file__).read_text()

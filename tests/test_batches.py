@@ -229,12 +229,12 @@ def test_alike_positions_are_done_once():
 
 @compiled_only
 def test_a_batch_of_searches_is_that_of_an_engine():
-    small = load_game("connect4:5x4")
-    generator, positions = random.Random(3), [small.start()]
+    game = load_game("connect4")
+    generator, positions = random.Random(3), [game.start()]
     for _ in range(40):
         choices = legal_moves(positions[-1])
         positions.append(
-            play(positions[-1], generator.choice(choices)) if choices else small.start()
+            play(positions[-1], generator.choice(choices)) if choices else game.start()
         )
     one, two = (run_batch(positions, "search", depth=6, threads=n, table=2) for n in (1, 2))
     assert np.array_equal(one.rows, two.rows)

@@ -14,7 +14,8 @@ from random import Random
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from toys import gamble, pig, race
+from toys import gamble, race
+from toys import pig as compiled_pig
 
 from engine import (
     Evaluation,
@@ -55,6 +56,8 @@ from games import ur
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
+pig = load_game("toys.pig", plain=True).module
+
 
 def some_gambles(cls, count, repeating=True):
     random = Random(2)
@@ -69,14 +72,14 @@ POSITIONS = {
     "decisive": some_gambles(gamble.Decisive, 12),
 }
 POSITIONS["race"][3] = race.Position(2, 0, 0)
-POSITIONS["pig"] = [pig.Position(*fields) for fields in POSITIONS["pig"]]
+POSITIONS["pig"] = [compiled_pig.Position(*fields) for fields in POSITIONS["pig"]]
 
 DEPTHS = {"turns": range(5), "actions": range(7)}
 """A turn is up to two actions, so its trees are larger."""
 
 PARAMETERS = (
-    *("race", "pig"),
-    *(pytest.param(name, marks=pytest.mark.slow) for name in ("gamble", "decisive")),
+    "race",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("pig", "gamble", "decisive")),
 )
 
 
@@ -234,9 +237,10 @@ def test_star_techniques_save_nodes(depth):
     assert nodes[2] < nodes[1] < nodes[0]
 
 
+@pytest.mark.slow
 @compiled_only
 def test_faster_mode_takes_deeper_entries():
-    table = Table(4)
+    pig, table = compiled_pig, Table(4)
     shared = {"table": table, "depth_in": "actions"}
     exact, fast = (Searcher(pig.Position(), exact=exact, **shared) for exact in (True, False))
     assert (exact.exact, fast.exact) == (True, False)
@@ -310,6 +314,7 @@ def test_wins_are_proven(engine):
     assert (result.value, result.proven, result.meaning()) == (0.5, True, "proven")
 
 
+@pytest.mark.slow
 @compiled_only
 def test_seed_chooses_among_equal_moves():
     engine = Searcher(gamble.start(), table=1, exact=True, depth_in="actions")
@@ -331,8 +336,10 @@ def test_seed_chooses_among_equal_moves():
 # Limits
 
 
+@pytest.mark.slow
 @compiled_only
 def test_limits():
+    pig = compiled_pig
     engine = Searcher(pig.Position(), table=1, techniques=("deepening", "order", "star1"))
     result = engine.search(pig.Position(), nodes=50_000)
     assert (result.reason, result.nodes <= 50_000, result.depth > 2) == ("node limit", True, True)
@@ -348,12 +355,11 @@ def test_limits():
     assert engine.search(pig.Position(), depth=60).reason == "stopped"
 
 
-@compiled_only
 def test_same_limits_same_nodes(engine):
     found = []
     for _ in range(2):
         engine.clear()
-        found.append(engine.search(pig.Position(), depth=9).nodes)
+        found.append(engine.search(pig.Position(), depth=4).nodes)
     assert found[0] == found[1]
 
 
@@ -403,6 +409,7 @@ FAULTS = (
 )
 
 
+@pytest.mark.slow
 @compiled_only
 def test_debug_finds_what_breaks_the_contract(tmp_path):
     source = Path(race.__file__).read_text()

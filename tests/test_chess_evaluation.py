@@ -52,7 +52,7 @@ def played(seed, plies):
 
 
 BOARD = tuning.BOARD
-POSITIONS = [position for seed in range(8) for position in list(played(seed, 120))[::3]]
+POSITIONS = [position for seed in range(4) for position in list(played(seed, 120))[::3]]
 
 
 def value(board, mover="w"):

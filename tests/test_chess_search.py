@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from engine import Searcher, legal_moves, minimax
+from engine import Searcher, legal_moves, load_game, minimax
 from engine.contract.verbs import drawn, exchange, gain, noisy, outcome, play, recurrence
 from engine.kernels.scores import WIN
 from games.chess import Position, parse_move, parse_position, position_text, start
@@ -46,12 +46,22 @@ ENDINGS = (
 
 
 @pytest.mark.parametrize("fen", ENDINGS)
+def test_exact_search_is_minimax_in_endings_in_plain_python(fen):
+    position = load_game("chess", plain=True).parse(fen)
+    exact = Searcher(position, table=1, exact=True)
+    for depth in (1, 2):
+        assert exact.search(position, depth=depth).value == minimax(position, depth).value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fen", ENDINGS)
 def test_exact_search_is_minimax_in_endings(exact, fen):
     position = parse_position(fen)
     for depth in (1, 2, 3, 4):
         assert exact.search(position, depth=depth).value == minimax(position, depth).value
 
 
+@pytest.mark.slow
 def test_exact_search_is_minimax_after_random_games(exact):
     random = Random(5)
     for _ in range(20):
@@ -145,18 +155,21 @@ def test_exchanges_are_those_of_a_slow_count():
 # Checks, draws, and the game so far
 
 
+@pytest.mark.slow
 def test_quiescence_answers_checks(engine):
     """A capture that lets the other side mate is seen with a depth of 1."""
     mated = parse_position("6k1/5ppp/8/8/8/8/5PPP/1r2R1K1 w - - 0 1")  # Rxb1, or be mated
     assert engine.search(mated, depth=1).best_move == parse_move(mated, "Rxb1")
 
 
+@pytest.mark.slow
 def test_a_mate_is_scored_by_its_distance(engine):
     position = parse_position("7k/8/5K2/6Q1/8/8/8/8 w - - 0 1")
     result = engine.search(position, depth=6)
     assert result.value == WIN - 1 and result.proven
 
 
+@pytest.mark.slow
 def test_fifty_moves_are_a_draw_but_for_a_mate(engine):
     mate = parse_position("7k/5Q2/6K1/8/8/8/8/8 w - - 99 90")
     assert engine.search(mate, depth=3).value == WIN - 1
@@ -167,6 +180,7 @@ def test_fifty_moves_are_a_draw_but_for_a_mate(engine):
     assert engine.search(over, depth=3).best_move is not None
 
 
+@pytest.mark.slow
 def test_a_bare_minor_piece_is_worth_nothing(engine):
     position = parse_position("8/8/4k3/8/8/3BK3/8/8 w - - 0 1")
     assert drawn(position)
@@ -180,6 +194,7 @@ def line_of(position, *texts):
     return positions
 
 
+@pytest.mark.slow
 def test_a_third_repetition_is_a_draw_and_a_second_is_not_yet(engine):
     """White, to move, is a queen ahead; what he can come back to is what was there before."""
     before = parse_position("6k1/8/8/8/8/8/1Q6/K7 w - - 0 1")

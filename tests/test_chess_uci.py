@@ -41,6 +41,9 @@ MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
+searching = pytest.mark.slow
+"""Compiles the search of chess, which takes half a minute."""
+
 
 class Talk:
     """A session that is fed line by line, and what it says."""
@@ -271,6 +274,7 @@ def test_strength_rises_with_elo():
 # Sessions
 
 
+@searching
 def test_it_searches_to_a_depth(talk):
     answer = talk.go("position startpos moves e2e4", "go depth 6")
     told = [fields(line) for line in answer if line.startswith("info depth")]
@@ -281,6 +285,7 @@ def test_it_searches_to_a_depth(talk):
     assert moves_in(answer)[0] == last["pv"][0]
 
 
+@searching
 def test_nodes_are_a_limit_and_searches_repeat(talk):
     answers = []
     for _ in range(2):
@@ -292,12 +297,14 @@ def test_nodes_are_a_limit_and_searches_repeat(talk):
     assert answers[0] == answers[1]
 
 
+@searching
 def test_one_node_gives_a_move(talk):
     assert moves_in(talk.go("go nodes 1"))[0]
     assert moves_in(talk.go("go movetime 0"))[0]
     assert moves_in(talk.go("go wtime -100 btime 5"))[0]
 
 
+@searching
 def test_several_lines(talk):
     talk.send("setoption name MultiPV value 3")
     told = [fields(line) for line in talk.go("go depth 5")[:-1]]
@@ -308,12 +315,14 @@ def test_several_lines(talk):
     assert scores == sorted(scores, reverse=True)
 
 
+@searching
 def test_only_some_moves(talk):
     answer = talk.go("go depth 4 searchmoves a2a3 h2h3")
     assert {fields(line)["pv"][0] for line in answer[:-1]} <= {"a2a3", "h2h3"}
     assert moves_in(answer)[0] in ("a2a3", "h2h3")
 
 
+@searching
 def test_mates_are_found(talk):
     talk.send(f"position fen {MATE_IN_2}")
     answer = talk.go("go mate 2")
@@ -324,6 +333,7 @@ def test_mates_are_found(talk):
     assert moves_in(answer)[0] in ("b6a7", "a1a2") and "mate" not in fields(answer[-2])
 
 
+@searching
 @pytest.mark.parametrize(
     ("text", "score"),
     [("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate 0"), ("7k/8/6QK/8/8/8/8/8 b - - 0 1", "cp 0")],
@@ -333,6 +343,7 @@ def test_finished_games_have_no_move(talk, text, score):
     assert answer == [f"info depth 0 score {score}", "bestmove (none)"]
 
 
+@searching
 def test_draws_by_rule_have_a_move_all_the_same(talk):
     assert (
         talk.go("position fen 4k3/8/8/8/8/8/8/R3K3 w Q - 100 90", "go depth 3")[-1]
@@ -342,6 +353,7 @@ def test_draws_by_rule_have_a_move_all_the_same(talk):
     assert talk.go(f"position startpos moves {shuffle}", "go depth 3")[-1] != "bestmove (none)"
 
 
+@searching
 def test_a_repetition_of_the_game_is_seen(talk):
     """A move to what has occurred twice is a draw, though white has a queen more."""
     game = "position fen 7k/8/8/8/8/8/8/KQ6 w - - 0 1 moves"
@@ -352,6 +364,7 @@ def test_a_repetition_of_the_game_is_seen(talk):
     assert fields(answer[0])["cp"] == "0"
 
 
+@searching
 def test_it_thinks_until_it_is_told_to_stop(talk):
     talk.send("go infinite")
     talk.until("info depth 4 ")
@@ -365,17 +378,20 @@ def test_it_thinks_until_it_is_told_to_stop(talk):
     assert talk.go("stop")[-1].startswith("bestmove a1a8")
 
 
+@searching
 def test_a_stop_before_the_first_depth_gives_a_move_all_the_same(talk):
     talk.send(f"position fen {MATE_IN_1}")
     for _ in range(20):
         assert moves_in(talk.go("go infinite", "stop"))[0] == "a1a8"
 
 
+@searching
 def test_searches_that_were_not_waited_for(talk):
     talk.send("go infinite", "go depth 2", "go depth 3", "stop")
     assert len([talk.until("bestmove") for _ in range(3)]) == 3
 
 
+@searching
 def test_pondering(talk):
     talk.send("position startpos moves e2e4 e7e5", "go ponder wtime 300 btime 300")
     talk.until("info depth 5 ")
@@ -391,6 +407,7 @@ def test_pondering(talk):
     assert talk.ask("ponderhit", "stop") == []
 
 
+@searching
 def test_castling_is_written_as_the_setting_says(talk):
     position = "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
     assert moves_in(talk.go(position, "go depth 1 searchmoves e1g1"))[0] == "e1g1"
@@ -398,11 +415,13 @@ def test_castling_is_written_as_the_setting_says(talk):
     assert moves_in(talk.go(position, "go depth 1 searchmoves e1h1"))[0] == "e1h1"
 
 
+@searching
 def test_words_are_parted_by_any_space(talk):
     assert moves_in(talk.go("position\tstartpos  moves\te2e4", "go\tdepth 1"))[0][1] in "5678"
     assert talk.session.game[-1].ply == 1
 
 
+@searching
 def test_moves_to_choose_from_that_are_none(talk):
     answer = talk.go("go searchmoves e2e5 d2d4 d2d5 depth 2")
     assert moves_in(answer)[0] == "d2d4"
@@ -411,6 +430,7 @@ def test_moves_to_choose_from_that_are_none(talk):
     assert moves_in(answer)[0]
 
 
+@searching
 @pytest.mark.parametrize("go", ["go infinite mate 2", "go ponder mate 2 wtime 1000 btime 1000"])
 def test_a_mate_that_is_found_waits_to_be_asked_for(talk, go):
     """Also by the usual search, which looks for it at limited strength."""
@@ -440,6 +460,7 @@ def test_what_ends_by_itself(text, limited):
     assert task.is_limited == limited
 
 
+@searching
 @compiled_only
 def test_readiness_is_told_while_there_is_thought():
     talk = Talk()
@@ -449,6 +470,7 @@ def test_readiness_is_told_while_there_is_thought():
     talk.end()
 
 
+@searching
 def test_threads_share_the_work(talk):
     talk.ask("setoption name Threads value 3", "setoption name Hash value 8")
     answer = talk.go("go depth 7")
@@ -456,12 +478,14 @@ def test_threads_share_the_work(talk):
     assert talk.session.engine.threads == 3 and talk.session.engine.table.megabytes == 8
 
 
+@searching
 def test_a_table_that_cannot_be_had(talk):
     (answer,) = talk.ask("setoption name Hash value 1048576")
     assert "1048576 MiB" in answer
     assert talk.session.engine.table.megabytes == OPTIONS["Hash"].default
 
 
+@searching
 def test_limited_strength(talk):
     talk.send(
         "setoption name UCI_LimitStrength value true", f"setoption name UCI_Elo value {LEAST_ELO}"
@@ -472,6 +496,7 @@ def test_limited_strength(talk):
     assert int(fields(answer[-2])["nodes"]) <= nodes_at(LEAST_ELO)
 
 
+@searching
 def test_perft(talk):
     talk.send("go perft 3")
     answer = talk.until("\nNodes searched")
@@ -481,12 +506,14 @@ def test_perft(talk):
     assert talk.ask() == []
 
 
+@searching
 def test_debugging_says_the_time(talk):
     answer = talk.go("debug on", "go wtime 500 btime 500")
     assert any(re.fullmatch(r"info string [\d.]+ to [\d.]+ seconds .*", line) for line in answer)
     talk.send("debug off")
 
 
+@searching
 @settings(max_examples=30)
 @given(
     st.lists(st.text(max_size=40) | st.sampled_from(["position", "setoption name", "go x", "\0"]))
@@ -501,6 +528,7 @@ def test_rubbish_is_survived(talking, lines):
     assert all(answer.startswith("info string ") for answer in answers)
 
 
+@searching
 @pytest.mark.parametrize("last", ["quit", None])
 @compiled_only
 def test_the_end_in_the_middle_of_a_search(last):
@@ -527,11 +555,13 @@ def answers_to(text):
     return run.stdout
 
 
+@searching
 @compiled_only
 def test_the_end_of_input_ends_it():
     assert "uciok" in answers_to("uci\nposition startpos\ngo infinite\n")
 
 
+@searching
 @compiled_only
 def test_all_that_ends_is_answered_before_the_end():
     answers = answers_to("isready\nposition startpos moves e2e4\ngo depth 4\ngo nodes 100\n")
@@ -540,6 +570,7 @@ def test_all_that_ends_is_answered_before_the_end():
     assert "info depth 4" in answers
 
 
+@searching
 @compiled_only
 def test_nobody_listens():
     process = subprocess.Popen(
@@ -569,6 +600,7 @@ def program(talking):
     process.quit()
 
 
+@searching
 def test_python_chess_analyses(program):
     import chess
     from chess.engine import Limit
@@ -589,6 +621,7 @@ def test_python_chess_analyses(program):
     assert analysis.wait().move in board.legal_moves
 
 
+@searching
 def test_python_chess_plays_and_ponders(program):
     import chess
     from chess.engine import Limit
@@ -611,6 +644,7 @@ def test_python_chess_plays_and_ponders(program):
             board.push(program.play(board, Limit(nodes=500), game=number).move)
 
 
+@searching
 def test_python_chess_plays_a_whole_game(program):
     """Moves are legal to its end, as python-chess knows the rules."""
     import chess

@@ -366,10 +366,16 @@ def test_new_game_passes_the_check(tmp_path):
     file = tmp_path / "my_first_game.py"
     assert cutnode("new", file).exit_code == 0
     assert cutnode("check", file, "--rules").exit_code == 0
-    assert "the player to move wins" in cutnode("solve", file, "1/2/2").output
     before = file.read_text()
     assert f"{file} is there already" in complaint(cutnode("new", file))
     assert file.read_text() == before
+
+
+@pytest.mark.slow
+def test_new_game_is_solved(tmp_path):
+    file = tmp_path / "my_second_game.py"
+    assert cutnode("new", file).exit_code == 0
+    assert "the player to move wins" in cutnode("solve", file, "1/2/2").output
 
 
 @pytest.mark.parametrize("name", ["my_game", "my-game.py", "1.py", "", "json.py"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.kernels import clock
 from engine.kernels.clock import LONGEST_SHARE, MOVES_AHEAD, SETTLED, SHORTEST, Clock, allot, settle
 
 seconds = st.floats(-10, 10_000)
@@ -101,3 +104,16 @@ def test_patience_ends_with_the_time():
     assert Clock(None).patience() == Clock(1000.0).patience()
     assert 0 < Clock(1e-9).patience() <= 0.001
     assert Clock(0.005).patience() <= 0.005
+
+
+@pytest.mark.parametrize("seconds", [0.0005, 0.015, 0.25, 3.0])
+def test_looks_come_until_the_limit_and_not_long_after(monkeypatch, seconds):
+    now = 0.0
+    monkeypatch.setattr(clock, "time", SimpleNamespace(perf_counter=lambda: now))
+    watched, looks = Clock(seconds), 0
+    while not watched.is_over(0):
+        now += watched.patience()
+        looks += 1
+    assert seconds <= now <= seconds + 2 * clock.SHORTEST_LOOK
+    assert looks <= 2 + max(10, seconds / clock.LOOK)
+    assert not watched.is_over(1)  # the next position has time of its own

@@ -36,11 +36,12 @@ def test_each_verb_is_in_one_group():
     assert listed.split() == list(VERBS)
 
 
-def test_the_whole_game_of_the_text(tmp_path):
+@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_the_whole_game_of_the_text(tmp_path, plain):
     file = tmp_path / "nim_of_the_text.py"
     file.write_text(example(verbs.__doc__, "A whole game"))
     assert len([line for line in file.read_text().splitlines() if line]) <= 25
-    game = load_game(str(file))
+    game = load_game(str(file), plain=plain)
     assert check(game) == []
     assert solve(game.start()).value == 1
     assert solve(game.parse("1")).value == -1 == solve(game.parse("left=20")).value

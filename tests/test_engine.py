@@ -11,7 +11,6 @@ import time
 from dataclasses import replace
 
 import pytest
-from toys import duel
 
 from engine import (
     CutnodeError,
@@ -458,10 +457,10 @@ def test_selective_search_finds_the_win():
     assert engine.search(EMPTY, depth=12).nodes < exact.search(EMPTY, depth=12).nodes
 
 
-@compiled_only
 def test_repetition_is_a_draw():
-    engine = Searcher(duel.Position(), table=1)
-    assert engine.search(duel.Position(0, 2, False), depth=20).value == 0
+    duel = load_game("toys.duel", plain=True)
+    engine = Searcher(duel, table=1)
+    assert engine.search(duel.module.Position(0, 2, False), depth=20).value == 0
 
 
 @pytest.mark.parametrize("thing", [None, 7, object, sys])

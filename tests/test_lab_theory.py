@@ -57,6 +57,7 @@ def test_one_parity_is_not_compared_with_the_other():
     assert [(row["growth"], row["error"]) for row in study.rows] == [(None, None)] * 2
 
 
+@pytest.mark.slow
 def test_worse_order_is_further_from_the_fewest():
     models = ("ordered", "ordered=75", "ordered=0")
     study = theory((4,), (6,), models, range(20), searches=("plain",))
@@ -75,6 +76,7 @@ def test_all_searches_of_random_trees():
         assert all(isinstance(study.text(row, column), str) for row in study.rows)
 
 
+@pytest.mark.slow
 def test_search_without_techniques_is_plain():
     study = theory((4,), (2, 4), ("random",), range(5), searches=("plain", "engine"))
     plain, engine = of(study, search="plain"), of(study, search="engine")
@@ -102,6 +104,7 @@ def test_studies_of_no_theory(options, message):
 # Minimal trees and graphs
 
 
+@pytest.mark.slow
 def test_minimal_tree_of_a_uniform_tree():
     """Knuth and Moore's, whatever the values; nothing is reached twice, so the graph too."""
     study = minimal_graph(trees(2), (1, 4, 5), searches=("plain", "exact"))

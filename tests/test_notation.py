@@ -36,8 +36,9 @@ def written(tmp_path, name, source):
     return str(path)
 
 
-def test_rules_alone_are_a_game():
-    game = load_game("toys.bare")
+@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_rules_alone_are_a_game(plain):
+    game = load_game("toys.bare", plain=plain)
     start = game.start()
     assert start == bare.Position(0, 0)
     assert position_text(start) == "mine=0 theirs=0" and str(start) == "mine=0\ntheirs=0"

@@ -165,14 +165,15 @@ def styles(count):
     return [*PRESETS.values(), whole, *(whole.jittered(random) for _ in range(count))]
 
 
-@compiled_only
-def test_search_is_minimax_with_the_same_weights(table):
+@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_search_is_minimax_with_the_same_weights(table, plain):
     """With one table for all: entries of other weights must not be found."""
-    position = GAME.start()
+    game = load_game("breakthrough:3x4", plain=plain)
+    position = game.start()
     values = set()
     for style in styles(4):
-        engine = Searcher(GAME, evaluation=style._replace(share=2.0), exact=True, table=table)
-        for depth in (2, 4, 5):
+        engine = Searcher(game, evaluation=style._replace(share=2.0), exact=True, table=table)
+        for depth in (1, 2, 3) if plain else (2, 4, 5):
             wanted = minimax(position, depth, evaluation=engine.evaluation)
             pruned = alphabeta(position, depth, evaluation=engine.evaluation)
             assert engine.search(position, depth=depth).value == wanted.value == pruned.value
@@ -195,6 +196,7 @@ def test_meaning_tells_weights_apart():
     assert few[0] == few[3] and few[0].meaning == few[3].meaning
 
 
+@pytest.mark.slow
 @compiled_only
 def test_command_line():
     arguments = ["search", "breakthrough:3x4", "--depth", "3", "--evaluation", "economic", "--json"]

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from data import FOLDER, rows
-from toys import domineering, kayles, nim
+from toys import kayles
 
 from engine import Searcher, legal_moves, load_game, perft, solve_many
 from engine.compiler.jit import jit_enabled
@@ -17,6 +17,9 @@ from engine.contract.verbs import outcome, play
 
 connect4 = load_game("connect4").notation
 fourinarow = load_game("toys.fourinarow").notation
+
+COMPILED = pytest.param(False, marks=pytest.mark.slow)
+"""The same in compiled code: three kernels for each of these games."""
 
 needs_jit = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -48,27 +51,28 @@ def bouton(heaps, misere):
     return -1 if loses else 1
 
 
-def nim_positions(most, heaps):
+def nim_positions(most, heaps, plain):
     """All of so many heaps, up to so many stones in each, in both forms, and their values."""
-    facts = []
+    facts, nim = [], load_game("toys.nim", plain=plain)
     for stones in combinations_with_replacement(range(most + 1), heaps):
         text = "/".join(map(str, stones))
-        facts.append((nim.parse_position(text), bouton(stones, False)))
-        facts.append((nim.parse_position(f"{text} misere"), bouton(stones, True)))
+        facts.append((nim.parse(text), bouton(stones, False)))
+        facts.append((nim.parse(f"{text} misere"), bouton(stones, True)))
     return zip(*facts, strict=True)
 
 
 @pytest.mark.parametrize(
-    ("most", "heaps"), [(3, 3), pytest.param(7, 4, marks=[needs_jit, pytest.mark.slow])]
+    ("most", "heaps", "plain"),
+    [(3, 3, True), pytest.param(7, 4, False, marks=[needs_jit, pytest.mark.slow])],
 )
-def test_nim(most, heaps):
-    positions, wanted = nim_positions(most, heaps)
+def test_nim(most, heaps, plain):
+    positions, wanted = nim_positions(most, heaps, plain)
     assert values(positions) == list(wanted)
 
 
 @pytest.mark.slow
 def test_nim_by_search():
-    positions, wanted = nim_positions(2, 3)
+    positions, wanted = nim_positions(2, 3, plain=False)
     assert searched_values(positions, depth=6) == list(wanted)
 
 
@@ -87,10 +91,11 @@ def test_grundy_values_of_rows():
         assert GRUNDY[pins] == min(set(range(len(reached) + 1)) - reached)
 
 
-def test_kayles():
+@pytest.mark.parametrize("plain", [True, COMPILED])
+def test_kayles(plain):
     """Rows of pins, and rows side by side: who moves loses if their Grundy values cancel."""
     random = Random(0)
-    pins = 16 if jit_enabled() else 8
+    pins = 8 if plain or not jit_enabled() else 16
     texts = ["|" * count for count in range(1, pins + 1)]
     texts += ["".join(random.choices("|.", (3, 1), k=pins)) for _ in range(300)]
     # Chance seldom finds lost ones: two rows alike, a row whose value another two make up.
@@ -99,7 +104,8 @@ def test_kayles():
     wanted = [-1 if reduce(xor, (GRUNDY[len(row)] for row in text.split("."))) == 0 else 1
               for text in texts]  # fmt: skip
     assert wanted.count(-1) > 20
-    positions = [kayles.parse_position(text) for text in texts]
+    game = load_game("toys.kayles", plain=plain)
+    positions = [game.parse(text) for text in texts]
     assert values(positions) == wanted
 
 
@@ -119,16 +125,25 @@ def cells(size):
     return int(size[0]) * int(size[2])
 
 
-def check_boards(boards):
-    positions = [domineering.start(f"{size} {mover}") for size, _ in boards for mover in "vh"]
+def domineering_boards(boards, plain):
+    return [
+        load_game(f"toys.domineering:{size} {mover}", plain=plain).start()
+        for size, _ in boards
+        for mover in "vh"
+    ]
+
+
+def check_boards(boards, plain=False):
+    positions = domineering_boards(boards, plain)
     wanted = [value for _, both in boards for value in both]
     assert values(positions) == wanted
 
 
 def test_small_boards_of_domineering():
-    check_boards([fact for fact in BOARDS if cells(fact[0]) <= 12])
+    check_boards([fact for fact in BOARDS if cells(fact[0]) <= 12], plain=True)
 
 
+@pytest.mark.slow
 @needs_jit
 def test_domineering():
     check_boards([fact for fact in BOARDS if 12 < cells(fact[0]) <= 36])
@@ -145,7 +160,7 @@ def test_large_boards_of_domineering():
 @needs_jit
 def test_domineering_by_search():
     boards = [fact for fact in BOARDS if cells(fact[0]) <= 16]
-    positions = [domineering.start(f"{size} {mover}") for size, _ in boards for mover in "vh"]
+    positions = domineering_boards(boards, plain=False)
     assert searched_values(positions, depth=9) == [value for _, both in boards for value in both]
 
 
@@ -181,6 +196,7 @@ def test_both_have_the_same_values():
     assert batch.values.tolist() == values(connect4.parse_position(columns) for columns in late)
 
 
+@pytest.mark.slow
 @needs_jit
 def test_both_have_as_many_lines_of_play():
     assert perft(fourinarow.parse_position("4444"), 8) == perft(connect4.parse_position("4444"), 8)

@@ -53,6 +53,7 @@ def endings(lefts, count, variant=""):
 # Published values
 
 
+@pytest.mark.slow
 @needs_compiling
 @pytest.mark.parametrize("number", [n for n in SUITE if n < 20])
 def test_ffo(number):
@@ -77,6 +78,7 @@ def test_ffo_of_most_squares(number):
     test_ffo(number)
 
 
+@pytest.mark.slow
 @needs_compiling
 def test_the_value_of_every_move():
     position, value, _ = SUITE[1]
@@ -85,6 +87,7 @@ def test_the_value_of_every_move():
     assert max(scores.values()) == value
 
 
+@pytest.mark.slow
 @needs_compiling
 def test_who_wins():
     weak = solve_many([position for position, _, _ in SUITE.values()][:10], weak=True)

@@ -13,8 +13,10 @@ from engine import Searcher, legal_moves, load_game
 from engine.contract.verbs import outcome, play
 from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
-TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 7)
+TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 4)
 """Captures, checks and passes."""
+DEEPER = (*TACTICS[:2], 7)
+"""Deep enough for nodes without a hash move where one would be worth a search."""
 PAWNS = ("chess", "8/5k2/3p4/1p1Pp2p/pP2Pp1P/P4P1K/8/8 b - - 0 1", 8)
 """A locked board, where hardly a move matters."""
 MATE = ("chess", "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 5)
@@ -41,7 +43,7 @@ CASES = {
     "star1": (DICE, "star1_cutoffs"),
     "star2": (DICE, "star2_probes"),
     "late_move_reductions": (TACTICS, "reductions"),
-    "internal_iterative_reduction": (TACTICS, ""),
+    "internal_iterative_reduction": (DEEPER, ""),
     "null_move": (RACE, "null_cutoffs"),
     "probcut": (TREE, "probcut_cutoffs"),
     "reverse_futility": (RACE, "reverse_cutoffs"),

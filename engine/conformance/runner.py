@@ -55,8 +55,10 @@ def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -
     for number in range(games):
         sample.play_game(reluctant=number % 2 == 1)
     sample.ask([*RULES, *TEXTS, *TURNS, *VALUES, *SYMMETRY])
+    if compile and not sample.found() and not runs_plainly(game.module):
+        sample.ask(COMPILED)
     if compile and not sample.found():
-        sample.ask(SEARCHES if runs_plainly(game.module) else [*COMPILED, *SEARCHES])
+        sample.ask(SEARCHES)
     return sample.found()
 
 

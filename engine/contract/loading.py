@@ -101,6 +101,9 @@ def _require_position(source: str, game: Game) -> None:
 def _module(source: str) -> ModuleType:
     if source.endswith(".py"):
         return _module_of_file(Path(source))
+    loaded = sys.modules.get(f"{COLLECTION}.{source}")
+    if loaded is not None and "." not in source:
+        return loaded
     names = game_names()
     known = source in names
     if known or ("." in source and not source.startswith(".")):
