@@ -372,9 +372,9 @@ def test_things_that_are_no_position(function, thing):
 
 def test_games_that_the_solver_does_not_take():
     with pytest.raises(GameError, match=r"toys\.race has chance"):
-        solve(race.start())
+        solve(race.Position())
     with pytest.raises(GameError, match=r"toys\.duel has repetition"):
-        solve_many([duel.start()])
+        solve_many([duel.Position()])
 
 
 @pytest.mark.slow

@@ -5,33 +5,27 @@ from __future__ import annotations
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from hypothesis import strategies as st
+from positions import moves_by, order_scores, reached
 
-from engine import PositionError, legal_moves, load_game, search, solve
+from engine import legal_moves, load_game, search, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import (
     NO_MOVE,
     bounds,
     candidates,
     canonical,
-    canonical_move,
     evaluate,
     extension,
     forced,
     key,
     noisy,
-    order,
     outcome,
     play,
-    plies_left,
     skip,
 )
 from games.breakthrough import (
-    board,
-    describe,
     evaluate_material,
     move_text,
-    parse_move,
 )
 
 NOTATION = load_game("breakthrough").notation
@@ -45,28 +39,8 @@ def drawn(position):
     return position_text(position)[:-2].split("/")
 
 
-SIZES = ("8x8", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5")
-
-
-@st.composite
-def reached(draw):
-    """A position of some board after random moves."""
-    position = start(draw(st.sampled_from(SIZES)))
-    for choice in draw(st.lists(st.integers(0, 47), max_size=100)):
-        moves = legal_moves(position)
-        if not moves:
-            break
-        position = play(position, moves[choice % len(moves)])
-    return position
-
-
 def variant_of(position):
     return f"{position.WIDTH}x{position.HEIGHT}"
-
-
-def listed(verb, position):
-    buffer = [0] * position.MAX_MOVES
-    return buffer[: verb(position, buffer, 0)]
 
 
 def exchanged(position):
@@ -76,16 +50,11 @@ def exchanged(position):
     return parse_position("/".join(swapped) + f" {to_move}", variant_of(position))
 
 
-def mirrored(position):
-    reflected = "/".join(row[::-1] for row in drawn(position))
-    to_move = "o" if position.second else "x"
-    return parse_position(f"{reflected} {to_move}", variant_of(position))
-
-
 # Values
 
 
-MARKS = {"2x6": [], "5x5": [pytest.mark.slow]}
+SMALLEST = "2x6"
+MARKS = {SMALLEST: [], "5x5": [pytest.mark.slow]}
 
 
 @pytest.mark.parametrize(
@@ -100,9 +69,11 @@ MARKS = {"2x6": [], "5x5": [pytest.mark.slow]}
     ],
 )
 def test_boards(variant, winner):
-    if variant != "2x6" and not jit_enabled():
+    """The smallest in plain Python, which takes less than to compile the solver."""
+    if variant != SMALLEST and not jit_enabled():
         pytest.skip("many nodes")
-    assert solve(start(variant), weak=True).value == winner
+    game = load_game(f"breakthrough:{variant}", plain=variant == SMALLEST)
+    assert solve(game.start(), weak=True).value == winner
 
 
 @pytest.mark.slow
@@ -143,7 +114,7 @@ def test_all_positions(variant):
             assert keys.setdefault(key(position), position) == position
             assert classes.setdefault(canonical(position)[0], value) == value
             if lower < upper:
-                good = listed(candidates, position)
+                good = moves_by(candidates, position)
                 assert max(-values[children[move]] for move in good) == value
                 assert forced(position) == NO_MOVE or [forced(position)] == good
     assert values[start(variant)] == {v: int(winner) for v, winner, _ in BOARDS}[variant]
@@ -152,7 +123,7 @@ def test_all_positions(variant):
 # Rules
 
 
-@given(reached())
+@given(reached("breakthrough"))
 def test_steps(position):
     """The moves by the rules' own words, on the board as it is drawn."""
     cells = drawn(position)[::-1]
@@ -178,7 +149,7 @@ def test_steps(position):
     assert len(moves) == len(found)
 
 
-@given(reached())
+@given(reached("breakthrough"))
 def test_moves_change_two_cells(position):
     for move in legal_moves(position):
         text = move_text(position, move)
@@ -205,12 +176,6 @@ def test_order_of_moves():
     assert texts == ["b2a3", "c2b3", "a2a3", "b2b3", "c2c3", "a2b3", "b2c3"]
 
 
-def test_longest_games():
-    """Nobody can avoid a win for longer than the steps before it allow."""
-    for size in SIZES:
-        assert plies_left(start(size)) == start(size).MAX_PLIES
-
-
 # Bounds
 
 
@@ -235,34 +200,18 @@ def test_a_threat_leaves_one_move():
     assert move_text(position, forced(position)) == "e1xd2"
     position = parse_position("...../o..../.x.../...o./..x.x x", "5x5")
     assert forced(position) == NO_MOVE
-    assert [move_text(position, m) for m in listed(candidates, position)] == ["e1xd2", "c1xd2"]
+    assert [move_text(position, m) for m in moves_by(candidates, position)] == ["e1xd2", "c1xd2"]
 
 
 # Symmetry and estimates
 
 
-@given(reached())
-def test_reflection_keeps_the_class(position):
-    image = mirrored(position)
-    assert canonical(image)[0] == canonical(position)[0]
-    assert (key(image) == key(position)) == (image == position)
-    assert bounds(image, -1, 1) == bounds(position, -1, 1)
-    assert evaluate(image) == evaluate(position)
-    moves = {canonical_move(position, move, 1) for move in legal_moves(position)}
-    assert moves == set(legal_moves(image))
+@given(reached("breakthrough"))
+def test_players_are_exchanged_by_turning_the_board(position):
+    assert exchanged(position) == position._replace(second=not position.second)
 
 
-@given(reached())
-def test_players_do_not_matter(position):
-    other = exchanged(position)
-    assert other != position
-    assert key(other) != key(position)
-    assert canonical(other) == canonical(position)
-    assert legal_moves(other) == legal_moves(position)
-    assert evaluate(other) == evaluate(position)
-
-
-@given(reached())
+@given(reached("breakthrough"))
 def test_estimates_are_of_both_players(position):
     passed = skip(position)[1]
     assert skip(passed)[1] == position
@@ -277,17 +226,17 @@ def test_estimates():
     assert evaluate(ahead) < -100
 
 
-@given(reached())
+@given(reached("breakthrough"))
 def test_noisy_moves(position):
     if outcome(position)[0]:
         return
     last = ("1", "2") if position.second else (str(position.HEIGHT), str(position.HEIGHT - 1))
     texts = [move_text(position, move) for move in legal_moves(position)]
     wanted = [text for text in texts if "x" in text or text[-1] in last]
-    assert [move_text(position, move) for move in listed(noisy, position)] == wanted
+    assert [move_text(position, move) for move in moves_by(noisy, position)] == wanted
 
 
-@given(reached())
+@given(reached("breakthrough"))
 def test_threats_are_searched_deeper(position):
     for move in legal_moves(position):
         child = play(position, move)
@@ -297,11 +246,7 @@ def test_threats_are_searched_deeper(position):
 
 
 def test_captures_come_first():
-    position = parse_position("a2a3 b7b6 a3a4 b6b5")
-    scores = {
-        move_text(position, move): order(position, move, play(position, move))
-        for move in legal_moves(position)
-    }
+    scores = order_scores(parse_position("a2a3 b7b6 a3a4 b6b5"))
     assert max(scores, key=scores.__getitem__) == "a4xb5"
     assert scores["a4a5"] < scores["c2c3"]
 
@@ -317,106 +262,7 @@ def test_passes():
 # Notation
 
 
-@given(reached())
-def test_texts_are_read_back(position):
-    variant, text = variant_of(position), position_text(position)
-    for same in (text, str(position), text.upper(), text.replace("/", "\n"), f"{text} to move"):
-        assert parse_position(same, variant) == position
-    for move in legal_moves(position):
-        text = move_text(position, move)
-        assert parse_move(position, text) == move
-        assert parse_move(position, text.upper()) == move
-        assert parse_move(position, text[:2] + text[-2:]) == move
-
-
-def test_moves_with_or_without_blanks():
-    position = parse_position("b2c3 b4xc3 d2xc3", "4x5")
-    for text in ("b2c3b4xc3d2xc3", "b2c3,b4c3, d2c3", " B2C3\tB4XC3 d2c3 "):
-        assert parse_position(text, "4x5") == position
-    assert parse_position("") == parse_position("  ") == start()
-
-
 def test_drawing():
     assert str(parse_position("b2c3", "3x5")) == "\n".join(
         ["5 o o o", "4 o o o", "3 . . x", "2 x . x", "1 x x x", "  a b c", "o to move"]
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a2a4", "x steps one row up"),
-        ("a2c3", "x steps one row up"),
-        ("a2a3 a4a3", "a3 is taken, and captures are diagonal"),
-        ("a2a3 b4c4", "o steps one row down"),
-        ("a2a3 a3a4", "move 2 of 'a2a3 a3a4': a3a4: there is no o on a3"),
-        ("a1a2", "the mover has a stone on a2"),
-        ("a2xb3", "there is nothing to capture on b3"),
-        ("e2e3", "e2 is not on the board, whose cells are a1..c5"),
-        ("a2a3 a9a8", "move 2 of 'a2a3 a9a8': 'a9a8' is not a move"),
-        ("a2", "'a2' is not a move; moves are written as in a2a3"),
-        ("a2a3b", "move 2 of 'a2a3b': 'b' is not a move"),
-        ("²", "is not a move"),
-        ("b2b3 a4xb3 b1b2 b3xa2 b2b3 a2b1 c2c3", "c2c3 is played after the game is over"),
-    ],
-)
-def test_moves_that_are_none(text, words):
-    with pytest.raises(PositionError) as caught:
-        parse_position(text, "3x5")
-    assert words in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("ooo/ooo/.../xxx/xxx", "say who is to move: x or o"),
-        ("o o o/o o o/. . ./x x x/x x x", "it is not said who is to move"),
-        ("ooo/ooo/.../.../...", "say who is to move"),
-        ("ooo/ooo/.../xxx/xxxx", "say who is to move"),
-        ("ooo/ooo/.../xxx/xxx z", "say who is to move"),
-        ("ooo/ooo/xxx/xxx x", "has 4 rows"),
-        ("ooo/ooo/../xxx/xxx x", "row 3 from the top has 2 cells"),
-        ("ooo/o?o/.../xxx/xxx x", "'?' in row 2 from the top, column 2"),
-        ("ooo/ooo/x../xxx/xxx x", "7 x: a player has 6 stones at the beginning"),
-        ("oox/oo./.../xx./xxx x", "x is to move but has a stone on the last row already"),
-        ("oo./oo./.../xx./xox o", "o is to move but has a stone on the last row already"),
-        ("x.x/oo./.../xx./xx. o", "x has two stones on the last row"),
-        (".../oo./.../.../... o", "o is to move but x has no stones left"),
-        (".../.../.../.../... x", "x is to move but o has no stones left"),
-    ],
-)
-def test_boards_that_are_none(text, words):
-    with pytest.raises(PositionError) as caught:
-        parse_position(text, "3x5")
-    assert words in str(caught.value)
-
-
-@pytest.mark.parametrize("size", ["1x5", "9x8", "8x9", "5x3", "0x0", "999999999x999999999"])
-def test_boards_of_no_size(size):
-    with pytest.raises(PositionError, match="there is no board of"):
-        start(size)
-
-
-@pytest.mark.parametrize("size", ["8", "8x", "x8", "-8x8", "8x8x8", "eight", "8 x 8"])
-def test_sizes_that_are_none(size):
-    with pytest.raises(PositionError, match="is not a board size"):
-        start(size)
-
-
-def test_a_class_for_each_size():
-    assert board(8, 8) is type(start()) is type(start("8x8"))
-    assert type(start("6x5")).VARIANT == "6x5"
-    assert type(start()).VARIANT == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "words"),
-    [
-        ("", 1, "first player (x) wins"),
-        ("", -1, "second player (o) wins"),
-        ("a2a3", 1, "second player (o) wins"),
-        ("b2b3 a4xb3 b1b2 b3xa2 b2b3 a2b1", -1, "second player (o) has won"),
-    ],
-)
-def test_values_in_words(text, value, words):
-    assert describe(parse_position(text, "3x5"), value) == words

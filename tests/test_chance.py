@@ -158,8 +158,8 @@ def test_events_with_many_outcomes():
 
 def test_scores_in_small():
     """In plain Python as well."""
-    engine = Searcher(race.start(), table=1, exact=True)
-    for position in (race.start(), race.Position(2, 3, 1), race.Position(1, 1, 0)):
+    engine = Searcher(race.Position(), table=1, exact=True)
+    for position in (race.Position(), race.Position(2, 3, 1), race.Position(1, 1, 0)):
         for depth in range(4):
             found = engine.search(position, depth=depth).value
             assert same(found, minimax(position, depth).value)
@@ -167,13 +167,13 @@ def test_scores_in_small():
 
 def test_chance_keeps_the_count_of_free_moves():
     """In pig a first roll is free; the move after the die costs depth, whoever makes it."""
-    in_turns = minimax(pig.start(), 1)
-    in_actions = minimax(pig.start(), 2, depth_in="actions")
+    in_turns = minimax(pig.Position(), 1)
+    in_actions = minimax(pig.Position(), 2, depth_in="actions")
     assert (in_turns.value, in_turns.nodes) == (in_actions.value, in_actions.nodes)
     for depth_in in DEPTH_IN:
-        engine = Searcher(pig.start(), table=1, exact=True, depth_in=depth_in)
-        result = engine.search(pig.start(), depth=1)
-        assert same(result.value, minimax(pig.start(), 1, depth_in=depth_in).value)
+        engine = Searcher(pig.Position(), table=1, exact=True, depth_in=depth_in)
+        result = engine.search(pig.Position(), depth=1)
+        assert same(result.value, minimax(pig.Position(), 1, depth_in=depth_in).value)
         assert same(result.value, in_turns.value) == (depth_in == "turns")
 
 
@@ -242,16 +242,16 @@ def test_star_techniques_save_nodes(depth):
 def test_faster_mode_takes_deeper_entries():
     pig, table = compiled_pig, Table(4)
     shared = {"table": table, "depth_in": "actions"}
-    exact, fast = (Searcher(pig.start(), exact=exact, **shared) for exact in (True, False))
+    exact, fast = (Searcher(pig.Position(), exact=exact, **shared) for exact in (True, False))
     assert (exact.exact, fast.exact) == (True, False)
-    slow = exact.search(pig.start(), depth=10)
-    quick = fast.search(pig.start(), depth=10)
+    slow = exact.search(pig.Position(), depth=10)
+    quick = fast.search(pig.Position(), depth=10)
     assert (slow.exact, quick.exact) == (True, False)
     assert quick.nodes < slow.nodes
-    assert same(slow.value, minimax(pig.start(), 10, depth_in="actions").value)
-    again = exact.search(pig.start(), depth=4)
-    assert same(again.value, minimax(pig.start(), 4, depth_in="actions").value)
-    assert fast.search(pig.start(), depth=4).value == quick.value
+    assert same(slow.value, minimax(pig.Position(), 10, depth_in="actions").value)
+    again = exact.search(pig.Position(), depth=4)
+    assert same(again.value, minimax(pig.Position(), 4, depth_in="actions").value)
+    assert fast.search(pig.Position(), depth=4).value == quick.value
 
 
 # Results
@@ -259,12 +259,12 @@ def test_faster_mode_takes_deeper_entries():
 
 @pytest.fixture(scope="module")
 def engine():
-    return Searcher(pig.start(), table=1, exact=True)
+    return Searcher(pig.Position(), table=1, exact=True)
 
 
 def test_statistics_add_up(engine):
     engine.clear()
-    count = engine.search(pig.start(), depth=4).statistics
+    count = engine.search(pig.Position(), depth=4).statistics
     assert count.nodes == count.leaves + count.interior + count.table_cutoffs
     assert 0 < count.chance_nodes < count.interior
     assert count.star2_cutoffs <= count.star2_probes
@@ -273,7 +273,7 @@ def test_statistics_add_up(engine):
 
 
 def test_lines_end_where_chance_decides():
-    engine = Searcher(pig.start(), table=1, exact=True, depth_in="actions")
+    engine = Searcher(pig.Position(), table=1, exact=True, depth_in="actions")
     result = engine.search(pig.Position(4, 2, 3, 0, False), depth=5, lines=5)
     assert sorted(line.move for line in result.lines) == [pig.HOLD, pig.ROLL]
     assert result.lines[0].value == result.value >= result.lines[1].value
@@ -340,11 +340,11 @@ def test_seed_chooses_among_equal_moves():
 @compiled_only
 def test_limits():
     pig = compiled_pig
-    engine = Searcher(pig.start(), table=1, techniques=("deepening", "order", "star1"))
-    result = engine.search(pig.start(), nodes=50_000)
+    engine = Searcher(pig.Position(), table=1, techniques=("deepening", "order", "star1"))
+    result = engine.search(pig.Position(), nodes=50_000)
     assert (result.reason, result.nodes <= 50_000, result.depth > 2) == ("node limit", True, True)
-    assert same(result.value, minimax(pig.start(), result.depth).value)
-    result = engine.search(pig.start(), seconds=0.05)
+    assert same(result.value, minimax(pig.Position(), result.depth).value)
+    result = engine.search(pig.Position(), seconds=0.05)
     assert (result.reason, result.depth > 2) == ("time limit", True)
     stop = threading.Event()
     stop.set()
@@ -352,14 +352,14 @@ def test_limits():
     assert (result.reason, result.depth, result.lines) == ("stopped", 0, ())
     assert same(result.value, minimax(result.position, 0).value)
     threading.Timer(0.1, engine.stop).start()
-    assert engine.search(pig.start(), depth=60).reason == "stopped"
+    assert engine.search(pig.Position(), depth=60).reason == "stopped"
 
 
 def test_same_limits_same_nodes(engine):
     found = []
     for _ in range(2):
         engine.clear()
-        found.append(engine.search(pig.start(), depth=4).nodes)
+        found.append(engine.search(pig.Position(), depth=4).nodes)
     assert found[0] == found[1]
 
 
@@ -376,9 +376,9 @@ def test_techniques_that_need_null_windows_are_refused():
         "quiescence",
     ):
         with pytest.raises(GameError, match=f"race has chance: a search with chance has no {name}"):
-            Searcher(race.start(), techniques=[name, "deepening"])
+            Searcher(race.Position(), techniques=[name, "deepening"])
     with pytest.raises(GameError, match=r"race has chance: mtdf cannot search it"):
-        Searcher(race.start(), driver="mtdf")
+        Searcher(race.Position(), driver="mtdf")
     with pytest.raises(GameError, match=r"tictactoe does not allow star1"):
         choose(type(load_game("tictactoe").start()), ["star1"])
     with pytest.raises(CutnodeError, match=r"star2 makes no sense without star1, table"):
@@ -494,7 +494,7 @@ def test_games_of_both_kinds_share_a_table():
     """Games with and without chance, and the solver, take turns with one table."""
     table = Table(1)
     small = load_game("tictactoe")
-    engines = [Searcher(race.start(), table=table, exact=True), Searcher(small, table=table)]
+    engines = [Searcher(race.Position(), table=table, exact=True), Searcher(small, table=table)]
     for _ in range(2):
         for engine in engines:
             position = engine.cls(5, 5, 0) if engine.has_chance else small.parse("159")
@@ -542,7 +542,7 @@ def test_experiments(text):
 @compiled_only
 def test_kernels_have_one_signature_for_a_position_class():
     """A second one, by an untyped literal, would crash when it is loaded from the cache."""
-    Searcher(race.start(), table=1).search(race.start(), depth=2)
+    Searcher(race.Position(), table=1).search(race.Position(), depth=2)
     for kernel in (chance_node, chance_root):
         classes = [signature[0] for signature in kernel.dispatcher.signatures]
         assert classes and len(set(classes)) == len(classes)

@@ -229,7 +229,7 @@ def test_limit_of_one_position_is_exit_3_for_the_file():
 def test_solve_by_value_iteration():
     result = cutnode("solve", "toys.race", "3 2 2")
     assert result.exit_code == 0
-    assert result.output.startswith("3 and 2 steps to go, 2 rolled\n\nvalue  ")
+    assert result.output.startswith("mine=3\ntheirs=2\nroll=2\n\nvalue  ")
     assert "\nscores 1: " in result.output and "\nbest   2\n" in result.output
     assert "\nthen   " in cutnode("solve", "toys.race", "5 5 0", "--tolerance", "1e-6").output
 
@@ -253,7 +253,13 @@ def test_bounds_that_stay_apart_are_exit_3():
     result = cutnode("solve", "toys.ruin:fear")
     assert result.exit_code == 3
     assert "value  unknown  (between -100 and 100 (bounds stay apart))" in result.output
-    result = cutnode("solve", "toys.ruin:fear", "--file", "-", stdin="2 light\n5 dark\n")
+    result = cutnode(
+        "solve",
+        "toys.ruin:fear",
+        "--file",
+        "-",
+        stdin="chips=2 second=False tossed=False\nchips=5 second=True tossed=False\n",
+    )
     assert result.exit_code == 3 and " -100..100 " in result.output
 
 

@@ -78,13 +78,13 @@ def test_a_search_builds_on_the_last(engine):
 
 
 def test_a_game_of_chance():
-    with Engine(race.start(), table=1) as engine:
-        assert engine.search(race.start(), depth=2).depth == 2
-        assert isinstance(engine.evaluate(race.start()), float)
+    with Engine(race.Position(), table=1) as engine:
+        assert engine.search(race.Position(), depth=2).depth == 2
+        assert isinstance(engine.evaluate(race.Position()), float)
         with pytest.raises(GameError, match="has chance: iterate"):
-            engine.solve(race.start())
+            engine.solve(race.Position())
         with pytest.raises(GameError, match="has chance: iterate"):
-            engine.start(race.start(), "solve")
+            engine.start(race.Position(), "solve")
 
 
 @pytest.mark.parametrize("threads", [2, 3])
@@ -135,8 +135,8 @@ def test_threads_and_a_small_table():
 
 
 def test_threads_search_a_game_of_chance_together():
-    start = race.start()
-    with Engine(race.start(), table=1, exact=True, threads=3) as engine:
+    start = race.Position()
+    with Engine(race.Position(), table=1, exact=True, threads=3) as engine:
         assert engine.search(start, depth=6).value == pytest.approx(minimax(start, 6).value)
 
 

@@ -56,7 +56,7 @@ PIECES = {number: ur.Position(*ur.start(f"finkel-{number}")) for number in (1, 2
 
 def test_a_race_against_minimax():
     """All positions of a game without cycles, in which chance comes before every move."""
-    result = iterate(race.start())
+    result = iterate(race.Position())
     assert result.proven and result.upper - result.lower <= 1e-9
     assert result.sweeps == 1
     reached = 0
@@ -154,7 +154,7 @@ def test_players_who_move_again(variant, value):
 
 @compiled_only
 def test_plain_python_does_the_same():
-    for start in (race.start(), ruin.start(), ruin.start("fear")):
+    for start in (race.Position(), ruin.start(), ruin.start("fear")):
         result = same_but_time(iterate(start))
         with pytest.MonkeyPatch.context() as patch:
             run_as_plain_python(patch)
@@ -169,10 +169,10 @@ def same_but_time(result):
 
 
 def test_limit_of_positions():
-    count = iterate(race.start()).positions
-    assert iterate(race.start(), positions=count).positions == count
+    count = iterate(race.Position()).positions
+    assert iterate(race.Position(), positions=count).positions == count
     with pytest.raises(CutnodeError, match=f"more than {count - 1} positions can be reached"):
-        iterate(race.start(), positions=count - 1)
+        iterate(race.Position(), positions=count - 1)
 
 
 def test_a_finished_game():
@@ -224,19 +224,19 @@ def check_early_end(result, reason):
 def test_other_positions():
     result = iterate(race.Position(2, 2, 0))
     with pytest.raises(PositionError, match="'5 5 0' cannot be reached from '2 2 0'"):
-        result.value_of(race.start())
+        result.value_of(race.Position())
     with pytest.raises(PositionError, match=r"the states are of toys.race, not toys.ruin"):
         result.bounds_of(ruin.start())
 
 
 def test_repetition_is_refused():
     with pytest.raises(GameError, match=r"toys.duel has repetition: a position that repeats"):
-        iterate(duel.start())
+        iterate(duel.Position())
 
 
 def test_the_exact_solver_names_the_way():
     with pytest.raises(GameError, match=r"toys.race has chance: iterate\(\) solves such games"):
-        solve(race.start())
+        solve(race.Position())
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_the_exact_solver_names_the_way():
 )
 def test_bad_options(options, words):
     with pytest.raises(CutnodeError) as caught:
-        iterate(race.start(), **options)
+        iterate(race.Position(), **options)
     assert words in str(caught.value)
 
 
@@ -284,7 +284,7 @@ def test_games_that_break_the_contract(plain, monkeypatch, rules, words):
     for name, rule in rules.items():
         monkeypatch.setattr(race, name, rule)
     with pytest.raises(GameError) as caught:
-        iterate(race.start())
+        iterate(race.Position())
     assert str(caught.value).startswith("toys.race: position ") and words in str(caught.value)
 
 
@@ -295,7 +295,7 @@ def test_outcomes_that_never_happen(plain, monkeypatch):
         return float(index), race.Position(position.mine, position.theirs, index + 1)
 
     monkeypatch.setattr(race, "chance_outcome", chance_outcome)
-    result = iterate(race.start())
+    result = iterate(race.Position())
     assert (result.value, list(result.scores)) == (100, [1])
     with pytest.raises(PositionError):
         result.value_of(race.Position(5, 5, 1))
@@ -305,7 +305,7 @@ def test_outcomes_that_never_happen(plain, monkeypatch):
 
 
 def test_results_are_plain_data():
-    result = iterate(race.start())
+    result = iterate(race.Position())
     data = json.loads(json.dumps(result.to_dict()))
     assert data["scores"].keys() == {"5 5 1", "5 5 2"}
     assert (data["best_move"], data["proven"]) == (None, True)
@@ -315,7 +315,7 @@ def test_results_are_plain_data():
 
 
 def test_results_are_pickled():
-    result = iterate(race.start())
+    result = iterate(race.Position())
     again = pickle.loads(pickle.dumps(result))
     assert again == result
     assert [again.bounds_of(p) for p in RACES[-3:]] == [result.bounds_of(p) for p in RACES[-3:]]

@@ -175,7 +175,7 @@ def test_formula_for_widths_that_change():
 
 
 def test_games_without_minimal_trees():
-    for start, reason in ((race.start(), "chance"), (duel.start(), "repetition")):
+    for start, reason in ((race.Position(), "chance"), (duel.Position(), "repetition")):
         with pytest.raises(GameError, match=f"{reason}: its minimal tree"):
             minimal_graph(start, (2,))
     with pytest.raises(CutnodeError, match="needs a position and a depth"):

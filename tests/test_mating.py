@@ -476,7 +476,7 @@ def test_what_is_refused(prover):
     with pytest.raises(GameError, match="extra turns"):
         prove_win(boxes.start(), 1)
     with pytest.raises(GameError, match="chance"):
-        prove_win(race.start(), 1)
+        prove_win(race.Position(), 1)
     with pytest.raises(GameError, match="for chess, not tictactoe"):
         prover.prove(tictactoe.start(), 1)
     with pytest.raises(PositionError, match="legal"):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
 from hypothesis import strategies as st
+from positions import reached
 
-from engine import PositionError, legal_moves, minimax, perft, solve
+from engine import legal_moves, load_game, minimax, perft, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import (
     canonical,
@@ -23,13 +23,10 @@ from engine.contract.verbs import (
     play,
     plies_left,
 )
-from games import othello
 from games.othello import (
     FEW_DISCS,
     PASS,
     beside,
-    board,
-    describe,
     evaluate_mobility,
     image,
     move_text,
@@ -47,22 +44,6 @@ PERFT = [
 ]
 MUST_PASS = "d3c3f5d2d1e1b2c1"
 """Black cannot move, and white goes on, on a3, b4 or d6."""
-
-
-def reached(variants=VARIANTS, longest=70):
-    """Positions of some board after random moves."""
-
-    @st.composite
-    def positions(draw):
-        position = start(draw(st.sampled_from(variants)))
-        for choice in draw(st.lists(st.integers(0, 30), max_size=longest)):
-            moves = legal_moves(position)
-            if not moves:
-                break
-            position = play(position, moves[choice % len(moves)])
-        return position
-
-    return positions()
 
 
 @st.composite
@@ -144,7 +125,7 @@ class Naive:
         return sum(child.lines_of_play(depth - 1) for child in children.values()) or 1
 
 
-@given(reached() | set_up())
+@given(reached("othello") | set_up())
 def test_moves_are_as_naive_rules_say(position):
     naive = Naive.of(position)
     children = naive.children()
@@ -213,7 +194,7 @@ def test_passes():
 # Equivalent positions
 
 
-@given(reached() | set_up())
+@given(reached("othello") | set_up())
 def test_images_are_of_the_board(position):
     for symmetry in range(8):
         mine = image(position, position.mine, symmetry)
@@ -229,7 +210,13 @@ def test_images_are_of_the_board(position):
             assert original_move(position, seen, symmetry) == move
 
 
-@given(reached(longest=FEW_DISCS - 4), st.integers(0, 7), st.booleans())
+@given(
+    reached("othello").filter(
+        lambda position: (position.mine | position.theirs).bit_count() <= FEW_DISCS
+    ),
+    st.integers(0, 7),
+    st.booleans(),
+)
 def test_symmetric_positions_have_the_same_key(position, symmetry, white):
     mine, theirs = (image(position, discs, symmetry) for discs in position[:2])
     turned = type(position)(mine, theirs, white)
@@ -237,13 +224,6 @@ def test_symmetric_positions_have_the_same_key(position, symmetry, white):
     assert (key(turned) == key(position)) == (turned == position)
     assert evaluate(turned) == evaluate(position)
     assert features(turned) == features(position)
-
-
-@given(reached())
-def test_colours_do_not_matter(position):
-    other = type(position)(position.mine, position.theirs, not position.white)
-    assert canonical(other) == canonical(position)
-    assert key(other) != key(position)
 
 
 def test_first_moves_are_one():
@@ -256,14 +236,14 @@ def test_first_moves_are_one():
 
 def test_small_board():
     """White wins by 11 discs to 3, and two squares are left empty."""
-    if not jit_enabled():
-        pytest.skip("many nodes")
-    assert minimax(start("4x4")).value == -10
+    assert solve(load_game("othello:4x4", plain=True).start()).value == -10
 
 
 @pytest.mark.slow
-def test_small_board_is_solved():
+def test_compiled_searches_of_a_small_board():
     assert solve(start("4x4")).value == -10
+    if jit_enabled():
+        assert minimax(start("4x4")).value == -10
 
 
 FEINSTEIN = """c2 b4 c5 d2 e4 e3 d1 c1 b1 d5 d6 f4 b3 b2 f3 f2 e2 b6 a4 c6 a6 a2 b5 a5 e6 e5 a3 a1
@@ -301,7 +281,7 @@ def test_estimates_near_the_end_are_discs():
     assert evaluate_mobility(full) == 16 == outcome(full)[1]
 
 
-@given(reached() | set_up())
+@given(reached("othello") | set_up())
 def test_estimates(position):
     assert abs(evaluate(position)) <= position.AREA
     assert abs(evaluate_mobility(position)) <= position.AREA
@@ -329,29 +309,16 @@ def test_squares_beside_others(discs):
 # Notation
 
 
-@given(reached() | set_up())
-def test_texts_are_read_back(position):
-    variant, text = variant_of(position), position_text(position)
-    assert text.count(" ") == 1 and len(text) == position.AREA + 2
+@given(reached("othello") | set_up())
+def test_rows_may_be_apart(position):
+    squares, mover = position_text(position).split()
     size = position.SIZE
-    squares, mover = text.split()
+    assert len(squares) == position.AREA
     cut = "/".join(squares[n * size : (n + 1) * size] for n in range(size))
-    for same in (
-        *(text, str(position), text.lower(), text.replace("X", "*"), text.replace("-", ".")),
-        *(f"{text}; A1:+0; B3:-2", f"{text};", f"  {text}  ", f"{text} to move"),
-        *(f"{cut} {mover}", f"{cut}/{mover}", cut.replace("/", "\n") + f"\n{mover}"),
-    ):
-        assert parse_position(same, variant) == position
-    for move in legal_moves(position):
-        assert parse_move(position, move_text(position, move)) == move
-        assert parse_move(position, move_text(position, move).upper()) == move
-
-
-def test_transcripts():
-    position = parse_position("f5d6c3")
-    for text in ("F5D6C3", "f5 d6 c3", "f5,D6, c3", " f5\nd6\tc3 ", "f5d6c3 ; a comment"):
-        assert parse_position(text) == position
-    assert parse_position("") == parse_position(" ") == start()
+    rows = cut.replace("/", "\n")
+    for same in (f"{squares} {mover}", f"{cut} {mover}", f"{cut}/{mover}", f"{rows}\n{mover}"):
+        assert parse_position(same, variant_of(position)) == position
+    assert parse_position("----XXOO----OO XX X", "4x4")
 
 
 def test_passes_need_not_be_written():
@@ -368,113 +335,7 @@ def test_drawing():
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("f5x", "after the squares, say who is to move"),
-        ("f5 z", "move 2 of 'f5 z': 'z' is not a move: a square such as f5, or pass"),
-        ("f5f5", "move 2 of 'f5f5': f5: there is a disc already"),
-        ("a1", "a1: X turns nothing over there; X can move to d3 c4 f5 e6"),
-        ("i5", "'i5' is not a move"),
-        ("f9", "'f9' is not a move"),
-        ("f55", "move 2 of 'f55': '5' is not a move"),
-        ("f5d6pass", "move 3 of 'f5d6pass': X must not pass: X can move to"),
-        ("--", "move 1 of '--': X must not pass"),
-        ("é", "'é' is not a move"),
-        ("²", "'²' is not a move"),
-        (f"{MUST_PASS}passpass", "O must not pass: O can move to a3 b4 d6"),
-        ("f5d6c5f4e3f6g5e6e7" * 9, "move 10 of 'f5d6c5f4e3f6g5e6e7"),
-    ],
-)
-def test_moves_that_are_none(text, words):
-    with pytest.raises(PositionError) as caught:
-        parse_position(text)
-    assert words in str(caught.value)
-
-
-def test_squares_that_are_not_on_small_boards():
-    with pytest.raises(PositionError, match=r"g1 is not on the board, whose squares are a1\.\.f6"):
-        parse_position("g1", "6x6")
-    with pytest.raises(PositionError, match=r"a5 is not on the board, whose squares are a1\.\.d4"):
-        parse_move(start("4x4"), "a5")
-
-
-def test_moves_that_have_to_be_passes():
-    with pytest.raises(PositionError, match="a1: X cannot move and has to pass"):
-        parse_move(parse_position(MUST_PASS), "a1")
-
-
-def test_moves_after_the_end():
-    text = "e6f4e3f6g5d6e7f5c5"
-    assert outcome(parse_position(text))[0]
-    for move in ("a1", "pass"):
-        with pytest.raises(PositionError, match=f"{move} is played after the game is over"):
-            parse_position(text + move)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("----XXOO----OOXX", "after the squares, say who is to move: X (black) or O (white)"),
-        ("----XXOO----OOXX Z", "after the squares, say who is to move"),
-        ("----XXOO----OOXX XX", "after the squares, say who is to move"),
-        ("----XXOO----OO XX X", ""),
-        ("----XXOO----OOX X", "there are 15 squares, and a board of 4x4 has 16; or it is not said"),
-        ("----/XXOO/----/OOX X", "there are 15 squares"),
-        ("----XXOO----OOXXX X", "there are 17 squares; a board of 4x4 has 16, row by row from a1"),
-        ("----XXOO---- X", "there are 12 squares"),
-        ("X", "after the squares, say who is to move"),
-        ("- X", "there are 1 squares"),
-        ("----XXOO-?--OOXX X", "'?' on b3: a square is one of X * (black), O (white), - . (empty)"),
-        ("----/XXOO/--8-/OOXX X", "'8' on c3: a square is one of"),
-        ("----XXOO----OOXX---é X", "'é' on place 20"),
-        ("-----/XXO/----/OOXX X", "row 1 of 4 has 5 squares; there are 4 rows of 4"),
-        ("--------/--------/ X", "row 1 of 2 has 8 squares; there are 4 rows of 4"),
-    ],
-)
-def test_boards_that_are_none(text, words):
-    if not words:
-        assert parse_position(text, "4x4")
-        return
-    with pytest.raises(PositionError) as caught:
-        parse_position(text, "4x4")
-    assert words in str(caught.value)
-
-
 @pytest.mark.parametrize("white", [False, True])
 def test_a_board_without_discs_is_finished(white):
     position = parse_position(f"{'-' * 64} {'XO'[white]}")
     assert outcome(position) == (True, 0) and position.white is white
-
-
-@pytest.mark.parametrize("variant", ["5x5", "10x10", "0x0", "2x2", "999999999x999999999"])
-def test_boards_of_no_size(variant):
-    with pytest.raises(PositionError, match=f"there is no board of {variant}"):
-        start(variant)
-
-
-@pytest.mark.parametrize("variant", ["8", "8x", "x8", "8x6", "8 x 8", "usual"])
-def test_variants_that_are_none(variant):
-    with pytest.raises(PositionError, match="is not a board size: 8x8, 6x6 or 4x4"):
-        start(variant)
-
-
-def test_a_class_for_each_board():
-    assert type(start()) is type(start("8x8")) is board(8) is othello.Position
-    assert [type(start(variant)).VARIANT for variant in VARIANTS] == ["", "6x6", "4x4"]
-    for variant in VARIANTS:
-        assert pickle.loads(pickle.dumps(start(variant))) == start(variant)
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "words"),
-    [
-        ("", 2, "black (X) wins by 2"),
-        ("f5", 2, "white (O) wins by 2"),
-        ("f5", -64, "black (X) wins by 64"),
-        ("", 0, "a draw"),
-        ("e6f4e3f6g5d6e7f5c5", -64, "black (X) has won by 64"),
-    ],
-)
-def test_values_in_words(text, value, words):
-    assert describe(parse_position(text), value) == words

@@ -8,14 +8,15 @@ from dataclasses import replace
 
 import pytest
 from data import SETS, rows
+from positions import final_value
 
 from engine import (
     Searcher,
     Table,
+    alphabeta,
     analyse,
     legal_moves,
     load_game,
-    minimax,
     solve,
     solve_many,
 )
@@ -102,7 +103,7 @@ def test_last_squares(variant):
     for position in endings(range(1, LAST + 1), 6, variant):
         solved, value, nodes = endgame(position, -INFINITE, INFINITE)
         assert solved and nodes > 0
-        assert value == minimax(position).value
+        assert value == final_value(position)
 
 
 def test_last_squares_within_windows():
@@ -144,8 +145,9 @@ def test_a_corner_and_its_edge_are_stable():
 
 
 def test_bounds_hold():
+    plain = type(load_game("othello", plain=True).start())
     for position in endings((6, 7), 20):
-        value = minimax(position).value
+        value = alphabeta(plain(*position)).value
         for alpha in (-20, 0, 20, 40):
             lower, upper = bounds(position, alpha, alpha + 1)
             assert lower <= value <= upper

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from numba import njit
+from positions import final_value
 
-from engine import legal_moves, popcount
+from engine import popcount
 from engine.compiler.jit import jit_enabled
-from games.othello import Position, outcome, patterns, play, training
+from games.othello import Position, patterns, training
 from games.othello.discs import reach
 from games.othello.patterns import PATTERNS, SIZE, STAGES, WEIGHTS, pattern_score, stage_of, weighed
 
@@ -101,14 +102,6 @@ def test_every_stage_is_weighed():
         14,
         14,
     ]
-
-
-def final_value(position):
-    """By the rules alone."""
-    over, value = outcome(position)
-    if over:
-        return value
-    return max(-final_value(play(position, move)) for move in legal_moves(position))
 
 
 @pytest.mark.slow

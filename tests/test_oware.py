@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from positions import moves_by, reached
 
-from engine import PositionError, legal_moves, rebuild, solve_many
-from engine.compiler.jit import jit_enabled
+from engine import legal_moves, load_game, rebuild, solve_many
 from engine.contract.verbs import bounds, canonical, evaluate, key, noisy, order, outcome, play
-from games import oware
 from games.oware import (
-    describe,
-    move_text,
-    parse_move,
     parse_position,
     position_text,
-    rules,
     start,
 )
-
-VARIANTS = ("", "1", "7", "255")
 
 
 def listed(position):
@@ -53,19 +47,7 @@ def boards(draw):
     return board(houses, (mine, 48 - left - mine), variant, second, quiet)
 
 
-@st.composite
-def played(draw):
-    """A position after random moves."""
-    position = start(draw(st.sampled_from(VARIANTS)))
-    for choice in draw(st.lists(st.integers(0, 5), max_size=120)):
-        moves = legal_moves(position)
-        if not moves:
-            break
-        position = play(position, moves[choice % len(moves)])
-    return position
-
-
-positions = boards() | played()
+positions = boards() | reached("oware")
 
 
 # Rules
@@ -122,39 +104,6 @@ def test_seeds_are_conserved(position):
     if over:
         own = captured[0] + (sum(houses[:6]) if max(captured) <= 24 else 0)
         assert value == (1 if own > 24 else 0 if own == 24 else -1)
-
-
-@pytest.mark.parametrize(
-    ("before", "move", "after"),
-    [
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south", "3",
-         "[0] 4 4 4 4 4 5 / 4 4 0 5 5 5 [0] north 1"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] north", "6",
-         "[0] 0 4 4 4 4 4 / 5 5 5 5 4 4 [0] south 1"),
-        # Twelve seeds leave their house empty, and twenty-three too.
-        ("[9] 1 1 1 1 1 1 / 1 1 12 1 1 1 [16] south", "3",
-         "[9] 2 2 2 2 2 2 / 2 2 0 3 2 2 [16] north 1"),
-        ("[0] 4 4 4 4 0 4 / 1 1 23 1 1 1 [0] south", "3",
-         "[0] 6 6 6 6 2 6 / 3 3 0 4 3 3 [0] north 1"),
-        # Two or three, and on backwards; not beyond a house with more, nor in the own row.
-        ("[9] 4 3 2 1 4 4 / 1 1 1 1 1 5 [11] south 7", "6",
-         "[9] 4 4 3 2 5 5 / 1 1 1 1 1 0 [11] north 8"),
-        ("[9] 4 1 2 1 1 4 / 1 1 1 1 1 5 [16] south 7", "6",
-         "[9] 4 0 0 0 0 5 / 1 1 1 1 1 0 [25] north"),
-        ("[9] 4 4 2 1 4 1 / 1 1 1 1 1 4 [14] south 7", "6",
-         "[9] 4 4 0 0 5 2 / 1 1 1 1 1 0 [19] north"),
-        ("[9] 4 4 4 4 4 1 / 1 1 1 1 1 2 [11] south 7", "5",
-         "[9] 4 4 4 4 4 1 / 1 1 1 1 0 3 [11] north 8"),
-        # A grand slam captures nothing.
-        ("[20] 0 0 0 0 1 2 / 0 0 0 0 0 2 [23] south", "6",
-         "[20] 0 0 0 0 2 3 / 0 0 0 0 0 0 [23] north 1"),
-        ("[20] 0 0 0 1 1 2 / 0 0 0 0 0 2 [22] south", "6",
-         "[20] 0 0 0 1 0 0 / 0 0 0 0 0 0 [27] north"),
-    ],
-)  # fmt: skip
-def test_moves(before, move, after):
-    position = parse_position(before)
-    assert position_text(play(position, parse_move(position, move))) == after
 
 
 @pytest.mark.parametrize(
@@ -216,11 +165,12 @@ ENDGAMES = [
 
 
 def test_endgames():
-    if not jit_enabled():
-        pytest.skip("many nodes")
+    """In plain Python, which takes less than to compile the solver."""
     limit = 12
-    wanted = [by_hand(*endgame, quiet, limit) for endgame in ENDGAMES for quiet in (0, 5)]
-    starts = [board(*endgame, str(limit), False, quiet) for endgame in ENDGAMES for quiet in (0, 5)]
+    begun = list(itertools.product(ENDGAMES, (0, 5)))
+    wanted = [by_hand(*endgame, quiet, limit) for endgame, quiet in begun]
+    plain = type(load_game(f"oware:{limit}", plain=True).start())
+    starts = [plain(*board(*endgame, str(limit), False, quiet)) for endgame, quiet in begun]
     assert set(wanted) == {-1, 0, 1}
     assert solve_many(starts).values.tolist() == wanted
 
@@ -272,9 +222,7 @@ def test_captures_come_first_and_are_noisy(position):
         scores[move] = (order(position, move, child), gained)
         if gained:
             wanted.append(move)
-    buffer = [None] * 20
-    end = noisy(position, buffer, 3)
-    assert buffer[3:end] == wanted
+    assert moves_by(noisy, position) == wanted
     ranking = sorted(scores.values(), reverse=True)
     assert [gained for _, gained in ranking] == sorted((g for _, g in ranking), reverse=True)
 
@@ -282,20 +230,9 @@ def test_captures_come_first_and_are_noisy(position):
 # Notation
 
 
-@given(positions)
-def test_texts_are_read_back(position):
-    variant, text = type(position).VARIANT, position_text(position)
-    for same in (text, str(position), text.upper(), text.replace("/", "\n")):
-        assert parse_position(same, variant) == position
-    for move in legal_moves(position):
-        assert parse_move(position, move_text(position, move)) == move
-
-
-def test_moves_with_or_without_blanks():
-    position = parse_position("[0] 5 5 5 5 5 0 / 0 5 1 6 6 5 [0] north 3")
-    for text in ("3 1 1", "311", "3,1,1", " 3\t1 , 1 "):
-        assert parse_position(text) == position
-    assert parse_position("") == parse_position("  ") == start()
+@given(boards())
+def test_any_board_is_read_back(position):
+    assert parse_position(position_text(position), position.VARIANT) == position
 
 
 def test_drawing():
@@ -303,66 +240,3 @@ def test_drawing():
         ["[0]  4  4  4  4  4  4", "     4  4  4  4  4  4 [0]", "south to move"]
     )
     assert str(parse_position("3")).splitlines()[2] == "north to move, 1 since the last capture"
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0", "move 1 of '0': '0' is not a house; houses are 1..6"),
-        ("7", "'7' is not a house; houses are 1..6"),
-        ("313", "move 3 of '313': south has no seeds in house 3"),
-        ("3x", "move 2 of '3x': 'x' is not a house"),
-        ("²", "'²' is not a house"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0]", "is not a board"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] x", "is not a board"),
-        ("[0] 4 4 4 4 4 / 4 4 4 4 4 4 [0] south", "is not a board"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 -4 [0] south", "is not a board"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south -1", "is not a board"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [1] south", "49 seeds are on the board and captured"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 999999999 [0] south", "there are 48 in all"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south 51", "the game was over after 50"),
-    ],
-)
-def test_texts_that_are_none(text, words):
-    with pytest.raises(PositionError) as caught:
-        parse_position(text)
-    assert words in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "move", "words"),
-    [
-        ("[20] 0 0 0 0 0 0 / 1 5 3 0 0 1 [18] south", "1", "gives no seeds to the other"),
-        ("[20] 0 0 0 0 0 0 / 4 0 0 0 0 0 [24] south", "1", "after the game is over"),
-        ("", "A", "'A' is not a house"),
-    ],
-)
-def test_moves_that_are_none(text, move, words):
-    with pytest.raises(PositionError, match=words):
-        parse_move(parse_position(text), move)
-
-
-@pytest.mark.parametrize("variant", ["0", "256", "999999999", "-1", "x", "5 0", "²"])
-def test_variants_that_are_none(variant):
-    with pytest.raises(PositionError):
-        start(variant)
-
-
-def test_a_class_for_each_limit():
-    assert type(start()) is type(start("50")) is rules(50) is oware.Position50
-    assert type(start()).VARIANT == "" and type(start("20")).VARIANT == "20"
-    with pytest.raises(AttributeError, match="'Positions'"):
-        _ = oware.Positions
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "words"),
-    [
-        ("", 1, "south wins"),
-        ("1", 1, "north wins"),
-        ("1", 0, "a draw"),
-        ("[23] 0 0 0 0 0 0 / 0 0 0 0 0 0 [25] north", -1, "south has won"),
-    ],
-)
-def test_values_in_words(text, value, words):
-    assert describe(parse_position(text), value) == words

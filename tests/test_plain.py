@@ -81,7 +81,7 @@ def test_perft_of_moves_that_are_read_while_they_are_made(tmp_path):
 
 
 def test_perft_multiplies_lines_by_outcomes_of_chance():
-    assert [perft(race.start(), depth) for depth in (0, 1, 2)] == [1, 3, 9]
+    assert [perft(race.Position(), depth) for depth in (0, 1, 2)] == [1, 3, 9]
 
 
 # Counts of the empty board, cells in their natural order: 1 + 9 + 72 + ... + 127872, and the
@@ -145,14 +145,14 @@ def test_chance_takes_the_expectation():
     assert minimax(race.Position(1, 1, 0)).value == 100
     assert minimax(race.Position(2, 1, 0)).value == 0.25 * -100 + 0.75 * 100
     with pytest.raises(GameError, match="alpha-beta is for games without chance"):
-        alphabeta(race.start())
+        alphabeta(race.Position())
 
 
 def test_repetitions_are_draws():
     """Chasing each other around the ring without a leap, nobody is ever caught."""
     chase = duel.Position(0, 2, False)
     assert minimax(chase).value == alphabeta(chase).value == 0
-    assert minimax(duel.start()).value == alphabeta(duel.start()).value
+    assert minimax(duel.Position()).value == alphabeta(duel.Position()).value
 
 
 def test_lines_that_are_too_long(monkeypatch):

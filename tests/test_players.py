@@ -194,7 +194,9 @@ def play_at_random(record, seed):
             record.play(choose(legal_moves(record.position)))
 
 
-@pytest.mark.parametrize("start", [GAME.start(), boxes.start("3"), duel.start(), race.start()])
+@pytest.mark.parametrize(
+    "start", [GAME.start(), boxes.start("3"), duel.Position(), race.Position()]
+)
 def test_record_is_followed_again(start):
     for seed in range(10):
         record = Record(start, seed=seed)
@@ -218,12 +220,12 @@ def test_extra_turns_keep_the_side():
 
 
 def test_repetition_is_a_draw():
-    record = Record(duel.start())
+    record = Record(duel.Position())
     record.follow(["back", "back", "forth", "forth"])
     assert (record.ending(), record.value(), record.score(0)) == ("repetition", 0, 0.5)
     with pytest.raises(PositionError, match="is not a legal move"):
         record.play(duel.BACK)
-    record = Record(duel.start())
+    record = Record(duel.Position())
     record.follow(["forth", "leap", "forth", "back", "back"])
     assert record.ending() == ""
     record.play(duel.FORTH)
@@ -239,13 +241,13 @@ def test_too_long_is_a_draw():
 def test_chance_keeps_to_its_odds():
     outcomes = []
     for seed in range(400):
-        record = Record(race.start(), seed=seed)
+        record = Record(race.Position(), seed=seed)
         assert record.is_chance()
         outcomes.append(record.draw())
         assert record.position.roll == outcomes[-1] + 1
         assert record.side == 0
     assert 70 <= outcomes.count(0) <= 130  # one in four
-    dice = [Record(race.start(), seed=7) for _ in range(2)]
+    dice = [Record(race.Position(), seed=7) for _ in range(2)]
     assert dice[0].draw() == dice[1].draw()
 
 
@@ -253,8 +255,8 @@ def test_steps_that_are_none():
     for start, steps, reason in (
         (GAME.start(), ["5", "5"], "step 2: cell 5 is marked already"),
         (GAME.start(), [4], "step 1: a move is a text, not 4"),
-        (race.start(), [2], "step 1: chance has no outcome 2"),
-        (race.start(), ["1"], "step 1: an outcome of chance is a whole number"),
+        (race.Position(), [2], "step 1: chance has no outcome 2"),
+        (race.Position(), ["1"], "step 1: an outcome of chance is a whole number"),
         (GAME.start(), ["1", "4", "2", "5", "3", "6"], "step 6: "),
     ):
         with pytest.raises(CutnodeError, match=reason):

@@ -20,8 +20,8 @@ from engine.tree.recording import record_tree
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
-steady = load_game("toys.steady", plain=True).module
-START = steady.start()
+STEADY = load_game("toys.steady", plain=True)
+steady, START = STEADY.module, STEADY.start()
 SOUND = choose(steady.Position, None, exact=True)
 
 
@@ -67,8 +67,8 @@ def test_a_game_that_tells_no_deviation_is_searched_as_before():
 @compiled_only
 def test_what_foretelling_saw_does_not_count_against_a_proof():
     """At the end of the tree scores are proven, with and without it."""
-    for text in ("root.0.1.2.3.4.0", "root.4.3.2.1.0.0.1"):
-        position = steady.parse_position(text)
+    for text in ("0 1 2 3 4 0", "4 3 2 1 0 0 1"):
+        position = STEADY.parse(text)
         result = Searcher(START, techniques=SOUND | {"probcut"}).search(position, depth=12)
         assert result.value == position.value == minimax(position, position.left).value
 

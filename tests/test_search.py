@@ -41,8 +41,8 @@ DEPTHS = {"tictactoe": 5, "uniform": 5, "isola": 5, "duel": 6, "breakthrough": 3
 GAMES = {
     **{name: load_game(name).start() for name in game_names()},
     "boxes": boxes.start(),
-    "isola": isola.start(),
-    "duel": duel.start(),
+    "isola": isola.Position(),
+    "duel": duel.Position(),
 }
 GAMES = {name: start for name, start in GAMES.items() if not defines(type(start), "chance")}
 

@@ -9,9 +9,9 @@ import re
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from hypothesis import strategies as st
+from positions import VARIANTS, moves_by, order_scores, reached
 
-from engine import PositionError, Searcher, legal_moves, minimax, solve
+from engine import Searcher, legal_moves, minimax, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import (
     bounds,
@@ -19,7 +19,6 @@ from engine.contract.verbs import (
     features,
     key,
     noisy,
-    order,
     outcome,
     play,
     plies_left,
@@ -27,35 +26,15 @@ from engine.contract.verbs import (
     turn,
 )
 from engine.kernels.scores import WIN
-from games import skirmish
 from games.skirmish import (
-    board,
-    describe,
     mirrored,
     move_text,
-    parse_move,
     parse_position,
     position_text,
     start,
 )
 
-VARIANTS = ("6x6", "5x5", "4x4")
-
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-
-
-@st.composite
-def reached(draw, variants=VARIANTS, most=130):
-    """A position of some board after random actions."""
-    position = start(draw(st.sampled_from(variants)))
-    dice = random.Random(draw(st.integers(0, 10**6)))
-    for _ in range(draw(st.integers(0, most))):
-        if outcome(position)[0]:
-            break
-        # Few players end a turn that could be used.
-        actions = legal_moves(position)
-        position = play(position, dice.choice(actions[:-1] * 5 + actions[-1:]))
-    return position
 
 
 # Rules in the simplest way: cells are pairs, everything is in dicts and lists.
@@ -214,13 +193,13 @@ class World:
         )
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", VARIANTS["skirmish"])
 def test_games_are_as_naive_rules_say(variant):
     """Whole games of random actions, and some that attack whenever they can."""
     ended = set()
     for seed in range(30):
         dice = random.Random(seed)
-        world, position = World(variant), start(variant)
+        world, position = World(variant or "6x6"), start(variant)
         while True:
             assert position_text(position) == world.text()
             assert parse_position(world.text(), variant) == position
@@ -277,7 +256,7 @@ def test_perft_is_of_naive_rules(variant, text, counts):
 # Invariants
 
 
-@given(reached())
+@given(reached("skirmish"))
 def test_boards_fit_together(position):
     units = position.mine | position.theirs
     assert position.mine & position.theirs == 0
@@ -299,7 +278,7 @@ def wealth(position):
     return position.my_gold + position.their_gold + ore + 2 * (built + units), units
 
 
-@given(reached())
+@given(reached("skirmish"))
 def test_wealth_is_lost_by_attacks_alone(position):
     before, units = wealth(position)
     for move in legal_moves(position):
@@ -311,7 +290,7 @@ def test_wealth_is_lost_by_attacks_alone(position):
             assert lost == 0 and left >= units
 
 
-@given(reached())
+@given(reached("skirmish"))
 def test_actions_are_counted(position):
     """A turn has no more than two actions, and each game ends in time."""
     for move in legal_moves(position):
@@ -324,11 +303,6 @@ def test_actions_are_counted(position):
             assert position.actions == 1 or move == position.END
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_longest_games(variant):
-    assert plies_left(start(variant)) == start(variant).MAX_PLIES
-
-
 def test_unit_appears_in_the_second_turn():
     position = parse_position("build water")
     seen = []
@@ -338,50 +312,7 @@ def test_unit_appears_in_the_second_turn():
     assert seen == [".F3B5G3.."] * 3 + ["W3F3B5G3.."]
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        # Full zones: what is built waits, and keeps its order.
-        (
-            "..b5.../w3...../....../....../....../F3F3B5G3F3F3 ore=000000 gold=0,0 build=w1g2,- "
-            "actions=1 turns=9",
-            "..b5.../w3...../....../....../....../F3F3B5G3F3F3 ore=000000 gold=0,0 build=w0g1,- "
-            "actions=2 turns=8",
-        ),
-        (
-            "..b5.../w3...../....../....../....../F3.B5G3F3F3 ore=000000 gold=0,0 build=w0g0,- "
-            "actions=1 turns=9",
-            "..b5.../w3...../....../....../....../F3W3B5G3F3F3 ore=000000 gold=0,0 build=g0,- "
-            "actions=2 turns=8",
-        ),
-        # Two at a time; the leftmost empty cells; an enemy in the zone is in the way.
-        (
-            "..b5.../....../....../....../....../w1.B5... ore=000000 gold=0,0 build=w1g1,- "
-            "actions=1 turns=9",
-            "..b5.../....../....../....../....../w1W3B5G3.. ore=000000 gold=0,0 build=-,- "
-            "actions=2 turns=8",
-        ),
-        # Nothing appears when the turns are over.
-        (
-            "..b5.../....../....../....../....../..B5... ore=000000 gold=0,0 build=w1,- "
-            "actions=1 turns=1",
-            "..b5.../....../....../....../....../..B5... ore=000000 gold=0,0 build=w1,- "
-            "actions=2 turns=0",
-        ),
-    ],
-)
-def test_queues(before, after):
-    position = parse_position(before)
-    assert position_text(play(position, position.END)) == after
-
-
 # Keys and claims
-
-
-@given(reached())
-def test_keys(position):
-    children = {play(position, move) for move in legal_moves(position)}
-    assert len({key(child) for child in children | {position}}) == len(children) + 1
 
 
 @pytest.mark.parametrize("name", start()._fields)
@@ -397,7 +328,7 @@ def reflected(position):
     return type(position)(*boards, *position[8:-1], position.turns + 1)
 
 
-@given(reached())
+@given(reached("skirmish"))
 def test_players_are_equals(position):
     """Both have the same chances: estimates and the number of actions agree."""
     if 0 < position.turns < position.TURNS:
@@ -416,28 +347,22 @@ def test_bounds_see_bases_that_fall():
     assert outcome(over) == (True, 1) and bounds(over, -1, 1) == (1, 1)
 
 
-@given(reached())
+@given(reached("skirmish"))
 def test_noisy_actions_are_attacks(position):
     if not outcome(position)[0]:
-        buffer = [None] * 100
-        end = noisy(position, buffer, 2)
         attacks = [m for m in legal_moves(position) if "x" in move_text(position, m)]
-        assert buffer[2:end] == attacks
+        assert moves_by(noisy, position) == attacks
         assert skip(position) == (True, play(position, position.END))
 
 
 def test_order():
     text = ".w2b2.../..W3f1../..f3.../...f3../....../..B5... ore=000000 gold=2,0 build=-,- "
-    position = parse_position(text + "actions=2 turns=4")
-    scores = {
-        move_text(position, move): order(position, move, play(position, move))
-        for move in legal_moves(position)
-    }
+    scores = order_scores(parse_position(text + "actions=2 turns=4"))
     ranking = sorted(scores, key=scores.get, reverse=True)
     assert ranking[:3] == ["c5xd5", "c5xc4", "c5xc6"] and ranking[-1] == "end"
 
 
-@given(reached())
+@given(reached("skirmish"))
 def test_features_are_as_naive_rules_say(position):
     if outcome(position)[0]:
         return
@@ -509,23 +434,6 @@ def test_a_base_is_brought_down(engine):
 # Notation
 
 
-@given(reached())
-def test_texts_are_read_back(position):
-    variant, text = position.VARIANT, position_text(position)
-    for same in (text, text.replace("/", "\n"), text.replace(" ", "  "), f" {text} "):
-        assert parse_position(same, variant) == position
-    for move in legal_moves(position):
-        words = move_text(position, move)
-        assert parse_move(position, words) == parse_move(position, words.upper()) == move
-
-
-def test_actions_with_or_without_commas():
-    position = parse_position("b1-b2 build fire end")
-    for text in ("b1-b2, build fire, end", "B1-B2,Build  Fire,END", " b1-b2\tbuild fire\tend "):
-        assert parse_position(text) == position
-    assert parse_position("") == start() == start("6x6")
-
-
 def test_drawing():
     position = parse_position("c2-b2 build fire c5-c4 mine b2")
     assert str(position).splitlines() == [
@@ -540,169 +448,3 @@ def test_drawing():
         "second: base 5, gold 0, building fire in 2",
         "first to move: 1 action, 58 turns left",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("go", "action 1 of 'go': 'go' is not an action; write one as in b2-b3 (a move), b2xb3"),
-        ("b1b2", "'b1b2' is not an action"),
-        ("b1-b2-b3", "'b1-b2-b3' is not an action"),
-        ("ending", "'ending' is not an action"),
-        ("mine", "'mine' is not an action"),
-        (
-            "end build fire build fire end",
-            "action 3 of 'end build fire build fire end': build fire:",
-        ),
-        ("g1-g2", "g1 is not on the board, whose cells are a1..f6"),
-        ("b1-b0", "b0 is not on the board"),
-        ("a1-a2", "a1-a2: first has no unit on a1"),
-        ("end b1-a1", "end b1-a1': b1-a1: second has no unit on b1"),
-        ("b1-a2", "b1-a2: units move and attack one cell up, down, left or right"),
-        ("b1-b1", "units move and attack one cell up"),
-        ("b1-c1", "b1-c1: c1 is not empty; an attack is written b1xc1"),
-        ("b1xc1", "b1xc1: there is nothing to attack on c1"),
-        ("b1xb2", "b1xb2: there is nothing to attack on b2"),
-        ("mine b1", "mine b1: there is no crystal; crystals are b5, e5, f4, f3, b2, e2"),
-        ("mine b2", "mine b2: first has no unit on b2"),
-        ("build rock", "'rock' is not an element: fire, water, grass"),
-        ("²", "'²' is not an action"),
-    ],
-)
-def test_actions_that_are_none(text, words):
-    with pytest.raises(PositionError) as caught:
-        parse_position(text)
-    assert words in str(caught.value)
-
-
-START = "..b5.../..B5... ore=333333 gold=2,2 build=-,- actions=1 turns=9"
-BOARD = "..b5.../....../....../....../....../..B5... "
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (BOARD, "after the board write ore, gold, build, actions and turns, as in .f3b5g3../"),
-        (
-            BOARD + "ore=333333 gold=2,2 build=-,- actions=1 turns=61",
-            "turns=61: there are 0 to 60 turns left",
-        ),
-        (
-            BOARD + "ore=333333 gold=2,2 build=-,- actions=2 turns=60",
-            "actions=2: with 60 turns left there are 1",
-        ),
-        (
-            BOARD + "ore=333333 gold=2,2 build=-,- actions=3 turns=6",
-            "actions=3: with 6 turns left there are 1 or 2",
-        ),
-        (
-            BOARD + "ore=333333 gold=2,2 build=-,- actions=1 turns=0",
-            "actions=1: with 0 turns left there are 2",
-        ),
-        (
-            BOARD + "ore=33333 gold=2,2 build=-,- actions=1 turns=9",
-            "ore=33333: a digit from 0 to 3 for each crystal, b5, e5, f4, f3, b2, e2",
-        ),
-        (BOARD + "ore=333334 gold=2,2 build=-,- actions=1 turns=9", "ore=333334: a digit"),
-        (
-            BOARD + "ore=333333 gold=9,9 build=-,- actions=1 turns=9",
-            "gold, ore and units, at 2 each, are worth 36; in all there are 34",
-        ),
-        (
-            BOARD + "ore=333333 gold=2,2 build=x1,- actions=1 turns=9",
-            "'x1' is not what a player builds",
-        ),
-        (BOARD + "ore=000000 gold=2,2 build=w3,- actions=1 turns=9", "'w3' is not what"),
-        (BOARD + "ore=000000 gold=2,2 build=,- actions=1 turns=9", "'' is not what"),
-        (BOARD + "ore=000000 gold=2,2 build=w1w1w1,- actions=1 turns=9", "'w1w1w1' is not what"),
-        (
-            BOARD + "ore=000000 gold=2,2 build=w2w1,- actions=1 turns=9",
-            "'w2w1': what appears first is written first",
-        ),
-        (START, "the board has 2 rows; this one has 6, separated by '/'"),
-        (
-            BOARD.replace("......", "....") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "row '....' has 4 cells, not 6",
-        ),
-        (
-            BOARD.replace("b5", "b6") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "'b6': a base has 0 to 5 hits left",
-        ),
-        (
-            BOARD.replace("b5", ".") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "'.' on c6: second's base, b, is on c6",
-        ),
-        (
-            BOARD.replace("b5.", "b5b5") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "'b5' on d6: second's base, b, is on c6",
-        ),
-        (
-            BOARD.replace("5", "0") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "both bases are down",
-        ),
-        (
-            BOARD.replace("b5.", "b5f4") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "'f4' on d6: a unit has 1 to 3 hits left",
-        ),
-        (
-            BOARD.replace("b5.", "b5f") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "'f' on d6: a unit has 1 to 3 hits left",
-        ),
-        (
-            BOARD.replace("b5.", "b5q3") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "'q3' on d6: a cell is . or one of F W G f w g with its hits left",
-        ),
-        (
-            BOARD.replace("b5.", "b52") + "ore=333333 gold=2,2 build=-,- actions=1 turns=9",
-            "'2' on d6: a cell is . or one of",
-        ),
-    ],
-)
-def test_boards_that_are_none(text, words):
-    with pytest.raises(PositionError) as caught:
-        parse_position(text)
-    assert words in str(caught.value)
-
-
-@given(reached(), st.integers(0, 200), st.sampled_from("?9x-/ .bFw=,"))
-def test_misprints_are_positions_or_errors(position, at, symbol):
-    text = position_text(position)
-    wrong = text[:at] + symbol + text[at + 1 :]
-    try:
-        read = parse_position(wrong, position.VARIANT)
-    except PositionError as error:
-        assert str(error)
-    else:
-        assert parse_position(position_text(read), position.VARIANT) == read
-        assert str(read)
-
-
-@pytest.mark.parametrize("variant", ["7x7", "6", "6x6,", "x"])
-def test_variants_that_are_none(variant):
-    with pytest.raises(PositionError, match="is not a board; boards are 6x6, 5x5, 4x4"):
-        start(variant)
-
-
-def test_a_class_for_each_board():
-    assert board("6x6") is type(start()) is skirmish.Position6x6
-    assert [type(start(variant)).VARIANT for variant in VARIANTS] == ["", "5x5", "4x4"]
-    with pytest.raises(AttributeError, match="'Position7x7'"):
-        _ = skirmish.Position7x7
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "words"),
-    [
-        ("", 1, "first wins"),
-        ("", -1, "second wins"),
-        ("end", 1, "second wins"),
-        ("", 0, "a draw"),
-        (
-            BOARD.replace("b5", "b0") + "ore=000000 gold=0,0 build=-,- actions=1 turns=9",
-            -1,
-            "first",
-        ),
-    ],
-)
-def test_values_in_words(text, value, words):
-    assert words in describe(parse_position(text), value)

@@ -92,7 +92,7 @@ def test_extra_turns(name):
 
 @pytest.mark.slow
 def test_turns_of_two_actions():
-    start = isola.start()
+    start = isola.Position()
     value = analyse(start).value if jit_enabled() else None
     for move in legal_moves(start)[:2]:
         child = play(start, move)

@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from engine import PositionError, legal_moves, load_game, solve_many
+from engine import legal_moves, load_game, solve_many
 from engine.contract.verbs import outcome, play
 from games import tictactoe
 from games.tictactoe import evaluate
@@ -81,29 +81,3 @@ def test_evaluation_counts_open_lines():
                 total += (0, 1, 10)[mine] - (0, 1, 10)[theirs]
         if not outcome(position)[0]:
             assert evaluate(position) == total
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0", "move 1 of '0': '0' is not a cell; cells are 1..9"),
-        ("55", "move 2 of '55': cell 5 is marked already"),
-        ("142536", "move 6 of '142536': cell 6 is marked after the game is over"),
-        ("x../.../..", "row 3 from the top has 2 cells; a row has 3"),
-        ("x../...", "the board has 2 rows"),
-        ("xx./.../...", "2 x and 0 o: x begins"),
-        ("ooo/xxx/...", "x is to move but has three in a line already"),
-        ("xox/oxo/xo?", "'?' in row 3 from the top, column 3"),
-        ("?" * 1000, f"move 1 of '{'?' * 57}...'"),
-    ],
-)
-def test_texts_of_no_position(text, message):
-    with pytest.raises(PositionError) as error:
-        parse_position(text)
-    assert message in str(error.value)
-    assert len(str(error.value)) < 200
-
-
-def test_no_variants():
-    with pytest.raises(PositionError, match="no variant '4x4'"):
-        load_game("tictactoe:4x4")

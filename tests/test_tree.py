@@ -275,24 +275,27 @@ def test_all_moves_are_accounted_for():
 
 
 def test_repetition():
-    found = everything(duel.start(), 5, search="alphabeta")
+    found = everything(duel.Position(), 5, search="alphabeta")
     assert "repetition" in told(found)[0]
-    assert "repetition" in told(everything(duel.start(), 6, exact=True))[0]
+    assert "repetition" in told(everything(duel.Position(), 6, exact=True))[0]
 
 
 def test_turns_of_several_actions():
     """The player of a node is who moves there, not whose ply it is."""
-    tree = everything(isola.start(), 2, search="minimax", depth_in="actions")
+    tree = everything(isola.Position(), 2, search="minimax", depth_in="actions")
     assert [node.player for node in tree.root.children] == ["max"] * len(tree.root.children)
     values = [node.value for node in tree.root.children]
     assert tree.value == max(values)
 
 
-@pytest.mark.parametrize("game", [pig, gamble])
+GAMES_OF_CHANCE = [pig.Position(), gamble.start()]
+
+
+@pytest.mark.parametrize("start", GAMES_OF_CHANCE, ids=["pig", "gamble"])
 @pytest.mark.parametrize("search", ["search", "minimax"])
-def test_chance(game, search):
+def test_chance(start, search):
     exact = {"exact": True} if search == "search" else {}
-    tree = everything(game.start(), 3, search=search, depth_in="actions", **exact)
+    tree = everything(start, 3, search=search, depth_in="actions", **exact)
     events = [node for node in tree.root.walk() if node.kind == "chance"]
     assert events and all(node.player == "chance" for node in events)
     for node in events:
@@ -300,12 +303,12 @@ def test_chance(game, search):
         if search == "minimax":
             mean = sum(p * child.value for p, child in zip(shares, node.children, strict=True))
             assert mean == pytest.approx(node.value, abs=0.01 * (1 + abs(node.value)))
-    expected = everything(game.start(), 3, search="minimax", depth_in="actions").value
+    expected = everything(start, 3, search="minimax", depth_in="actions").value
     assert tree.value == pytest.approx(expected)
 
 
 def test_star_cutoffs():
-    reasons, left = told(*(everything(g.start(), 5, depth_in="actions") for g in (pig, gamble)))
+    reasons, left = told(*(everything(start, 5, depth_in="actions") for start in GAMES_OF_CHANCE))
     assert reasons >= {"Star1 cutoff", "Star2 cutoff", "all outcomes searched"}
     assert left == {"cutoff", "not tried"}
 
@@ -386,7 +389,7 @@ def test_bad_arguments_together(big):
     with pytest.raises(CutnodeError, match="minimax has no techniques to choose from"):
         record_tree(big, 2, search="minimax", exact=True)
     with pytest.raises(GameError, match="alpha-beta is for games without chance"):
-        record_tree(pig.start(), 2, search="alphabeta")
+        record_tree(pig.Position(), 2, search="alphabeta")
     with pytest.raises(GameError, match="a position must be a NamedTuple"):
         record_tree("4455", 2)
 

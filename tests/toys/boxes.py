@@ -32,9 +32,6 @@ class Drawn(NamedTuple):
     lead: int
     first: bool
 
-    def __str__(self) -> str:
-        return f"{letters(self)}\n{self.lead:+d} for player {2 - self.first}"
-
 
 @compiled
 def moves(position, buffer, at):
@@ -67,12 +64,6 @@ def play(position, move):
 def outcome(position):
     over = popcount(position.lines) == position.LINES
     return over, position.lead if over else 0
-
-
-@compiled
-def key(position):
-    lead = Bits(position.lead + position.BOXES)
-    return position.lines | (lead << Bits(40)) | (Bits(position.first) << Bits(50))
 
 
 @compiled
@@ -152,13 +143,6 @@ def parse_position(text: str, variant: str = "") -> Drawn:
     if abs(lead) > complete or (complete - lead) % 2 or match[2] == "-0":
         raise PositionError(f"{complete} boxes are complete: the lead is not {match[2]}")
     return type(empty)(lines, lead if match[3] == "1" else -lead, match[3] == "1")
-
-
-def parse_move(position: Drawn, text: str) -> int:
-    letters = ascii_lowercase[: position.LINES]
-    if len(text) != 1 or text not in letters or position.lines >> letters.index(text) & 1:
-        raise PositionError(f"{text!r} is not a line that can be drawn")
-    return letters.index(text)
 
 
 def move_text(position: Drawn, move: int) -> str:

@@ -3,9 +3,8 @@
 Rules: Vertical covers two free cells, one below the other, and Horizontal two side by side,
 by turns; who cannot loses.  Values: 1 a win, -1 a loss.
 
-Text: who is to move, and the rows of the board, ``.`` free and ``#`` covered or not there:
-``v .../.#.``.  A move is a row and a column, counted from 1, of its upper or left cell:
-``2,1``.  A variant is a size and who begins, ``4x5`` (rows, columns) or ``4x5 h``; ``4x4``.
+A move is the number of its upper or left cell, eight in a row.  A variant is a size and who
+begins, ``4x5`` (rows, columns) or ``4x5 h``; ``4x4`` by default.
 """
 
 from __future__ import annotations
@@ -13,22 +12,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from engine import (
-    Bits,
-    PositionError,
-    compiled,
-    draw_board,
-    legal_moves,
-    lowest_index,
-    popcount,
-    quoted,
-    without_lowest,
-)
+from engine import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
+from engine.contract.cells import Grid
 
 SIDE = 7
 MAX_MOVES = SIDE * (SIDE - 1)
 MAX_PLIES = SIDE * SIDE // 2 + 1
 DECISIVE = True
+VALUE_LIMIT = 1
+CELLS = Grid(
+    *(SIDE, SIDE),
+    contents={".": "free", "#": "covered, or beyond the board"},
+    players=("vertical", "horizontal"),
+)
 
 
 class Position(NamedTuple):
@@ -37,8 +33,14 @@ class Position(NamedTuple):
     vertical: bool
     """Whether Vertical is to move."""
 
-    def __str__(self) -> str:
-        return f"{draw_board(rows(self))}\n{'vertical' if self.vertical else 'horizontal'} to move"
+
+@compiled
+def cell(position, index):
+    return 0 if position.free >> Bits(8 * (index // SIDE) + index % SIDE) & Bits(1) else 1
+
+
+def mover(position: Position) -> str:
+    return "vertical" if position.vertical else "horizontal"
 
 
 @compiled
@@ -70,18 +72,6 @@ def outcome(position):
 
 
 @compiled
-def bounds(position, alpha, beta):
-    """Nothing is better than a win: a search that knows looks no further."""
-    over, value = outcome(position)
-    return (value, value) if over else (-1, 1)
-
-
-@compiled
-def key(position):
-    return position.free | Bits(position.vertical) << Bits(63)
-
-
-@compiled
 def order(position, move, child):
     """Leave the other few places, and oneself many."""
     return popcount(places(Position(child.free, position.vertical))) - popcount(places(child))
@@ -94,37 +84,3 @@ def start(variant: str = "") -> Position:
     row = (1 << int(match[2])) - 1
     free = sum(row << 8 * number for number in range(int(match[1])))
     return Position(Bits(free), match[3] != " h")
-
-
-def parse_position(text: str, variant: str = "") -> Position:
-    if not text.strip():
-        return start(variant)
-    match = re.fullmatch(r"([vh]) ([.#]{1,7}(?:/[.#]{1,7}){0,6})", text.strip())
-    if not match:
-        raise PositionError(f"{quoted(text)} is not a player and a board, such as v .../.#.")
-    free = 0
-    for number, row in enumerate(match[2].split("/")):
-        free |= sum(1 << 8 * number + at for at, cell in enumerate(row) if cell == ".")
-    return Position(Bits(free), match[1] == "v")
-
-
-def position_text(position: Position) -> str:
-    return f"{'v' if position.vertical else 'h'} {'/'.join(rows(position))}"
-
-
-def rows(position: Position) -> list[str]:
-    return [
-        "".join("#."[position.free >> 8 * row + column & 1] for column in range(SIDE))
-        for row in range(SIDE)
-    ]
-
-
-def parse_move(position: Position, text: str) -> int:
-    for move in legal_moves(position):
-        if move_text(position, move) == text:
-            return move
-    raise PositionError(f"{quoted(text)} is not a row and a column with a free place, such as 2,1")
-
-
-def move_text(position: Position, move: int) -> str:
-    return f"{move // 8 + 1},{move % 8 + 1}"

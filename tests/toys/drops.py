@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine import PositionError
+from engine.contract.notation import play_texts
 
 SIZE = 4
 MAX_MOVES = SIZE
@@ -90,22 +91,11 @@ def start(variant=""):
 
 
 def parse_position(text, variant=""):
-    position = start(variant)
-    for column in text.removeprefix("-"):
-        position = play(position, parse_move(position, column))
-    return position
+    return play_texts(start(variant), text.removeprefix("-"), text)
 
 
 def position_text(position):
     return position.played or "-"
-
-
-def parse_move(position, text):
-    buffer = [0] * MAX_MOVES
-    allowed = [] if outcome(position)[0] else buffer[: moves(position, buffer, 0)]
-    if text not in [str(column + 1) for column in allowed]:
-        raise PositionError(f"{text!r} is no column with room")
-    return int(text) - 1
 
 
 def move_text(position, move):

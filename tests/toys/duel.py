@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, legal_moves
+from engine import Bits, PositionError, compiled
 
 CELLS = 5
 MAX_MOVES = 3
@@ -25,12 +25,9 @@ STRIDES = (CELLS - 1, 1, 2)
 class Position(NamedTuple):
     """The cells of the mover and of the other, and whether somebody may still leap."""
 
-    mine: int
-    theirs: int
-    leap: bool
-
-    def __str__(self) -> str:
-        return "".join("ab"[cell == self.theirs] if cell in self[:2] else "." for cell in range(5))
+    mine: int = 0
+    theirs: int = 3
+    leap: bool = True
 
 
 @compiled
@@ -70,28 +67,15 @@ def evaluate(position):
     return (position.theirs - position.mine) % CELLS
 
 
-def start(variant: str = "") -> Position:
-    if variant:
-        raise PositionError(f"the duel has no variant {variant!r}")
-    return Position(0, 3, True)
-
-
 def position_text(position: Position) -> str:
     return f"{position.mine} {position.theirs}{' leap' * position.leap}"
 
 
 def parse_position(text: str, variant: str = "") -> Position:
-    start(variant)
     match = re.fullmatch(r"([0-4]) ([0-4])( leap)?", text)
     if not match:
         raise PositionError(f"{text!r} is not two cells, 0 to 4, and perhaps leap")
     return Position(int(match[1]), int(match[2]), bool(match[3]))
-
-
-def parse_move(position: Position, text: str) -> int:
-    if text not in NAMES or NAMES.index(text) not in legal_moves(position):
-        raise PositionError(f"{text!r} is not a legal one of {', '.join(NAMES)}")
-    return NAMES.index(text)
 
 
 def move_text(position: Position, move: int) -> str:

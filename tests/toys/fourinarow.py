@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, legal_moves, quoted
+from engine import Bits, PositionError, compiled
 from engine.contract.cells import Grid
 
 MAX_MOVES = 7
@@ -82,14 +82,6 @@ def from_cells(contents: list[int], mover: str, start: Position) -> Position:
     if outcome(Position(Bits(0), Bits(first), stones))[1] < 0:
         raise PositionError("the player to move has four in a row already")
     return Position(Bits(first), Bits(second), stones)
-
-
-def parse_move(position: Position, text: str) -> int:
-    if text not in [*"1234567"]:
-        raise PositionError(f"{quoted(text)} is not a column; columns are 1 to 7")
-    if int(text) - 1 not in legal_moves(position):
-        raise PositionError(f"column {text} cannot be played")
-    return int(text) - 1
 
 
 def move_text(position: Position, move: int) -> str:

@@ -5,17 +5,13 @@ number of the graph and the place: the game is over, or a player moves (of three
 most), or chance decides, once or twice.  Every hundredth graph has events with many outcomes,
 almost all of which never happen.  Values: any numbers from -100 to 100, often just these
 two.  The variant ``decisive`` has the same graphs, and only who wins, and how soon, matters.
-
-Text: the graph, the place, who is to move (1 or 2), and the events of chance that are
-still to come, as in ``7 12 1 0``.
 """
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, quoted, rebuild
+from engine import Bits, PositionError, compiled, quoted
 from engine.contract.bits import mix
 
 MAX_MOVES = 3
@@ -35,10 +31,6 @@ class Gamble(NamedTuple):
     place: int
     mover: int
     events: int
-
-    def __str__(self) -> str:
-        what = "moves" if self.events == 0 else "waits for chance"
-        return f"place {self.place} of graph {self.graph}: player {self.mover + 1} {what}"
 
 
 class Position(Gamble):
@@ -96,10 +88,10 @@ def step(position, purpose):
     mover = 1 - position.mover if word % Bits(4) else position.mover
     place = whole((word >> Bits(8)) % Bits(PLACES))
     if position.events > 0:
-        return rebuild(position, position.graph, place, mover, position.events - 1)
+        return position._replace(place=place, mover=mover, events=position.events - 1)
     most = 1 if has_many(position) else EVENTS
     events = min(whole((word >> Bits(40)) % Bits(EVENTS + 1)), most)
-    return rebuild(position, position.graph, place, mover, events)
+    return position._replace(place=place, mover=mover, events=events)
 
 
 @compiled
@@ -112,12 +104,6 @@ def outcome(position):
     if position.events == 0 and likely(position, 2) % Bits(8) == Bits(0):
         return True, number(position, 3)
     return False, 0.0
-
-
-@compiled
-def key(position):
-    low = Bits(position.place) | Bits(position.mover) << Bits(8) | Bits(position.events) << Bits(9)
-    return low | Bits(position.graph) << Bits(16)
 
 
 @compiled
@@ -167,30 +153,3 @@ def start(variant: str = "") -> Gamble:
     if variant not in ("", "decisive"):
         raise PositionError(f"a gamble has no variant {quoted(variant)}")
     return Decisive(0, 0, 0, 2) if variant else Position(0, 0, 0, 2)
-
-
-def position_text(position: Gamble) -> str:
-    return f"{position.graph} {position.place} {position.mover + 1} {position.events}"
-
-
-def parse_position(text: str, variant: str = "") -> Gamble:
-    empty = start(variant)
-    if not text:
-        return empty
-    match = re.fullmatch(r"(0|[1-9][0-9]{0,2}) (0|[1-9][0-9]?) ([12]) ([0-2])", text)
-    if not match or int(match[2]) >= PLACES:
-        raise PositionError(f"{quoted(text)} is not a graph, a place, a player, and events to come")
-    graph, place, player, events = map(int, match.groups())
-    return rebuild(empty, graph, place, player - 1, events)
-
-
-def parse_move(position: Gamble, text: str) -> int:
-    buffer = [0] * MAX_MOVES
-    count = 0 if position.events or outcome(position)[0] else moves(position, buffer, 0)
-    if text not in [str(move) for move in range(count)]:
-        raise PositionError(f"{quoted(text)} is not one of {count} moves, counted from 0")
-    return int(text)
-
-
-def move_text(position: Gamble, move: int) -> str:
-    return str(move)

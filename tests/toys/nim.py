@@ -4,7 +4,7 @@ Rules: players take one stone or more from one heap by turns; who takes the last
 or in the misere form loses.  Values: 1 a win, -1 a loss.
 
 Text, of a position and of a variant: the stones of the heaps, up to 15 in each, and the form
-if it is misere: ``3/5/7``, ``3/5/7 misere``.  A move is a heap and a number of stones: ``2x3``.
+if it is misere: ``3/5/7``, ``3/5/7 misere``.  A move is sixteen times a heap and its stones.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, legal_moves, quoted
+from engine import Bits, PositionError, compiled, quoted
 
 HEAPS = 8
 MOST = 15
 MAX_MOVES = MAX_PLIES = HEAPS * MOST
 DECISIVE = True
+VALUE_LIMIT = 1
 
 
 class Position(NamedTuple):
     heaps: Bits
     """Four bits for each heap, the first in the lowest."""
     misere: bool
-
-    def __str__(self) -> str:
-        return "\n".join("o" * stones_of(self, heap) or "-" for heap in range(size(self)))
 
 
 @compiled
@@ -56,23 +54,6 @@ def outcome(position):
     return False, 0
 
 
-@compiled
-def bounds(position, alpha, beta):
-    """Nothing is better than a win: a search that knows looks no further."""
-    over, value = outcome(position)
-    return (value, value) if over else (-1, 1)
-
-
-@compiled
-def key(position):
-    return position.heaps | Bits(position.misere) << Bits(63)
-
-
-def size(position: Position) -> int:
-    """The heaps up to the last that is not empty, and one at least."""
-    return max(1, (position.heaps.bit_length() + 3) // 4)
-
-
 def start(variant: str = "") -> Position:
     return parse_position(variant or "3/5/7")
 
@@ -89,17 +70,6 @@ def parse_position(text: str, variant: str = "") -> Position:
 
 
 def position_text(position: Position) -> str:
-    heaps = (str(stones_of(position, heap)) for heap in range(size(position)))
+    last = max(1, (position.heaps.bit_length() + 3) // 4)
+    heaps = (str(stones_of(position, heap)) for heap in range(last))
     return "/".join(heaps) + " misere" * position.misere
-
-
-def parse_move(position: Position, text: str) -> int:
-    match = re.fullmatch(r"([1-8])x([0-9]{1,2})", text)
-    move = 16 * (int(match[1]) - 1) + int(match[2]) if match and int(match[2]) <= MOST else 0
-    if move not in legal_moves(position):
-        raise PositionError(f"{quoted(text)} is not a heap and stones that it has, such as 2x3")
-    return move
-
-
-def move_text(position: Position, move: int) -> str:
-    return f"{move // 16 + 1}x{move % 16}"

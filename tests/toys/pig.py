@@ -4,17 +4,13 @@ Rules: a player rolls a die (1, 2, 3 or 6: a 6 comes half of the time) as often 
 A 1 loses what the turn has made, and the turn; the others add to it.  Instead of rolling
 he may hold: then the turn's sum is his for good.  Who has the target is the winner, so a
 mover whose turn reaches it has won.  Values: 0.5 a win, -0.5 a loss, and nothing else.
-
-Text: the points of the first and second player, the sum of the turn, who is to play (1 or
-2), and ``roll`` if the die is about to fall, as in ``6 3 2 1 roll``.
 """
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, quoted
+from engine import Bits, compiled
 
 TARGET = 12
 MAX_MOVES = 2
@@ -31,14 +27,11 @@ ODDS = (0.125, 0.125, 0.25, 0.5)
 class Position(NamedTuple):
     """The points of both, the sum of the turn, whose turn it is, and whether the die falls."""
 
-    first: int
-    second: int
-    turn: int
-    mover: int
-    rolling: bool
-
-    def __str__(self) -> str:
-        return f"{self.first} : {self.second}, player {self.mover + 1} has {self.turn}"
+    first: int = 0
+    second: int = 0
+    turn: int = 0
+    mover: int = 0
+    rolling: bool = False
 
 
 @compiled
@@ -113,40 +106,6 @@ def order(position, move, child):
 def evaluate(position):
     lead = position.first - position.second
     return (lead if position.mover == 0 else -lead) / (4 * TARGET) + position.turn / (8 * TARGET)
-
-
-def start(variant: str = "") -> Position:
-    if variant:
-        raise PositionError(f"pig has no variant {quoted(variant)}")
-    return Position(0, 0, 0, 0, False)
-
-
-def position_text(position: Position) -> str:
-    first, second, total, mover, rolling = position
-    return f"{first} {second} {total} {mover + 1}{' roll' * rolling}"
-
-
-def parse_position(text: str, variant: str = "") -> Position:
-    empty = start(variant)
-    if not text:
-        return empty
-    match = re.fullmatch(r"([0-9]+) ([0-9]+) ([0-9]+) ([12])( roll)?", text)
-    if not match or any(len(number) > 2 for number in match.groups()[:3]):
-        raise PositionError(f"{quoted(text)} is not points, a sum, a player, and perhaps roll")
-    first, second, total = (int(number) for number in match.groups()[:3])
-    position = Position(first, second, total, int(match[4]) - 1, bool(match[5]))
-    if max(first, second) >= TARGET or position_text(position) != text:
-        raise PositionError(f"{quoted(text)}: both have less than {TARGET} points before the turn")
-    if total == 1 or points(position) + total >= TARGET + (0 if position.rolling else 6):
-        raise PositionError(f"a turn does not come to {total} here")
-    return position
-
-
-def parse_move(position: Position, text: str) -> int:
-    allowed = [] if position.rolling or outcome(position)[0] else NAMES[position.turn == 0 :]
-    if text not in allowed:
-        raise PositionError(f"{quoted(text)} is not one of {', '.join(allowed) or 'no moves'}")
-    return NAMES.index(text)
 
 
 def move_text(position: Position, move: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled
+from engine import PositionError, compiled
 
 STEPS = 5
 MAX_MOVES = 2
@@ -21,12 +21,9 @@ VALUE_LIMIT = 100
 class Position(NamedTuple):
     """The steps left to go for both, and the roll, 0 before it."""
 
-    mine: int
-    theirs: int
-    roll: int
-
-    def __str__(self) -> str:
-        return f"{self.mine} and {self.theirs} steps to go, {self.roll or 'nothing'} rolled"
+    mine: int = STEPS
+    theirs: int = STEPS
+    roll: int = 0
 
 
 @compiled
@@ -49,11 +46,6 @@ def outcome(position):
 
 
 @compiled
-def key(position):
-    return Bits(position.mine) << Bits(8) | Bits(position.theirs) << Bits(4) | Bits(position.roll)
-
-
-@compiled
 def chance(position):
     return 2 if position.roll == 0 else 0
 
@@ -69,18 +61,11 @@ def evaluate(position):
     return 10 * (position.theirs - position.mine)
 
 
-def start(variant: str = "") -> Position:
-    if variant:
-        raise PositionError(f"the race has no variant {variant!r}")
-    return Position(STEPS, STEPS, 0)
-
-
 def position_text(position: Position) -> str:
     return f"{position.mine} {position.theirs} {position.roll}"
 
 
 def parse_position(text: str, variant: str = "") -> Position:
-    start(variant)
     numbers = text.split(" ")
     allowed = ([*"12345"], [*"012345"], [*"012"])
     if len(numbers) != 3 or any(n not in a for n, a in zip(numbers, allowed, strict=True)):
@@ -89,14 +74,3 @@ def parse_position(text: str, variant: str = "") -> Position:
     if position.theirs == 0 and position.roll:
         raise PositionError("nobody rolls after the end")
     return position
-
-
-def parse_move(position: Position, text: str) -> int:
-    farthest = 0 if position.theirs == 0 else min(position.roll, position.mine)
-    if text not in [*"12"[:farthest]]:
-        raise PositionError(f"{text!r} is not a number of steps up to {farthest}")
-    return int(text)
-
-
-def move_text(position: Position, move: int) -> str:
-    return str(move)

@@ -2,28 +2,14 @@
 
 The estimate of a position is its true value, so searches of all depths agree, and a
 deviation that is more than nothing never leads ProbCut astray.
-
-Text: ``root`` and the moves played, with dots between, as in ``root.0.3.1``.
 """
 
 from __future__ import annotations
 
 from engine import Bits, PositionError, compiled
-from games.uniform import (
-    ORDERED,
-    Node,
-    evaluate,
-    key,
-    move_text,
-    moves,
-    outcome,
-    parse_move,
-    path,
-    play,
-    plies_left,
-)
+from games.uniform import ORDERED, Node, evaluate, key, moves, outcome, play, plies_left
 
-__all__ = ["evaluate", "key", "move_text", "moves", "outcome", "parse_move", "play", "plies_left"]
+__all__ = ["evaluate", "key", "moves", "outcome", "play", "plies_left"]
 
 
 class Position(Node):
@@ -45,17 +31,3 @@ def start(variant: str = "") -> Position:
     if variant:
         raise PositionError(f"there is only one tree, not {variant!r}")
     return Position(Bits(0), Bits(1), Position.DEPTH, 100)
-
-
-def parse_position(text: str, variant: str = "") -> Position:
-    position = start(variant)
-    root, *line = text.split(".")
-    if root not in ("", "root"):
-        raise PositionError(f"{text!r} is no line of moves such as root.0.3.1")
-    for move in line:
-        position = play(position, parse_move(position, move))
-    return position
-
-
-def position_text(position: Position) -> str:
-    return ".".join(["root", *map(str, path(position))])

@@ -1,0 +1,93 @@
+"""Positions of random games, and what the verbs of a game say of them."""
+
+from __future__ import annotations
+
+import functools
+from random import Random
+
+from hypothesis import strategies as st
+
+from engine import legal_moves, load_game
+from engine.contract.notation import notation_of
+from engine.contract.verbs import chance, chance_outcome, moves_again, order, outcome, play
+
+VARIANTS = {
+    "breakthrough": ("", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5"),
+    "chess": ("",),
+    "connect4": ("", "5x4", "4x5", "8x7", "9x6", "10x5", "3x7"),
+    "kalah": ("", "6x4,empty", "4x3", "3x2,empty", "1x1", "2x6", "7x18", "1x127,empty", "6x6"),
+    "othello": ("", "6x6", "4x4"),
+    "oware": ("", "1", "7", "255"),
+    "skirmish": ("", "5x5", "4x4"),
+    "tictactoe": ("",),
+    "uniform": ("", "3x3,incremental", "5x4,ordered=60,noise=30,seed=7", "4x5,ordered"),
+    "ur": (
+        *("", "finkel-1", "finkel-2,captures", "finkel-3,unsafe", "finkel-4,captures,unsafe"),
+        *("masters", "masters-2", "masters-3,captures", "blitz", "blitz-7"),
+    ),
+}
+"""The variants of each shipped game of which tests play random games."""
+
+LONGEST = 150
+"""The plies after which a random game is left unfinished."""
+
+
+def following(position):
+    """The position after each outcome of chance, or after each move; none if the game is over."""
+    if outcome(position)[0]:
+        return []
+    if chance(position):
+        return [chance_outcome(position, index)[1] for index in range(chance(position))]
+    return [play(position, move) for move in legal_moves(position)]
+
+
+def random_step(position, dice):
+    """The position after a random move, or a random outcome of chance."""
+    if chance(position):
+        return chance_outcome(position, dice.randrange(chance(position)))[1]
+    return play(position, dice.choice(legal_moves(position)))
+
+
+@functools.cache
+def random_positions(name, *variants):
+    """The positions of three random games of each variant, the earliest first."""
+    dice, found = Random(name), []
+    for variant in 3 * (variants or VARIANTS[name]):
+        position = load_game(f"{name}:{variant}").start()
+        for ply in range(LONGEST):
+            found.append((ply, position))
+            if outcome(position)[0]:
+                break
+            position = random_step(position, dice)
+    return [position for _, position in sorted(found, key=lambda pair: pair[0])]
+
+
+def reached(name, *variants):
+    """A strategy: positions of a shipped game that random play reaches."""
+    return st.deferred(lambda: st.sampled_from(random_positions(name, *variants)))
+
+
+def final_value(position):
+    """The value of a position by the rules alone, in a game without chance."""
+    over, value = outcome(position)
+    if over:
+        return value
+    return max(
+        final_value(child) if moves_again(position, child) else -final_value(child)
+        for child in following(position)
+    )
+
+
+def moves_by(verb, position):
+    """The moves that a verb such as ``noisy`` writes into a buffer."""
+    buffer = [0] * 256
+    return buffer[: verb(position, buffer, 0)]
+
+
+def order_scores(position):
+    """The score that ``order`` gives each legal move, by the text of the move."""
+    move_text = notation_of(type(position)).move_text
+    return {
+        move_text(position, move): order(position, move, play(position, move))
+        for move in legal_moves(position)
+    }
