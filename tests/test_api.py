@@ -377,14 +377,13 @@ def test_games_that_the_solver_does_not_take():
         solve_many([duel.Position()])
 
 
-@pytest.mark.slow
-@compiled_only
-def test_longer_than_the_game_said(tmp_path):
+@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_longer_than_the_game_said(tmp_path, plain):
     source = Path(load_game("tictactoe").module.__file__).read_text()
     path = tmp_path / "short_tictactoe.py"
     path.write_text(source.replace("MAX_MOVES = MAX_PLIES = 9", "MAX_MOVES, MAX_PLIES = 9, 4"))
     with pytest.raises(GameError, match="lines of play longer than its MAX_PLIES = 4"):
-        solve(load_game(str(path)).start())
+        solve(load_game(str(path), plain=plain).start())
 
 
 # The public face

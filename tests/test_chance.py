@@ -409,16 +409,15 @@ FAULTS = (
 )
 
 
-@pytest.mark.slow
-@compiled_only
-def test_debug_finds_what_breaks_the_contract(tmp_path):
+@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_debug_finds_what_breaks_the_contract(tmp_path, plain):
     source = Path(race.__file__).read_text()
     for rule, fault in FAULTS:
         assert source.count(rule) == 1, rule
         source = source.replace(rule, fault)
     path = tmp_path / "loaded.py"
     path.write_text(source)
-    game = load_game(str(path))
+    game = load_game(str(path), plain=plain)
     engine = Searcher(game, debug=True, table=1)
     for text, depth, where, found in (
         ("2 1 0", 1, "2 1 0", "chance_outcome: the probabilities are [0.25, 0.25]"),

@@ -168,6 +168,8 @@ def test_limits_hold_for_prototypes():
 def test_prototypes_run_on_one_thread():
     with pytest.raises(CutnodeError, match="runs on one thread"):
         solve(drops.start(), threads=2)
+    with pytest.raises(CutnodeError, match="runs on one thread"):
+        Searcher(drops.start(), threads=2)
 
 
 def test_a_rule_defined_again_counts(monkeypatch):

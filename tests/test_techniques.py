@@ -9,7 +9,7 @@ import functools
 
 import pytest
 
-from engine import Searcher, legal_moves, load_game
+from engine import Searcher, Table, legal_moves, load_game, solve
 from engine.contract.verbs import outcome, play
 from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
@@ -118,3 +118,30 @@ def test_a_mate_is_seen_with_all_techniques():
     for move in result.pv:
         position = play(position, move)
     assert outcome(position)[0]
+
+
+@pytest.mark.parametrize("case", [RACE, SOWING, FOUR, TREE, DICE, TACTICS], ids=lambda c: c[0])
+@pytest.mark.parametrize("nodes", [1, 2, 7, 30, 100, 250])
+def test_a_search_ends_wherever_its_nodes_do(case, nodes):
+    name, text, depth = case
+    position = load_game(name, plain=True).parse(text)
+    result = Searcher(position, table=1).search(position, depth=depth + 2, nodes=nodes)
+    assert (result.reason, result.nodes) == ("node limit", nodes)
+    assert result.best_move in legal_moves(position)
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 7, 30, 100, 250])
+def test_a_proof_ends_wherever_its_nodes_do(nodes):
+    position = load_game("connect4:4x4", plain=True).start()
+    result = solve(position, nodes=nodes, table=Table(1))
+    assert (result.reason, result.proven) == ("node limit", False)
+    assert result.nodes <= nodes + 1
+    assert result.lower <= 0 <= result.upper
+
+
+def test_weak_proofs_bound_by_who_wins():
+    game = load_game("connect4:4x4", plain=True)
+    for text in ("", "1", "112233", "2222"):
+        position = game.parse(text)
+        exact = solve(position, table=Table(1)).value
+        assert solve(position, table=Table(1), weak=True).value == (exact > 0) - (exact < 0)

@@ -26,6 +26,7 @@ from engine.search.options import (
     chosen_moves,
     class_of,
     require_book,
+    thread_count,
 )
 from engine.search.results import SearchResult
 from engine.search.threads import SHARED_WORKERS, Workers
@@ -70,6 +71,7 @@ class Searcher(CompiledSearch):
     ):
         chosen = SearcherOptions.of("Searcher", options)
         cls = class_of(game)
+        threads = thread_count(threads, cls)
         require_book(chosen.book, cls)
         super().__init__(cls, chosen, table, workers, ready=ready)
         self.book = chosen.book
