@@ -8,8 +8,10 @@ from __future__ import annotations
 import functools
 
 import pytest
+from toys import drops
 
 from engine import Searcher, Table, legal_moves, load_game, solve
+from engine.contract.errors import ContractError
 from engine.contract.verbs import outcome, play
 from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
@@ -145,3 +147,23 @@ def test_weak_proofs_bound_by_who_wins():
         position = game.parse(text)
         exact = solve(position, table=Table(1)).value
         assert solve(position, table=Table(1), weak=True).value == (exact > 0) - (exact < 0)
+
+
+def test_rules_that_break_the_contract_end_a_proof(monkeypatch):
+    monkeypatch.setattr(drops, "outcome", outcomes_of(drops.outcome, 9999))
+    with pytest.raises(ContractError, match=r"breaks the contract at '\d+': outcome: -39996 is"):
+        solve(drops.start())
+    monkeypatch.setattr(drops, "moves", lambda position, buffer, at: at)
+    for run in (solve, Searcher(drops.start(), table=1, techniques=()).search):
+        with pytest.raises(ContractError, match="moves made none, but the game is not over"):
+            run(drops.start(), nodes=9)
+
+
+def outcomes_of(rule, factor):
+    """The outcomes of a game, its values so many times as large."""
+
+    def outcome(position):
+        over, value = rule(position)
+        return over, factor * value
+
+    return outcome
