@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine import PositionError, legal_moves, load_game, search, solve
 from engine.compiler.jit import jit_enabled
+from engine.contract.messages import description as describe
 from engine.contract.verbs import (
     NO_MOVE,
     bounds,
@@ -28,7 +29,6 @@ from engine.contract.verbs import (
 )
 from games.breakthrough import (
     board,
-    describe,
     evaluate_material,
     move_text,
     parse_move,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine import PositionError, Table, legal_moves, rebuild, solve
 from engine.compiler.jit import jit_enabled
+from engine.contract.messages import description as describe
 from engine.contract.verbs import (
     bounds,
     canonical,
@@ -24,7 +25,6 @@ from engine.contract.verbs import (
 from games import kalah
 from games.kalah import (
     board,
-    describe,
     lead,
     move_text,
     parse_move,
@@ -327,12 +327,12 @@ def test_moves_with_or_without_blanks():
 
 def test_drawing():
     assert str(start()) == "\n".join(
-        ["[0]  4  4  4  4  4  4", "     4  4  4  4  4  4 [0]", "south to move"]
+        ["[0]   4   4   4   4   4   4", "      4   4   4   4   4   4 [0]", "south to move"]
     )
     assert str(parse_position("11", "2x60")) == "\n".join(
-        ["[15] 87 14", "     26 86 [12]", "north to move"]
+        ["[15]   87   14", "       26   86 [12]", "north to move"]
     )
-    assert str(parse_position("1", "1x127")).splitlines()[:2] == ["[0] 169", "     42 [43]"]
+    assert str(parse_position("1", "1x127")).splitlines()[:2] == [" [0]  169", "       42 [43]"]
 
 
 @pytest.mark.parametrize(

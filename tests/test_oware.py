@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from engine import PositionError, legal_moves, rebuild, solve_many
 from engine.compiler.jit import jit_enabled
+from engine.contract.messages import description as describe
 from engine.contract.verbs import bounds, canonical, evaluate, key, noisy, order, outcome, play
 from games import oware
 from games.oware import (
-    describe,
     move_text,
     parse_move,
     parse_position,
@@ -300,7 +300,7 @@ def test_moves_with_or_without_blanks():
 
 def test_drawing():
     assert str(start()) == "\n".join(
-        ["[0]  4  4  4  4  4  4", "     4  4  4  4  4  4 [0]", "south to move"]
+        ["[0]   4   4   4   4   4   4", "      4   4   4   4   4   4 [0]", "south to move"]
     )
     assert str(parse_position("3")).splitlines()[2] == "north to move, 1 since the last capture"
 
@@ -313,13 +313,13 @@ def test_drawing():
         ("313", "move 3 of '313': south has no seeds in house 3"),
         ("3x", "move 2 of '3x': 'x' is not a house"),
         ("²", "'²' is not a house"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0]", "is not a board"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] x", "is not a board"),
-        ("[0] 4 4 4 4 4 / 4 4 4 4 4 4 [0] south", "is not a board"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 -4 [0] south", "is not a board"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south -1", "is not a board"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [1] south", "49 seeds are on the board and captured"),
-        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 999999999 [0] south", "there are 48 in all"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0]", "say who is to move: south or north"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] x", "say who is to move: south or north"),
+        ("[0] 4 4 4 4 4 / 4 4 4 4 4 4 [0] south", "is not north's row: the seeds of 6 houses"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 -4 [0] south", "is not south's row"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south -1", "say who is to move"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [1] south", "49 seeds are on the board"),
+        ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 999999999 [0] south", "and stores together have 48"),
         ("[0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south 51", "the game was over after 50"),
     ],
 )

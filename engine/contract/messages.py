@@ -79,8 +79,6 @@ def board(position: Any, *, colours: bool = False) -> str:
 
 def description(position: Any, value: float) -> str | None:
     """A value in the words of its game; None if that has none."""
-    if not hasattr(module_of(type(position)), "describe"):
-        return None
     return _said(position, "describe", (value,), "") or None
 
 
@@ -88,8 +86,6 @@ def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
     try:
         if name == "__str__":
             return board_text(position, colours=args[0])
-        if name == "describe":
-            return str(module_of(type(position)).describe(position, *args))
         return str(getattr(notation_of(type(position)), name)(position, *args))
     except CutnodeError:
         raise

@@ -64,7 +64,7 @@ makes of the rest:
 ``start(variant="")``
     The first position of a variant (a board size, a rule set); by default ``Position()``, so all
     fields need defaults.
-``CELLS``, ``from_cells(contents, mover, start)``, ``mover(position)``
+``CELLS``, ``from_cells(contents, mover, start)``, ``mover(position)``, ``caption(position)``
     The board, from which drawings and texts of positions follow: :mod:`engine.contract.cells`.
 ``position_text(position)`` and ``parse_position(text, variant="")``
     One line, and the way back; by default the board, or the fields by name.  Read are also the
