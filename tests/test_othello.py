@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine import PositionError, legal_moves, minimax, perft, solve
 from engine.compiler.jit import jit_enabled
+from engine.contract.messages import description as describe
 from engine.contract.verbs import (
     canonical,
     canonical_move,
@@ -29,7 +30,6 @@ from games.othello import (
     PASS,
     beside,
     board,
-    describe,
     evaluate_mobility,
     image,
     move_text,
@@ -364,7 +364,7 @@ def test_passes_need_not_be_written():
 
 def test_drawing():
     assert str(parse_position("b1", "4x4")) == "\n".join(
-        ["  a b c d", "1 . X . .", "2 . X X .", "3 . X O .", "4 . . . .", "O to move"]
+        ["1 . X . .", "2 . X X .", "3 . X O .", "4 . . . .", "  a b c d", "O to move"]
     )
 
 
