@@ -75,7 +75,8 @@ makes of the rest:
 ``__str__`` of the position class
     By default the board, or the fields.
 ``describe(position, value)``
-    A value in words ("first player wins in 3 moves").
+    A value in words ("first player wins in 3 moves"); by default who wins, if the board names the
+    players, and by how much.
 
 **Constants** that a game may declare, as attributes of the module or of the position class:
 
