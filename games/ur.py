@@ -59,15 +59,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from engine import (
-    Bits,
-    PositionError,
-    compiled,
-    lowest_index,
-    popcount,
-    quoted,
-    without_lowest,
-)
+from engine import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
 from engine.contract.cells import Points
 from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants

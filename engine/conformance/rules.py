@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.conformance.minimax import (
-    children,
-)
+from engine.conformance.minimax import children
 from engine.conformance.sample import Properties, Sample, has_chance
 from engine.contract.bits import WORD, Bits
-from engine.contract.dispatch import (
-    defines,
-    game_constant,
-    is_plain,
-    value_limit,
-)
+from engine.contract.dispatch import defines, game_constant, is_plain, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce

@@ -20,20 +20,10 @@ from engine.conformance.minimax import (
     chance_outcomes,
     children,
 )
-from engine.contract.dispatch import (
-    defines,
-    game_constant,
-)
+from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
-from engine.contract.verbs import (
-    canonical,
-    chance,
-    outcome,
-    play,
-    recurrence,
-    reversible,
-)
+from engine.contract.verbs import canonical, chance, outcome, play, recurrence, reversible
 from engine.playing.record import is_over
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table

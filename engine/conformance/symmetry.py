@@ -6,23 +6,12 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from engine.conformance.minimax import (
-    same_value,
-)
+from engine.conformance.minimax import same_value
 from engine.conformance.sample import Properties, Sample
 from engine.contract.bits import WORD
-from engine.contract.dispatch import (
-    defines,
-)
+from engine.contract.dispatch import defines
 from engine.contract.legal import legal_moves
-from engine.contract.verbs import (
-    NO_MOVE,
-    canonical,
-    canonical_move,
-    original_move,
-    play,
-    settled,
-)
+from engine.contract.verbs import NO_MOVE, canonical, canonical_move, original_move, play, settled
 
 __all__ = ["SYMMETRY"]
 

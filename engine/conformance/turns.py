@@ -5,23 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.conformance.minimax import (
-    chance_outcomes,
-    same_value,
-)
+from engine.conformance.minimax import chance_outcomes, same_value
 from engine.conformance.sample import Properties, Sample
-from engine.contract.dispatch import (
-    defines,
-)
+from engine.contract.dispatch import defines
 from engine.contract.legal import legal_moves
-from engine.contract.verbs import (
-    chance,
-    free_move,
-    outcome,
-    play,
-    plies_left,
-    turn,
-)
+from engine.contract.verbs import chance, free_move, outcome, play, plies_left, turn
 
 __all__ = ["TURNS"]
 

@@ -7,16 +7,10 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from engine.conformance.minimax import (
-    same_value,
-)
+from engine.conformance.minimax import same_value
 from engine.conformance.rules import ORDER_LIMIT, listing_complaints, too_large
 from engine.conformance.sample import Properties, Sample
-from engine.contract.dispatch import (
-    MAX_VALUE,
-    game_constant,
-    value_limit,
-)
+from engine.contract.dispatch import MAX_VALUE, game_constant, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import (
     INFINITE,

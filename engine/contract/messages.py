@@ -16,13 +16,7 @@ from contextvars import ContextVar
 from types import FrameType, ModuleType
 from typing import Any
 
-from engine.contract.dispatch import (
-    game_constant,
-    game_name,
-    longest_line,
-    module_of,
-    value_limit,
-)
+from engine.contract.dispatch import game_constant, game_name, longest_line, module_of, value_limit
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.notation import board_text, notation_of
 from engine.contract.stop import MOVES, PLIES, PROBABILITIES

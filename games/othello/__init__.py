@@ -30,16 +30,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from engine import (
-    Bits,
-    PositionError,
-    compiled,
-    legal_moves,
-    lowest_index,
-    mix,
-    popcount,
-    quoted,
-)
+from engine import Bits, PositionError, compiled, legal_moves, lowest_index, mix, popcount, quoted
 from engine.contract.bits import bytes_reversed
 from engine.contract.cells import Grid
 from engine.contract.notation import contents_of, prints_board
