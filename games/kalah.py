@@ -115,7 +115,12 @@ def lead(position):
 @compiled
 def moves(position, buffer, at):
     houses = position.mine & position.ROW
-    filled = (((houses & LOW_BITS) + LOW_BITS) | houses) & HIGH_BITS
+    return write_houses((((houses & LOW_BITS) + LOW_BITS) | houses) & HIGH_BITS, buffer, at)
+
+
+@compiled
+def write_houses(filled, buffer, at):
+    """Write houses, given by the high bits of their bytes, as moves."""
     while filled:
         buffer[at] = lowest_index(filled) >> 3
         filled = without_lowest(filled)

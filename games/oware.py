@@ -42,9 +42,7 @@ from engine import (
     compiled,
     is_board,
     legal_moves,
-    lowest_index,
     quoted,
-    without_lowest,
 )
 from engine.contract.bits import mix
 from engine.contract.notation import contents_of, prints_board
@@ -62,6 +60,7 @@ from games.kalah import (
     seeds_in,
     total,
     words,
+    write_houses,
 )
 
 HOUSES = 6
@@ -100,12 +99,7 @@ def playable(position):
 
 @compiled
 def moves(position, buffer, at):
-    left = playable(position)
-    while left:
-        buffer[at] = lowest_index(left) >> 3
-        left = without_lowest(left)
-        at += 1
-    return at
+    return write_houses(playable(position), buffer, at)
 
 
 @compiled

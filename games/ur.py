@@ -99,14 +99,19 @@ class Pieces(NamedTuple):
 @compiled
 def cell(position, index):
     """0 an empty square, 1 a piece of light's, 2 one of dark's, 3 an empty rosette."""
-    light, dark = position.mine, position.theirs
-    if position.second:
-        light, dark = dark, light
+    light, dark = words(position)
     if (light & position.ROUTE) >> Bits(position.SQUARES[0][index]) & Bits(1):
         return 1
     if (dark & position.ROUTE) >> Bits(position.SQUARES[1][index]) & Bits(1):
         return 2
     return 3 if (ROSETTES >> Bits(index)) & Bits(1) else 0
+
+
+@compiled
+def words(position):
+    """The words of light and dark."""
+    mine, theirs = position.mine, position.theirs
+    return (theirs, mine) if position.second else (mine, theirs)
 
 
 @compiled
@@ -337,12 +342,6 @@ def caption(position: Pieces) -> str:
     ]
     rolled = "to roll" if position.roll < 0 else f"has rolled {position.roll}"
     return "\n".join([*lines, f"{mover(position)} {rolled}"])
-
-
-def words(position: Pieces) -> tuple[Bits, Bits]:
-    """The words of light and dark."""
-    mine, theirs = position.mine, position.theirs
-    return (theirs, mine) if position.second else (mine, theirs)
 
 
 def position_text(position: Pieces) -> str:

@@ -77,6 +77,12 @@ class Sample:
         """The positions whose value is known."""
         return list(self.values)
 
+    def met(self, known: dict[int, Any], word: int, position: Any) -> list[Any]:
+        """Return the first position with a word, if its value and this one's can be compared."""
+        other = known.setdefault(int(word), position)
+        both = {position, other} <= self.values.keys() and not self.path_dependent
+        return [other] if both else []
+
     def find(self, verb: str, position: Any, message: str) -> None:
         """Note a complaint, unless it was made before."""
         if message not in {finding.message for finding in self.complaints}:
