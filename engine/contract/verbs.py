@@ -152,6 +152,7 @@ __all__ = [
     "plies_left",
     "recurrence",
     "reversible",
+    "same_turn",
     "scout",
     "settled",
     "skip",
@@ -570,9 +571,14 @@ def turn(position: Any) -> int:
 @derived
 def moves_again(cls: type) -> Callable[..., Any]:
     """``moves_again(position, child)``: whether both have the same mover."""
+    return same_turn(cls, False)
+
+
+def same_turn(cls: type, otherwise: bool) -> Callable[..., Any]:
+    """Return what compares the movers of two positions; *otherwise* where moves alternate."""
     if defines(cls, "turn"):
         return lambda position, child: turn(position) == turn(child)
-    return lambda position, child: False
+    return lambda position, child: otherwise
 
 
 @verb
