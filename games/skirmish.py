@@ -265,26 +265,6 @@ def play(position, move):
 
 
 @compiled
-def changed(position, mine, theirs, fire, water, hits, more_hits, their_base):
-    """The position with other units."""
-    return position._replace(
-        mine=mine,
-        theirs=theirs,
-        fire=fire,
-        water=water,
-        hits=hits,
-        more_hits=more_hits,
-        their_base=their_base,
-    )
-
-
-@compiled
-def paid(position, ore, more_ore, gold, queue):
-    """The position with other ore, and other gold and queue of the mover."""
-    return position._replace(ore=ore, more_ore=more_ore, my_gold=gold, my_queue=queue)
-
-
-@compiled
 def shifted(board, begin, end):
     """A board with what it has in one cell in another."""
     return board ^ (begin | end) if board & begin else board
@@ -292,15 +272,12 @@ def shifted(board, begin, end):
 
 @compiled
 def moved(position, begin, end):
-    return changed(
-        position,
-        position.mine ^ (begin | end),
-        position.theirs,
-        shifted(position.fire, begin, end),
-        shifted(position.water, begin, end),
-        shifted(position.hits, begin, end),
-        shifted(position.more_hits, begin, end),
-        position.their_base,
+    return position._replace(
+        mine=position.mine ^ (begin | end),
+        fire=shifted(position.fire, begin, end),
+        water=shifted(position.water, begin, end),
+        hits=shifted(position.hits, begin, end),
+        more_hits=shifted(position.more_hits, begin, end),
     )
 
 
@@ -319,8 +296,7 @@ def attacked(position, begin, end):
     theirs, fire, water = position.theirs, position.fire, position.water
     hits, more_hits = position.hits, position.more_hits
     if not theirs & end:
-        base = position.their_base - 1
-        return changed(position, position.mine, theirs, fire, water, hits, more_hits, base)
+        return position._replace(their_base=position.their_base - 1)
     if end & beaten(position, begin):
         falls = not (hits & more_hits & end)
         more_hits &= ~end
@@ -332,14 +308,15 @@ def attacked(position, begin, end):
         gone = ~end
         theirs, fire, water = theirs & gone, fire & gone, water & gone
         hits, more_hits = hits & gone, more_hits & gone
-    base = position.their_base
-    return changed(position, position.mine, theirs, fire, water, hits, more_hits, base)
+    return position._replace(theirs=theirs, fire=fire, water=water, hits=hits, more_hits=more_hits)
 
 
 @compiled
 def mined(position, cell):
     more_ore = position.more_ore ^ (cell & ~position.ore)
-    return paid(position, position.ore ^ cell, more_ore, position.my_gold + 1, position.my_queue)
+    return position._replace(
+        ore=position.ore ^ cell, more_ore=more_ore, my_gold=position.my_gold + 1
+    )
 
 
 @compiled
@@ -347,7 +324,7 @@ def ordered(position, element):
     """The position with one more unit in the queue, of an element counted from 1."""
     entry = element | Bits(4 * DELAY)
     queue = position.my_queue | entry << Bits(4 * length(position.my_queue))
-    return paid(position, position.ore, position.more_ore, position.my_gold - COST, queue)
+    return position._replace(my_gold=position.my_gold - COST, my_queue=queue)
 
 
 @compiled
@@ -397,10 +374,9 @@ def next_turn(position):
         water |= cell if element == Bits(2) else Bits(0)
         room = without_lowest(room)
         queue >>= Bits(4)
-    position = changed(
-        position, mine, position.theirs, fire, water, hits, more_hits, position.their_base
+    return position._replace(
+        mine=mine, fire=fire, water=water, hits=hits, more_hits=more_hits, my_queue=queue
     )
-    return paid(position, position.ore, position.more_ore, position.my_gold, queue)
 
 
 # The end
