@@ -13,16 +13,7 @@ from benchmarks.compiled import fill, look_up, nothing, strictly_alternating_nod
 from benchmarks.conftest import Measure
 from benchmarks.peers.engines import UciProgram, package
 from benchmarks.positions import CHESS_START, KIWIPETE, chess_suite
-from engine import (
-    Searcher,
-    Table,
-    alphabeta,
-    legal_moves,
-    load_game,
-    minimax,
-    perft,
-    solve,
-)
+from engine import Searcher, Table, alphabeta, legal_moves, load_game, minimax, perft, solve
 from engine.compiler.memory import Memory
 from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
 from engine.kernels.evaluation import evaluation_of

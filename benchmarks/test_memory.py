@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,19 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE
 
 
+def grown(benchmark: Any, work: Callable[[int], None], count: int) -> tuple[float, int]:
+    """Return by how many MiB and threads the process has grown while it worked *count* times.
+
+    It has worked a tenth as often before.
+    """
+    work(count // 10)
+    gc.collect()
+    before, threads = resident(), threading.active_count()
+    benchmark.pedantic(work, args=(count,), rounds=1)
+    gc.collect()
+    return resident() - before, threading.active_count() - threads
+
+
 def test_a_thousand_searches(benchmark: Any) -> None:
     """A thousand searches, started searches and some proofs leave no memory and no threads."""
     position = GAME.parse("4444")
@@ -36,13 +50,9 @@ def test_a_thousand_searches(benchmark: Any) -> None:
                     engine.solve(position, nodes=20_000)
                     engine.new_game()
 
-        work(100)
-        gc.collect()
-        before, threads = resident(), threading.active_count()
-        benchmark.pedantic(work, args=(1000,), rounds=1)
-        gc.collect()
-        assert resident() < before + 4
-        assert threading.active_count() <= threads
+        megabytes, threads = grown(benchmark, work, 1000)
+    assert megabytes < 4
+    assert threads <= 0
 
 
 def test_engines_are_given_back(benchmark: Any) -> None:
@@ -53,13 +63,9 @@ def test_engines_are_given_back(benchmark: Any) -> None:
             with Engine(GAME, table=4, threads=2) as engine:
                 engine.search(GAME.start(), depth=4)
 
-    work(10)
-    gc.collect()
-    before, threads = resident(), threading.active_count()
-    benchmark.pedantic(work, args=(100,), rounds=1)
-    gc.collect()
-    assert resident() < before + 8
-    assert threading.active_count() <= threads + 1
+    megabytes, threads = grown(benchmark, work, 100)
+    assert megabytes < 8
+    assert threads <= 1
 
 
 @pytest.mark.parametrize("megabytes", [1, 64, 1024])

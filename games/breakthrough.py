@@ -404,9 +404,9 @@ def board(width: int, height: int) -> dict[str, Any]:
         "CELLS": Grid(
             height,
             width,
-            players=("x", "o"),
-            files=COLUMNS[:width],
-            ranks="87654321"[8 - height :],
+            players={"x": "first player (x)", "o": "second player (o)"},
+            row_names="87654321"[8 - height :],
+            column_names=COLUMNS[:width],
         ),
         "MAX_MOVES": 6 * width,
         "MAX_PLIES": 2 * width * (2 * height - 5) + 1,
@@ -474,12 +474,6 @@ def move_text(position: Stones, move: int) -> str:
 
     end = lowest_index(end_of(move))
     return f"{name(move >> 2)}{'x' * (position.theirs >> end & 1)}{name(end)}"
-
-
-def describe(position: Stones, value: int) -> str:
-    """Name the winner."""
-    winner = ("first player (x)", "second player (o)")[position.second ^ (value < 0)]
-    return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
 
 
 def from_cells(contents: list[int], mover: str, start: Stones) -> Stones:

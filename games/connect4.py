@@ -418,7 +418,7 @@ def board(width: int, height: int) -> dict[str, Any]:
         "STRIPE": Bits((1 << stride) - 1),
         "EVEN": Bits(bottom * even),
         "VARIANT": f"{width}x{height}",
-        "CELLS": Grid(height, width, files="".join(str(n % 10) for n in range(1, width + 1))),
+        "CELLS": Grid(height, width, column_names=[str(n % 10) for n in range(1, width + 1)]),
         "MOVE_PATTERN": "." if width < 10 else r"[^\s,]+",
         "MAX_MOVES": width,
         "MAX_PLIES": width * height,

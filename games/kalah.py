@@ -50,6 +50,8 @@ from engine import (
     without_lowest,
 )
 from engine.contract.bits import mix, product
+from engine.contract.cells import Points, counts
+from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
 
 UNIT = 4
@@ -63,6 +65,7 @@ LOW_BITS = Bits(0x7F7F7F7F7F7F7F7F)
 HIGH_BITS = Bits(0x8080808080808080)
 
 
+@prints_board
 class Seeds(NamedTuple):
     """A position: the houses and the store of the mover, and of the other."""
 
@@ -71,12 +74,17 @@ class Seeds(NamedTuple):
     second: bool
     """Whether the second player, north, is to move; only texts and turns depend on it."""
 
-    def __str__(self) -> str:
-        (store, *north), (*south, south_store) = rows(self)
-        width = max(map(len, [*north, *south, "10"])) + 1
-        upper = f"[{store}]" + "".join(seeds.rjust(width) for seeds in north)
-        lower = " " * (len(store) + 2) + "".join(seeds.rjust(width) for seeds in south)
-        return f"{upper}\n{lower} [{south_store}]\n{mover(self)} to move"
+
+@compiled
+def cell(position, index):
+    """The seeds in a house; in a store so many more than the houses have contents."""
+    south, north = position.mine, position.theirs
+    if position.second:
+        south, north = north, south
+    house = position.HOUSES - index
+    seeds = seeds_in(north, house) if house >= 0 else seeds_in(south, -house - 1)
+    in_store = house == position.HOUSES or house == -position.HOUSES - 1
+    return 0 + seeds + (position.SEEDS + 1 if in_store else 0)
 
 
 @compiled
@@ -107,7 +115,12 @@ def lead(position):
 @compiled
 def moves(position, buffer, at):
     houses = position.mine & position.ROW
-    filled = (((houses & LOW_BITS) + LOW_BITS) | houses) & HIGH_BITS
+    return write_houses((((houses & LOW_BITS) + LOW_BITS) | houses) & HIGH_BITS, buffer, at)
+
+
+@compiled
+def write_houses(filled, buffer, at):
+    """Write houses, given by the high bits of their bytes, as moves."""
     while filled:
         buffer[at] = lowest_index(filled) >> 3
         filled = without_lowest(filled)
@@ -336,6 +349,16 @@ def _settings(variant: str) -> tuple[int, int, bool]:
     return int(match[1]), int(match[2]), bool(match[3])
 
 
+def cells(houses: int, seeds: int) -> Points:
+    """North's store and houses above south's houses and store, as south sees them."""
+    north, south = range(houses + 1), range(1, houses + 2)
+    return Points(
+        tuple((float(x), float(y)) for y, row in enumerate((north, south)) for x in row),
+        contents=counts("seeds", seeds) | {f"[{n}]": f"store {n}" for n in range(seeds + 1)},
+        players={"south": "south", "north": "north"},
+    )
+
+
 @variants(Seeds, usual="6x4", read=_settings)
 def board(houses: int, seeds: int, empty: bool) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
@@ -349,6 +372,7 @@ def board(houses: int, seeds: int, empty: bool) -> dict[str, Any]:
     return {
         "HOUSES": houses,
         "SEEDS": everything,
+        "CELLS": cells(houses, everything),
         "BEGINNING": Bits(seeds * ones(houses)),
         "LAP": Bits(2 * houses + 1),
         "EMPTY": empty,
@@ -376,25 +400,15 @@ def start(variant: str = "") -> Seeds:
 def parse_position(text: str, variant: str = "") -> Seeds:
     """Read the houses played, or a board (see the module's text)."""
     empty = start(variant)
-    return _parse_board(text, empty) if is_board(text, "[") else _parse_moves(text, empty)
+    return _parse_board(text, empty) if is_board(text, "[") else parse_houses(text, empty)
 
 
 def position_text(position: Seeds) -> str:
-    (store, *houses), (*south, south_store) = rows(position)
-    return f"[{store}] {' '.join(houses)} / {' '.join(south)} [{south_store}] {mover(position)}"
+    return position.CELLS.text(contents_of(position), mover(position))
 
 
 def mover(position: Seeds) -> str:
     return "north" if position.second else "south"
-
-
-def rows(position: Seeds) -> tuple[list[str], list[str]]:
-    """North's store and houses, and south's houses and store, each as south sees them."""
-    south, north = (position.theirs, position.mine) if position.second else position[:2]
-    cells = range(position.HOUSES + 1)
-    return [str(seeds_in(north, n)) for n in reversed(cells)], [
-        str(seeds_in(south, n)) for n in cells
-    ]
 
 
 def parse_move(position: Seeds, text: str) -> int:
@@ -413,52 +427,13 @@ def move_text(position: Seeds, move: int) -> str:
     return str(move + 1)
 
 
-def describe(position: Seeds, value: int) -> str:
-    """Name the winner, and by how many seeds."""
-    if value == 0:
-        return "a draw"
-    winner = ("south", "north")[position.second ^ (value < 0)]
-    return f"{winner} {'has won' if outcome(position)[0] else 'wins'} by {abs(value)}"
-
-
-def _parse_moves(text: str, position: Seeds) -> Seeds:
+def parse_houses(text: str, position: Any) -> Any:
+    """Read the houses played, with or without blanks and commas between them."""
     return play_texts(position, re.sub(r"[\s,]", "", text), text)
 
 
 def _parse_board(text: str, empty: Seeds) -> Seeds:
-    lines = (" ".join(line.split()) for line in re.split(r"[/\n]", text.lower()))
-    said = re.fullmatch("(.*)[ /](north|south)( to move)?", "/".join(filter(None, lines)))
-    if not said:
-        raise PositionError(
-            f"after the board, say who is to move: south or north, as in {position_text(empty)}"
-        )
-    drawn = said[1].split("/")
-    if len(drawn) != 2:
-        raise PositionError(
-            f"the board has {len(drawn)} rows; it has two, north's and south's, "
-            f"as in {position_text(empty)}"
-        )
-    number = "([0-9]{1,9})"
-    houses, store = " ".join([number] * empty.HOUSES), rf"\[ ?{number} ?\]"
-    words = []
-    for name, row, pattern in (
-        ("north", drawn[0], f"{store} ?{houses}"),
-        ("south", drawn[1], f"{houses} ?{store}"),
-    ):
-        match = re.fullmatch(pattern, row.strip())
-        if not match:
-            raise PositionError(
-                f"{quoted(row)} is not {name}'s row: the seeds of {empty.HOUSES} houses, "
-                f"and of the store in brackets, as in {position_text(empty)}"
-            )
-        seeds = [int(group) for group in match.groups()]
-        words.append(seeds[::-1] if name == "north" else seeds)
-    north, south = words
-    if sum(north + south) != empty.SEEDS:
-        raise PositionError(
-            f"{sum(north + south)} seeds are on the board; all houses and stores together "
-            f"have {empty.SEEDS}"
-        )
+    north, south, second = parse_rows(text, empty)
     for name, other, seeds, others in (
         ("north", "south", north, south),
         ("south", "north", south, north),
@@ -468,9 +443,49 @@ def _parse_board(text: str, empty: Seeds) -> Seeds:
                 f"{name} has no seeds in houses: the game is over, and the seeds of {other} "
                 f"are in the store"
             )
-    mine, theirs = (north, south) if said[2] == "north" else (south, north)
-    return type(empty)(_packed(mine), _packed(theirs), said[2] == "north")
+    return type(empty)(*words(north, south, second), second)
 
 
-def _packed(seeds: list[int]) -> Bits:
-    return Bits(int.from_bytes(bytes(seeds), "little"))
+def parse_rows(text: str, empty: Any) -> tuple[list[int], list[int], bool]:
+    """Read north's seeds and south's, the store last, and whether north is to move.
+
+    *empty* is a position of the board, which has all seeds somewhere.
+    """
+    example = f"as in {empty.CELLS.text(contents_of(empty), mover(empty))}"
+    lines = (" ".join(line.split()) for line in re.split(r"[/\n]", text.lower()))
+    said = re.fullmatch("(.*)[ /](north|south)( to move)?", "/".join(filter(None, lines)))
+    if not said:
+        raise PositionError(f"after the board, say who is to move: south or north, {example}")
+    drawn = said[1].split("/")
+    if len(drawn) != 2:
+        raise PositionError(
+            f"the board has {len(drawn)} rows; it has two, north's and south's, {example}"
+        )
+    number = "([0-9]{1,9})"
+    houses, store = " ".join([number] * empty.HOUSES), rf"\[ ?{number} ?\]"
+    found = []
+    for name, row, pattern in (
+        ("north", drawn[0], f"{store} ?{houses}"),
+        ("south", drawn[1], f"{houses} ?{store}"),
+    ):
+        match = re.fullmatch(pattern, row.strip())
+        if not match:
+            raise PositionError(
+                f"{quoted(row)} is not {name}'s row: the seeds of {empty.HOUSES} houses, "
+                f"and of the store in brackets, {example}"
+            )
+        seeds = [int(group) for group in match.groups()]
+        found.append(seeds[::-1] if name == "north" else seeds)
+    north, south = found
+    if sum(north + south) != empty.SEEDS:
+        raise PositionError(
+            f"{sum(north + south)} seeds are on the board; all houses and stores together "
+            f"have {empty.SEEDS}"
+        )
+    return north, south, said[2] == "north"
+
+
+def words(north: list[int], south: list[int], second: bool) -> tuple[Bits, Bits]:
+    """The words of the mover and of the other."""
+    mine, theirs = (Bits(int.from_bytes(bytes(seeds), "little")) for seeds in (south, north))
+    return (theirs, mine) if second else (mine, theirs)

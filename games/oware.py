@@ -42,14 +42,26 @@ from engine import (
     compiled,
     is_board,
     legal_moves,
-    lowest_index,
-    play_texts,
     quoted,
-    without_lowest,
 )
 from engine.contract.bits import mix
+from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
-from games.kalah import HIGH_BITS, LOW_BITS, mover, ones, rows, seeds_in, total
+from games.kalah import (
+    HIGH_BITS,
+    LOW_BITS,
+    cell,  # noqa: F401
+    cells,
+    move_text,  # noqa: F401
+    mover,
+    ones,
+    parse_houses,
+    parse_rows,
+    seeds_in,
+    total,
+    words,
+    write_houses,
+)
 
 HOUSES = 6
 SEEDS = 48
@@ -64,6 +76,7 @@ FEEDING = Bits(int.from_bytes(bytes(128 - (HOUSES - house) for house in range(HO
 """Added to a row, sets the high bit of each house whose seeds reach the other's row."""
 
 
+@prints_board
 class Seeds(NamedTuple):
     """A position: the houses and captured seeds of the mover, and of the other."""
 
@@ -73,13 +86,6 @@ class Seeds(NamedTuple):
     """Whether the second player, north, is to move; only texts depend on it."""
     quiet: int
     """The moves since the last capture."""
-
-    def __str__(self) -> str:
-        (captured, *north), (*south, south_captured) = rows(self)
-        upper = f"[{captured}]" + "".join(seeds.rjust(3) for seeds in north)
-        lower = " " * (len(captured) + 2) + "".join(seeds.rjust(3) for seeds in south)
-        since = f", {self.quiet} since the last capture" if self.quiet else ""
-        return f"{upper}\n{lower} [{south_captured}]\n{mover(self)} to move{since}"
 
 
 @compiled
@@ -93,12 +99,7 @@ def playable(position):
 
 @compiled
 def moves(position, buffer, at):
-    left = playable(position)
-    while left:
-        buffer[at] = lowest_index(left) >> 3
-        left = without_lowest(left)
-        at += 1
-    return at
+    return write_houses(playable(position), buffer, at)
 
 
 @compiled
@@ -244,6 +245,8 @@ def rules(limit: int) -> dict[str, Any]:
         )
     return {
         "HOUSES": HOUSES,
+        "SEEDS": SEEDS,
+        "CELLS": cells(HOUSES, SEEDS),
         "LIMIT": limit,
         "VARIANT": str(limit),
         "MAX_PLIES": limit * (SEEDS // 2 + 1),
@@ -265,13 +268,17 @@ def start(variant: str = "") -> Seeds:
 def parse_position(text: str, variant: str = "") -> Seeds:
     """Read the houses played, or a board (see the module's text)."""
     position = start(variant)
-    return _parse_board(text, position) if is_board(text, "[") else _parse_moves(text, position)
+    return _parse_board(text, position) if is_board(text, "[") else parse_houses(text, position)
 
 
 def position_text(position: Seeds) -> str:
-    (captured, *north), (*south, south_captured) = rows(position)
-    board = f"[{captured}] {' '.join(north)} / {' '.join(south)} [{south_captured}]"
-    return f"{board} {mover(position)}" + (f" {position.quiet}" if position.quiet else "")
+    board = position.CELLS.text(contents_of(position), mover(position))
+    return f"{board} {position.quiet}" if position.quiet else board
+
+
+def caption(position: Seeds) -> str:
+    since = f", {position.quiet} since the last capture" if position.quiet else ""
+    return f"{mover(position)} to move{since}"
 
 
 def parse_move(position: Seeds, text: str) -> int:
@@ -286,48 +293,15 @@ def parse_move(position: Seeds, text: str) -> int:
     return int(text) - 1
 
 
-def move_text(position: Seeds, move: int) -> str:
-    return str(move + 1)
-
-
-def describe(position: Seeds, value: int) -> str:
-    """Name the winner."""
-    if value == 0:
-        return "a draw"
-    winner = ("south", "north")[position.second ^ (value < 0)]
-    return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
-
-
-def _parse_moves(text: str, position: Seeds) -> Seeds:
-    return play_texts(position, re.sub(r"[\s,]", "", text), text)
-
-
 def _parse_board(text: str, empty: Seeds) -> Seeds:
-    number, gap = "([0-9]{1,9})", r"[\s/]+"
-    houses, store = r"\s+".join([number] * HOUSES), rf"\[\s*{number}\s*\]"
-    since = rf"(?:,?\s*{number}(?: since the last capture)?)?"
-    match = re.fullmatch(
-        rf"{store}\s*{houses}{gap}{houses}\s*{store}{gap}(south|north)(?: to move)?{since}",
-        text.strip().lower(),
+    number = "([0-9]{1,9})"
+    said = re.fullmatch(
+        rf"(.*[^0-9\s,]),?\s*{number}( since the last capture)?", text.strip().lower(), re.DOTALL
     )
-    if not match:
-        raise PositionError(
-            f"{quoted(text.strip())} is not a board: what is captured in brackets, rows of "
-            f"{HOUSES} houses, north's first, and who is to move, as in {position_text(empty)}"
-        )
-    *counts, said, quiet = match.groups()
-    north, south = [*map(int, counts[HOUSES::-1])], [*map(int, counts[HOUSES + 1 :])]
-    if sum(north + south) != SEEDS:
-        raise PositionError(
-            f"{sum(north + south)} seeds are on the board and captured; there are {SEEDS} in all"
-        )
-    if int(quiet or 0) > empty.LIMIT:
+    quiet = int(said[2]) if said else 0
+    north, south, second = parse_rows(said[1] if said else text, empty)
+    if quiet > empty.LIMIT:
         raise PositionError(
             f"{quiet} moves without a capture: the game was over after {empty.LIMIT}"
         )
-    mine, theirs = (north, south) if said == "north" else (south, north)
-    return type(empty)(_packed(mine), _packed(theirs), said == "north", int(quiet or 0))
-
-
-def _packed(seeds: list[int]) -> Bits:
-    return Bits(int.from_bytes(bytes(seeds), "little"))
+    return type(empty)(*words(north, south, second), second, quiet)

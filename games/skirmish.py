@@ -70,6 +70,8 @@ from engine import (
     without_lowest,
 )
 from engine.contract.bits import mix
+from engine.contract.cells import Grid
+from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
 
 DECISIVE = True
@@ -86,9 +88,28 @@ DELAY = 2
 QUEUE = 2
 
 ELEMENTS = ("fire", "water", "grass")
+PLAYERS = ("first", "second")
 UP, RIGHT, LEFT, DOWN = range(4)
 
+UNITS = {
+    f"{name}{hits}{f'+{ore}' * (ore > 0)}": f"{player} {element} {hits}, ore {ore}"
+    for player, letters in zip(PLAYERS, ("FWG", "fwg"), strict=True)
+    for element, name in zip(ELEMENTS, letters, strict=True)
+    for hits in range(1, HITS + 1)
+    for ore in range(ORE + 1)
+}
+BASES = {
+    f"{name}{hits}": f"{player} base {hits}"
+    for player, name in zip(PLAYERS, "Bb", strict=True)
+    for hits in range(BASE_HITS + 1)
+}
+CRYSTALS = {f"+{ore}": f"crystal {ore}" for ore in range(1, ORE + 1)}
+CONTENTS = {".": "empty"} | UNITS | BASES | CRYSTALS
+FIRST_BASE = 1 + len(UNITS)
+FIRST_CRYSTAL = len(UNITS) + len(BASES)
 
+
+@prints_board
 class Field(NamedTuple):
     """A position: what both players have, the mover first, and the time left."""
 
@@ -114,21 +135,6 @@ class Field(NamedTuple):
     turns: int
     """Turns left of both players, this one included."""
 
-    def __str__(self) -> str:
-        lines = []
-        for number in reversed(range(self.SIZE)):
-            row = range(self.SIZE * number, self.SIZE * (number + 1))
-            cells = (unit_text(self, cell) + ore_text(self, cell) or "." for cell in row)
-            lines.append(f"{number + 1}  " + " ".join(cell.ljust(4) for cell in cells))
-        lines.append("   " + " ".join(name.ljust(4) for name in COLUMNS[: self.SIZE]))
-        for player, (base, gold, queue) in zip(PLAYERS, possessions(self), strict=True):
-            building = (f"{ELEMENTS[element]} in {turns}" for element, turns in entries(queue))
-            line = f"{player}: base {base}, gold {gold}, building {', '.join(building)}"
-            lines.append(line if queue else line.replace("building ", "building nothing"))
-        actions = f"{self.actions} action{'s' * (self.actions != 1)}"
-        lines.append(f"{PLAYERS[turn(self)]} to move: {actions}, {self.turns} turns left")
-        return "\n".join(line.rstrip() for line in lines)
-
 
 @compiled
 def turn(position):
@@ -136,6 +142,30 @@ def turn(position):
 
 
 # Cells
+
+
+@compiled
+def cell(position, index):
+    """The number of a unit, a base or a crystal in :data:`CONTENTS`."""
+    row, column = position.SIZE - 1 - index // position.SIZE, index % position.SIZE
+    bit = Bits(1) << Bits(row * position.SIZE + column)
+    mover, ore = turn(position), ore_of(position, bit)
+    for player in range(2):
+        if position.BASES[player] & bit:
+            hits = position.my_base if player == mover else position.their_base
+            return FIRST_BASE + (BASE_HITS + 1) * player + hits
+    if not (position.mine | position.theirs) & bit:
+        return FIRST_CRYSTAL + ore if ore else 0
+    player = mover if position.mine & bit else 1 - mover
+    element = 0 if position.fire & bit else 1 if position.water & bit else 2
+    unit = len(ELEMENTS) * player + element
+    return 1 + (ORE + 1) * (HITS * unit + hits_of(position, bit) - 1) + ore
+
+
+@compiled
+def ore_of(position, cells):
+    """The ore left in some cells."""
+    return popcount(cells & position.ore) + 2 * popcount(cells & position.more_ore)
 
 
 @compiled
@@ -235,26 +265,6 @@ def play(position, move):
 
 
 @compiled
-def changed(position, mine, theirs, fire, water, hits, more_hits, their_base):
-    """The position with other units."""
-    return position._replace(
-        mine=mine,
-        theirs=theirs,
-        fire=fire,
-        water=water,
-        hits=hits,
-        more_hits=more_hits,
-        their_base=their_base,
-    )
-
-
-@compiled
-def paid(position, ore, more_ore, gold, queue):
-    """The position with other ore, and other gold and queue of the mover."""
-    return position._replace(ore=ore, more_ore=more_ore, my_gold=gold, my_queue=queue)
-
-
-@compiled
 def shifted(board, begin, end):
     """A board with what it has in one cell in another."""
     return board ^ (begin | end) if board & begin else board
@@ -262,15 +272,12 @@ def shifted(board, begin, end):
 
 @compiled
 def moved(position, begin, end):
-    return changed(
-        position,
-        position.mine ^ (begin | end),
-        position.theirs,
-        shifted(position.fire, begin, end),
-        shifted(position.water, begin, end),
-        shifted(position.hits, begin, end),
-        shifted(position.more_hits, begin, end),
-        position.their_base,
+    return position._replace(
+        mine=position.mine ^ (begin | end),
+        fire=shifted(position.fire, begin, end),
+        water=shifted(position.water, begin, end),
+        hits=shifted(position.hits, begin, end),
+        more_hits=shifted(position.more_hits, begin, end),
     )
 
 
@@ -289,8 +296,7 @@ def attacked(position, begin, end):
     theirs, fire, water = position.theirs, position.fire, position.water
     hits, more_hits = position.hits, position.more_hits
     if not theirs & end:
-        base = position.their_base - 1
-        return changed(position, position.mine, theirs, fire, water, hits, more_hits, base)
+        return position._replace(their_base=position.their_base - 1)
     if end & beaten(position, begin):
         falls = not (hits & more_hits & end)
         more_hits &= ~end
@@ -302,14 +308,15 @@ def attacked(position, begin, end):
         gone = ~end
         theirs, fire, water = theirs & gone, fire & gone, water & gone
         hits, more_hits = hits & gone, more_hits & gone
-    base = position.their_base
-    return changed(position, position.mine, theirs, fire, water, hits, more_hits, base)
+    return position._replace(theirs=theirs, fire=fire, water=water, hits=hits, more_hits=more_hits)
 
 
 @compiled
 def mined(position, cell):
     more_ore = position.more_ore ^ (cell & ~position.ore)
-    return paid(position, position.ore ^ cell, more_ore, position.my_gold + 1, position.my_queue)
+    return position._replace(
+        ore=position.ore ^ cell, more_ore=more_ore, my_gold=position.my_gold + 1
+    )
 
 
 @compiled
@@ -317,7 +324,7 @@ def ordered(position, element):
     """The position with one more unit in the queue, of an element counted from 1."""
     entry = element | Bits(4 * DELAY)
     queue = position.my_queue | entry << Bits(4 * length(position.my_queue))
-    return paid(position, position.ore, position.more_ore, position.my_gold - COST, queue)
+    return position._replace(my_gold=position.my_gold - COST, my_queue=queue)
 
 
 @compiled
@@ -367,10 +374,9 @@ def next_turn(position):
         water |= cell if element == Bits(2) else Bits(0)
         room = without_lowest(room)
         queue >>= Bits(4)
-    position = changed(
-        position, mine, position.theirs, fire, water, hits, more_hits, position.their_base
+    return position._replace(
+        mine=mine, fire=fire, water=water, hits=hits, more_hits=more_hits, my_queue=queue
     )
-    return paid(position, position.ore, position.more_ore, position.my_gold, queue)
 
 
 # The end
@@ -535,8 +541,7 @@ def territory(position):
 @compiled
 def resources(position):
     """Gold, and the ore under units."""
-    ore = popcount(position.mine & position.ore) + 2 * popcount(position.mine & position.more_ore)
-    return position.my_gold + ore
+    return position.my_gold + ore_of(position, position.mine)
 
 
 @compiled
@@ -581,7 +586,6 @@ MAPS = {
 }
 
 COLUMNS = "abcdef"
-PLAYERS = ("first", "second")
 
 
 @variants(Field, usual="6x6", read=str)
@@ -619,6 +623,14 @@ def board(size: str) -> dict[str, Any]:
         "BUILD": 5 * cells,
         "END": 5 * cells + len(ELEMENTS),
         "VARIANT": size,
+        "CELLS": Grid(
+            side,
+            side,
+            contents=CONTENTS,
+            players={player: player for player in PLAYERS},
+            row_names="654321"[-side:],
+            column_names=COLUMNS[:side],
+        ),
         # Each pair of neighbours is at most one move, as no unit steps on another of its own.
         "MAX_MOVES": 2 * (cells - side) + 2 * len(chart.crystals.split()) + 4,
         "MAX_PLIES": ACTIONS * chart.turns - 1,
@@ -673,10 +685,10 @@ def parse_position(text: str, variant: str = "") -> Field:
 
 def position_text(position: Field) -> str:
     """The board in rows, and then all else."""
-    rows = (
-        "".join(unit_text(position, cell) or "." for cell in row) for row in cells_read(position)
-    )
-    ore = (str(ore_of(position, cell)) for cell in crystals_read(position))
+    symbols = position.CELLS.symbols(contents_of(position))
+    units = [symbol.partition("+")[0] or "." for symbol in symbols]
+    rows = ("".join(units[row.start : row.stop]) for row in position.CELLS.rows)
+    ore = (str(ore_of(position, 1 << cell)) for cell in crystals_read(position))
     (_, *first), (_, *second) = possessions(position)
     queues = (
         "".join(f"{ELEMENTS[element][0]}{turns}" for element, turns in entries(queue)) or "-"
@@ -688,6 +700,22 @@ def position_text(position: Field) -> str:
     )
 
 
+def mover(position: Field) -> str:
+    return PLAYERS[turn(position)]
+
+
+def caption(position: Field) -> str:
+    """State what both players have, and what is left of the turn and of the game."""
+    lines = []
+    for player, (base, gold, queue) in zip(PLAYERS, possessions(position), strict=True):
+        building = (f"{ELEMENTS[element]} in {turns}" for element, turns in entries(queue))
+        lines.append(
+            f"{player}: base {base}, gold {gold}, building {', '.join(building) or 'nothing'}"
+        )
+    actions = f"{position.actions} action{'s' * (position.actions != 1)}"
+    return "\n".join([*lines, f"{mover(position)} to move: {actions}, {position.turns} turns left"])
+
+
 def cells_read(position: Field) -> list[range]:
     """The cells of each row, the top row first."""
     size = position.SIZE
@@ -697,27 +725,6 @@ def cells_read(position: Field) -> list[range]:
 def crystals_read(position: Field) -> list[int]:
     """The cells with crystals, in the same order."""
     return [cell for row in cells_read(position) for cell in row if position.CRYSTALS >> cell & 1]
-
-
-def unit_text(position: Field, cell: int) -> str:
-    """The unit or the base on a cell, with the hits left; nothing if there is none."""
-    bit = 1 << cell
-    for player, letter in enumerate(("B", "b")):
-        if bit & position.BASES[player]:
-            return f"{letter}{possessions(position)[player][0]}"
-    if not bit & (position.mine | position.theirs):
-        return ""
-    letter = "f" if bit & position.fire else "w" if bit & position.water else "g"
-    is_first = bool(bit & position.mine) == (turn(position) == 0)
-    return f"{letter.upper() if is_first else letter}{hits_of(position, bit)}"
-
-
-def ore_of(position: Field, cell: int) -> int:
-    return (position.ore >> cell & 1) + 2 * (position.more_ore >> cell & 1)
-
-
-def ore_text(position: Field, cell: int) -> str:
-    return f"+{ore_of(position, cell)}" if ore_of(position, cell) else ""
 
 
 def possessions(position: Field) -> list[tuple[int, int, int]]:
@@ -761,13 +768,13 @@ def parse_move(position: Field, text: str) -> int:
     name = words[-2:] if words.startswith("mine") else words[:2]
     cell = cell_number(position, name)
     if not position.mine >> cell & 1:
-        raise PositionError(f"{words}: {PLAYERS[turn(position)]} has no unit on {name}")
+        raise PositionError(f"{words}: {mover(position)} has no unit on {name}")
     if not words.startswith("mine"):
         return _parse_step(position, words, cell)
     if not position.CRYSTALS >> cell & 1:
         names = (cell_name(position, cell) for cell in crystals_read(position))
         raise PositionError(f"{words}: there is no crystal; crystals are {', '.join(names)}")
-    if not ore_of(position, cell):
+    if not ore_of(position, 1 << cell):
         raise PositionError(f"{words}: the crystal has no ore left")
     return position.MINE + cell
 
@@ -807,14 +814,6 @@ def move_text(position: Field, move: int) -> str:
     end = end_of(position, move)
     sign = "x" if end & targets(position) else "-"
     return f"{cell_name(position, move >> 2)}{sign}{cell_name(position, lowest_index(end))}"
-
-
-def describe(position: Field, value: int) -> str:
-    """Name the winner."""
-    if value == 0:
-        return "a draw"
-    winner = PLAYERS[turn(position) ^ (value < 0)]
-    return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
 
 
 def _parse_moves(text: str, position: Field) -> Field:

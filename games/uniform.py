@@ -48,7 +48,7 @@ import re
 import textwrap
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, quoted
+from engine import Bits, PositionError, compiled, play_texts, quoted
 from engine.contract.bits import WORD, high_product, mix, product
 from engine.contract.dispatch import MAX_VALUE
 from engine.contract.variants import variants
@@ -260,12 +260,7 @@ def parse_position(text: str, variant: str = "") -> Node:
     seed, given, line = text.strip().rpartition("/")
     if given:
         position = _root(type(position), _setting(f"seed={seed}", seed, WORD))
-    for number, move in enumerate(line.split(".") if line else [], 1):
-        try:
-            position = play(position, parse_move(position, move))
-        except PositionError as error:
-            raise PositionError(f"move {number} of {quoted(line)}: {error}") from None
-    return position
+    return play_texts(position, line.split(".") if line else [], line)
 
 
 def position_text(position: Node) -> str:

@@ -59,15 +59,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from engine import (
-    Bits,
-    PositionError,
-    compiled,
-    lowest_index,
-    popcount,
-    quoted,
-    without_lowest,
-)
+from engine import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
+from engine.contract.cells import Points
+from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
 
 VALUE_LIMIT = 100
@@ -82,11 +76,15 @@ MOST_PIECES = 7
 WAITING = Bits(1 << 20)
 """A piece that waits to enter."""
 
+ROSETTES = Bits(1 << 0 | 1 << 4 | 1 << 9 | 1 << 14 | 1 << 18)
+"""The cells with a star."""
+
 FOUR_DICE = (0, (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16))
 THREE_DICE = (1, (3 / 8, 3 / 8, 1 / 8, 1 / 8))
 """The lowest roll, and the odds of that one and the next."""
 
 
+@prints_board
 class Pieces(NamedTuple):
     """A position: the pieces of the mover, and of the other, and what is rolled."""
 
@@ -97,12 +95,23 @@ class Pieces(NamedTuple):
     second: bool
     """Whether the second player, dark, is to move; only texts and turns depend on it."""
 
-    def __str__(self) -> str:
-        rows, light, dark = outline(self)
-        board = "\n".join(" ".join(row).replace("-", " ") for row in rows)
-        return f"{_count('light', light, self)}\n{board}\n{_count('dark', dark, self)}\n" + (
-            f"{mover(self)} to roll" if self.roll < 0 else f"{mover(self)} has rolled {self.roll}"
-        )
+
+@compiled
+def cell(position, index):
+    """0 an empty square, 1 a piece of light's, 2 one of dark's, 3 an empty rosette."""
+    light, dark = words(position)
+    if (light & position.ROUTE) >> Bits(position.SQUARES[0][index]) & Bits(1):
+        return 1
+    if (dark & position.ROUTE) >> Bits(position.SQUARES[1][index]) & Bits(1):
+        return 2
+    return 3 if (ROSETTES >> Bits(index)) & Bits(1) else 0
+
+
+@compiled
+def words(position):
+    """The words of light and dark."""
+    mine, theirs = position.mine, position.theirs
+    return (theirs, mine) if position.second else (mine, theirs)
 
 
 @compiled
@@ -228,6 +237,15 @@ def order(position, move, child):
 
 # Rules and numbers of pieces
 
+COLUMNS = ((0, 1, 2, 3, 6, 7), tuple(range(8)), (0, 1, 2, 3, 6, 7))
+"""Where the squares of each row are."""
+
+CELLS = Points(
+    tuple((float(x), float(y)) for y, row in enumerate(COLUMNS) for x in row),
+    contents={".": "empty", "l": "light piece", "d": "dark piece", "*": "rosette"},
+    row_names=("light", "", "dark"),
+)
+
 USUAL = {"finkel": 7, "masters": 7, "blitz": 5}
 """The rules, and the pieces of each player."""
 
@@ -260,17 +278,30 @@ def _settings(variant: str) -> tuple[Any, ...]:
     return name, pieces, *sorted(options)
 
 
+def route(finkel: bool, dark: bool) -> tuple[int, ...]:
+    """The cells of a player's route."""
+    cells = (3, 2, 1, 0, *range(6, 13), *((13, 5, 4) if finkel else (18, 19, 13, 5, 4)))
+    mirrored = (*range(14, 20), *range(6, 14), *range(6))
+    return tuple(mirrored[cell] for cell in cells) if dark else cells
+
+
 @variants(Pieces, usual="finkel", read=_settings)
 def ruleset(name: str, pieces: int, *options: str) -> dict[str, Any]:
     """The constants of rules, with a number of pieces and options."""
     finkel = name == "finkel"
-    length = 14 if finkel else 16
+    routes = route(finkel, dark=False), route(finkel, dark=True)
+    length = len(routes[0])
     least, odds = THREE_DICE if name == "masters" else FOUR_DICE
     dashed = "" if pieces == USUAL[name] else f"-{pieces}"
     return {
         "RULES": name,
         "PIECES": pieces,
         "LENGTH": length,
+        "ROUTES": routes,
+        "SQUARES": tuple(
+            tuple(cells.index(cell) + 1 if cell in cells else 0 for cell in range(20))
+            for cells in routes
+        ),
         "CROSSED": not finkel,
         "CAPTURES": name == "blitz" or "captures" in options,
         "ROUTE": _bits(range(1, length + 1)),
@@ -302,40 +333,26 @@ def mover(position: Pieces) -> str:
     return "dark" if position.second else "light"
 
 
-def cells(position: Pieces, dark: bool) -> list[tuple[int, int]]:
-    """The row and column, from the top left, of each square of a player's route."""
-    column = {1: 3, 2: 2, 3: 1, 4: 0, **{square: square - 5 for square in range(5, 12)}}
-    places = [(1 if square >= 5 else 0, column[square]) for square in range(1, 12)]
-    if position.CROSSED:
-        places += [(2, 6), (2, 7), (1, 7), (0, 7), (0, 6)]
-    else:
-        places += [(1, 7), (0, 7), (0, 6)]
-    return [(2 - row, at) for row, at in places] if dark else places
-
-
-def outline(position: Pieces) -> tuple[list[str], int, int]:
-    """The three rows of the board, and the words of light and dark."""
-    light, dark = position[:2]
-    if position.second:
-        light, dark = dark, light
-    rows = [list(row) for row in ("*...--*.", "...*....", "*...--*.")]
-    for symbol, word in (("l", light), ("d", dark)):
-        for square, (row, column) in enumerate(cells(position, symbol == "d"), 1):
-            if word >> square & 1:
-                rows[row][column] = symbol
-    return ["".join(row) for row in rows], light, dark
-
-
-def _count(name: str, word: int, position: Pieces) -> str:
-    waiting = word // WAITING
-    home = position.PIECES - waiting - popcount(word & position.ROUTE)
-    return f"{name}: {waiting} waiting, {home} home"
+def caption(position: Pieces) -> str:
+    """State how many pieces wait or are home, and who has rolled what."""
+    lines = [
+        f"{name}: {word // WAITING} waiting, "
+        f"{position.PIECES - word // WAITING - popcount(word & position.ROUTE)} home"
+        for name, word in zip(("light", "dark"), words(position), strict=True)
+    ]
+    rolled = "to roll" if position.roll < 0 else f"has rolled {position.roll}"
+    return "\n".join([*lines, f"{mover(position)} {rolled}"])
 
 
 def position_text(position: Pieces) -> str:
-    (top, middle, bottom), light, dark = outline(position)
-    board = f"{light // WAITING} {top} / {middle} / {dark // WAITING} {bottom}"
-    return f"{board} {mover(position)}{f' {position.roll}' if position.roll >= 0 else ''}"
+    symbols = "".join(CELLS.symbols(contents_of(position)))
+    top, middle, bottom = (symbols[row.start : row.stop] for row in CELLS.rows)
+    light, dark = (word // WAITING for word in words(position))
+    roll = f" {position.roll}" if position.roll >= 0 else ""
+    return (
+        f"{light} {top[:4]}--{top[4:]} / {middle} / {dark} {bottom[:4]}--{bottom[4:]} "
+        f"{mover(position)}{roll}"
+    )
 
 
 def parse_position(text: str, variant: str = "") -> Pieces:
@@ -356,26 +373,25 @@ def _parse_board(text: str, empty: Pieces) -> Pieces:
     if len(rows) != 3:
         raise PositionError(f"the board has {len(rows)} rows; it has three, {example}")
     waiting, board = _parse_rows(rows, example)
-    words = []
-    for player, symbol, number in (("light", "l", waiting[0]), ("dark", "d", waiting[1])):
+    found = []
+    for player, number, cells in zip(("light", "dark"), waiting, empty.ROUTES, strict=True):
         word = number * WAITING
-        for square, (row, column) in enumerate(cells(empty, symbol == "d"), 1):
-            if board[row][column] == symbol:
-                board[row][column] = "."
+        for square, at in enumerate(cells, 1):
+            if board[at] == player[0]:
+                board[at] = "."
                 word |= 1 << square
         pieces = number + popcount(word & empty.ROUTE)
         if pieces > empty.PIECES:
             raise PositionError(
                 f"{player} has {pieces} pieces, waiting and on the board; there are {empty.PIECES}"
             )
-        words.append(Bits(word))
-    for row, line in enumerate(board, 1):
-        for symbol, player in (("l", "light"), ("d", "dark")):
-            if symbol in line:
-                column = line.index(symbol) + 1
-                raise PositionError(f"{player} never comes to row {row}, column {column}")
+        found.append(Bits(word))
+    for (x, y), symbol in zip(CELLS.places, board, strict=True):
+        if symbol in "ld":
+            player = "light" if symbol == "l" else "dark"
+            raise PositionError(f"{player} never comes to row {y + 1:g}, column {x + 1:g}")
     second = said[2] == "dark"
-    mine, theirs = words[::-1] if second else words
+    mine, theirs = found[::-1] if second else found
     position = type(empty)(mine, theirs, NOT_ROLLED, second)
     if mine == 0:
         raise PositionError(f"{mover(position)} has won, so it is the other's turn")
@@ -384,9 +400,9 @@ def _parse_board(text: str, empty: Pieces) -> Pieces:
     return position
 
 
-def _parse_rows(rows: list[str], example: str) -> tuple[list[int], list[list[str]]]:
-    """The numbers of pieces that wait for light and dark, and the cells of the board."""
-    waiting, board = [], []
+def _parse_rows(rows: list[str], example: str) -> tuple[list[int], list[str]]:
+    """The numbers of pieces that wait for light and dark, and the contents of the cells."""
+    waiting, board = [], list[str]()
     for name, row, pattern in (
         ("light's", rows[0], "([0-9]) ?([.*ld]{4})-{0,2}([.*ld]{2})"),
         ("the shared", rows[1], "()([.*ld]{8})()"),
@@ -400,7 +416,7 @@ def _parse_rows(rows: list[str], example: str) -> tuple[list[int], list[list[str
             )
         if match[1]:
             waiting.append(int(match[1]))
-        board.append([*match[2], *("--" if match[3] else ""), *match[3]])
+        board += [*match[2], *match[3]]
     return waiting, board
 
 

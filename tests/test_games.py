@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from positions import VARIANTS, following, random_positions
 
 from engine import PositionError, game_names, legal_moves, load_game
+from engine.contract.messages import description
 from engine.contract.notation import notation_of
 from engine.contract.variants import variants_of
 from engine.contract.verbs import (
@@ -287,7 +288,7 @@ def test_moves_that_are_none(name, text, move, words):
 @pytest.mark.parametrize(("name", "text", "value", "words"), cases("values_in_words.txt", 4))
 def test_values_in_words(name, text, value, words):
     game = load_game(name)
-    assert game.module.describe(game.parse(text), json.loads(value)) == words
+    assert description(game.parse(text), json.loads(value)) == words
 
 
 # Variants

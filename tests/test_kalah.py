@@ -218,9 +218,9 @@ def test_noisy_moves(position):
 
 def test_drawing():
     assert str(start()) == "\n".join(
-        ["[0]  4  4  4  4  4  4", "     4  4  4  4  4  4 [0]", "south to move"]
+        ["[0]   4   4   4   4   4   4", "      4   4   4   4   4   4 [0]", "south to move"]
     )
     assert str(parse_position("11", "2x60")) == "\n".join(
-        ["[15] 87 14", "     26 86 [12]", "north to move"]
+        ["[15]   87   14", "       26   86 [12]", "north to move"]
     )
-    assert str(parse_position("1", "1x127")).splitlines()[:2] == ["[0] 169", "     42 [43]"]
+    assert str(parse_position("1", "1x127")).splitlines()[:2] == [" [0]  169", "       42 [43]"]

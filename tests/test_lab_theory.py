@@ -160,11 +160,11 @@ def test_minimal_tree_is_no_smaller_than_a_proof():
 
 
 @pytest.mark.slow
-def test_minimal_tree_of_a_game_in_which_players_move_again():
-    start = boxes.start()
-    study = minimal_graph(start, (3, 5), searches=("plain",))
+@pytest.mark.parametrize("start", [boxes.start(), load_game("kalah:3x2").start()])
+def test_minimal_tree_of_a_game_in_which_players_move_again(start):
+    study = minimal_graph(start, (2, 3, 5), searches=("plain",))
     for row in of(study, search="plain"):
-        assert row["score"] == alphabeta(start, row["depth"]).value
+        assert row["score"] == alphabeta(start, row["depth"], depth_in="actions").value
         assert row["above_tree"] >= 1
     assert all(row["late"] == 0 for row in of(study, search="minimal tree"))
 

@@ -331,7 +331,7 @@ def test_passes_need_not_be_written():
 
 def test_drawing():
     assert str(parse_position("b1", "4x4")) == "\n".join(
-        ["  a b c d", "1 . X . .", "2 . X X .", "3 . X O .", "4 . . . .", "O to move"]
+        ["1 . X . .", "2 . X X .", "3 . X O .", "4 . . . .", "  a b c d", "O to move"]
     )
 
 

@@ -237,6 +237,6 @@ def test_any_board_is_read_back(position):
 
 def test_drawing():
     assert str(start()) == "\n".join(
-        ["[0]  4  4  4  4  4  4", "     4  4  4  4  4  4 [0]", "south to move"]
+        ["[0]   4   4   4   4   4   4", "      4   4   4   4   4   4 [0]", "south to move"]
     )
     assert str(parse_position("3")).splitlines()[2] == "north to move, 1 since the last capture"

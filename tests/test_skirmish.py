@@ -437,13 +437,13 @@ def test_a_base_is_brought_down(engine):
 def test_drawing():
     position = parse_position("c2-b2 build fire c5-c4 mine b2")
     assert str(position).splitlines() == [
-        "6  .    f3   b5   g3   .    .",
-        "5  .    +3   .    .    +3   .",
-        "4  .    .    w3   .    .    +3",
-        "3  .    .    .    .    .    +3",
-        "2  .    W3+2 .    .    +3   .",
-        "1  .    F3   B5   G3   .    .",
-        "   a    b    c    d    e    f",
+        "6    .   f3   b5   g3    .    .",
+        "5    .   +3    .    .   +3    .",
+        "4    .    .   w3    .    .   +3",
+        "3    .    .    .    .    .   +3",
+        "2    . W3+2    .    .   +3    .",
+        "1    .   F3   B5   G3    .    .",
+        "     a    b    c    d    e    f",
         "first: base 5, gold 3, building nothing",
         "second: base 5, gold 0, building fire in 2",
         "first to move: 1 action, 58 turns left",

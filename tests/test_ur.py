@@ -274,10 +274,10 @@ def test_order():
 def test_drawing():
     assert str(parse_position("5 *...--l. / ...d.... / 5 *.d.--*. dark 3")) == "\n".join(
         [
+            "light * . . .     l .",
+            "      . . . d . . . .",
+            "dark  * . d .     * .",
             "light: 5 waiting, 1 home",
-            "* . . .     l .",
-            ". . . d . . . .",
-            "* . d .     * .",
             "dark: 5 waiting, 0 home",
             "dark has rolled 3",
         ]

@@ -20,13 +20,7 @@ from engine.contract.loading import Game
 from engine.contract.messages import contract_violation
 from engine.contract.positions import Packed, coerce, words_each
 from engine.contract.stop import MOVES
-from engine.contract.verbs import (
-    INFINITE,
-    MOVES_ROOM,
-    NO_MOVE,
-    canonical,
-    canonical_move,
-)
+from engine.contract.verbs import INFINITE, MOVES_ROOM, NO_MOVE, canonical, canonical_move
 from engine.kernels.expansion import unfold
 from engine.search.options import class_of, require_keywords
 from engine.search.solving import require_solvable

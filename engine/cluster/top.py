@@ -27,13 +27,7 @@ from engine.contract.messages import contract_violation
 from engine.contract.native import records
 from engine.contract.positions import as_words, coerce, words_each
 from engine.contract.stop import RUNNING
-from engine.contract.verbs import (
-    INFINITE,
-    NO_MOVE,
-    bounds,
-    canonical,
-    forced,
-)
+from engine.contract.verbs import INFINITE, NO_MOVE, bounds, canonical, forced
 from engine.kernels.solver import resolve
 from engine.kernels.splitting import CHILD, NODE, expand, work_dtype
 

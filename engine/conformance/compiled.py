@@ -9,28 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.conformance.minimax import (
-    AFFORDABLE,
-    Minimax,
-    UnaffordableError,
-    children,
-    same_value,
-)
+from engine.conformance.minimax import AFFORDABLE, Minimax, UnaffordableError, children, same_value
 from engine.conformance.sample import Properties, Sample, has_chance
 from engine.contract.bits import WORD
-from engine.contract.dispatch import (
-    defines,
-    game_constant,
-)
+from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.positions import coerce
-from engine.contract.verbs import (
-    INFINITE,
-    chance,
-    moves_again,
-    outcome,
-    play,
-)
+from engine.contract.verbs import INFINITE, chance, moves_again, outcome, play
 from engine.kernels.observation import observe
 from engine.kernels.optionality import Optionality
 from engine.kernels.scores import WIN, is_decisive, limited

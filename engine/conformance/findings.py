@@ -5,9 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 
-from engine.contract.dispatch import (
-    VERBS,
-)
+from engine.contract.dispatch import VERBS
 from engine.contract.loading import Game
 from engine.contract.notation import FOR_PEOPLE
 

@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.conformance.minimax import (
-    children,
-)
+from engine.conformance.minimax import children
 from engine.conformance.sample import Properties, Sample, has_chance
 from engine.contract.bits import WORD, Bits
-from engine.contract.dispatch import (
-    defines,
-    game_constant,
-    is_plain,
-    value_limit,
-)
+from engine.contract.dispatch import defines, game_constant, is_plain, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce
@@ -40,7 +33,7 @@ from engine.contract.verbs import check as in_check
 from engine.kernels.parameters import PATTERNS
 from engine.playing.record import is_over
 
-__all__ = ["ORDER_LIMIT", "RULES", "listing_complaints", "too_large"]
+__all__ = ["ORDER_LIMIT", "RULES", "choice_complaints", "too_large", "word_complaints", "written"]
 
 RULES = Properties()
 
@@ -130,12 +123,17 @@ def cells_have_contents(position: Any, sample: Sample) -> Iterator[str]:
             yield f"cell {index} has content {content}; CELLS has {known} contents"
 
 
+def word_complaints(word: Any) -> Iterator[str]:
+    """Complain of a word that is none of 64 bits."""
+    if not 0 <= operator.index(word) <= WORD:
+        yield f"{word} is not a word of 64 bits"
+
+
 @RULES.about("key")
 def keys_tell_positions_apart(position: Any, sample: Sample) -> Iterator[str]:
     for met in (position, *children(position)):
         word = key(met)
-        if not 0 <= operator.index(word) <= WORD:
-            yield f"{word} is not a word of 64 bits"
+        yield from word_complaints(word)
         if key(coerce(met)) != word:
             yield "an equal position has another key"
         other = sample.keys.setdefault(int(word), met)
@@ -157,8 +155,7 @@ def positions_recur_with_their_moves(position: Any, sample: Sample) -> Iterator[
         return
     for met in (position, *children(position)):
         word = recurrence(met)
-        if not 0 <= operator.index(word) <= WORD:
-            yield f"{word} is not a word of 64 bits"
+        yield from word_complaints(word)
         if recurrence(coerce(met)) != word:
             yield "an equal position has another word"
         other = sample.recurrences.setdefault(int(word), met)
@@ -184,15 +181,21 @@ def _no_truth(answer: Any) -> Iterator[str]:
 
 @RULES.about("noisy", Sample.choices)
 def noisy_moves_are_moves(position: Any, sample: Sample) -> Iterator[str]:
-    yield from listing_complaints(noisy, position)
-    extra = set(_noisy_moves(position)) - set(legal_moves(position))
+    yield from choice_complaints(noisy, position)
+
+
+def choice_complaints(verb: Callable[..., int], position: Any) -> Iterator[str]:
+    """Complain of moves that a verb writes if not all of them are legal."""
+    yield from listing_complaints(verb, position)
+    extra = set(written(verb, position)) - set(legal_moves(position))
     if extra:
         yield f"{sorted(extra)} are not legal"
 
 
-def _noisy_moves(position: Any) -> list[int]:
+def written(verb: Callable[..., int], position: Any) -> list[int]:
+    """Return the moves that a verb writes."""
     buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
-    return buffer[: noisy(position, buffer, 0)]
+    return buffer[: verb(position, buffer, 0)]
 
 
 @RULES.about("gain", Sample.choices)
@@ -214,7 +217,7 @@ def patterns_are_few(position: Any, sample: Sample) -> Iterator[str]:
 @RULES.about("exchange", Sample.choices)
 def exchanges_win_no_more_than_gains(position: Any, sample: Sample) -> Iterator[str]:
     """Exchanges win no more than the gain, and agree on one number for all questions."""
-    for move in _noisy_moves(position) if defines(type(position), "exchange") else ():
+    for move in written(noisy, position) if defines(type(position), "exchange") else ():
         won = gain(position, move)
         answers = [exchange(position, move, least) for least in (won - 200, won - 100, won)]
         if exchange(position, move, won + 1):

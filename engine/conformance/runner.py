@@ -23,12 +23,7 @@ from engine.conformance.symmetry import SYMMETRY
 from engine.conformance.texts import TEXTS
 from engine.conformance.turns import TURNS
 from engine.conformance.values import VALUES
-from engine.contract.dispatch import (
-    REQUIRED,
-    VERBS,
-    module_of,
-    runs_plainly,
-)
+from engine.contract.dispatch import REQUIRED, VERBS, module_of, runs_plainly
 from engine.contract.loading import Game
 from engine.contract.notation import FOR_PEOPLE
 from engine.contract.positions import coerce

@@ -20,20 +20,10 @@ from engine.conformance.minimax import (
     chance_outcomes,
     children,
 )
-from engine.contract.dispatch import (
-    defines,
-    game_constant,
-)
+from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
-from engine.contract.verbs import (
-    canonical,
-    chance,
-    outcome,
-    play,
-    recurrence,
-    reversible,
-)
+from engine.contract.verbs import canonical, chance, outcome, play, recurrence, reversible
 from engine.playing.record import is_over
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
@@ -86,6 +76,12 @@ class Sample:
     def endings(self) -> list[Any]:
         """The positions whose value is known."""
         return list(self.values)
+
+    def met(self, known: dict[int, Any], word: int, position: Any) -> list[Any]:
+        """Return the first position with a word, if its value and this one's can be compared."""
+        other = known.setdefault(int(word), position)
+        both = {position, other} <= self.values.keys() and not self.path_dependent
+        return [other] if both else []
 
     def find(self, verb: str, position: Any, message: str) -> None:
         """Note a complaint, unless it was made before."""

@@ -6,23 +6,12 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from engine.conformance.minimax import (
-    same_value,
-)
+from engine.conformance.minimax import same_value
+from engine.conformance.rules import word_complaints
 from engine.conformance.sample import Properties, Sample
-from engine.contract.bits import WORD
-from engine.contract.dispatch import (
-    defines,
-)
+from engine.contract.dispatch import defines
 from engine.contract.legal import legal_moves
-from engine.contract.verbs import (
-    NO_MOVE,
-    canonical,
-    canonical_move,
-    original_move,
-    play,
-    settled,
-)
+from engine.contract.verbs import NO_MOVE, canonical, canonical_move, original_move, play, settled
 
 __all__ = ["SYMMETRY"]
 
@@ -32,10 +21,8 @@ SYMMETRY = Properties()
 @SYMMETRY.about("canonical")
 def equivalent_positions_have_equal_values(position: Any, sample: Sample) -> Iterator[str]:
     word, _ = canonical(position)
-    if not 0 <= operator.index(word) <= WORD:
-        yield f"{word} is not a word of 64 bits"
-    other = sample.classes.setdefault(int(word), position)
-    if {position, other} <= sample.values.keys() and not sample.path_dependent:
+    yield from word_complaints(word)
+    for other in sample.met(sample.classes, word, position):
         if not same_value(sample.values[position], sample.values[other]):
             yield (
                 f"{other!r} is in the same class, but has value {sample.values[other]}, "
@@ -46,10 +33,8 @@ def equivalent_positions_have_equal_values(position: Any, sample: Sample) -> Ite
 @SYMMETRY.about("settled")
 def values_differ_by_what_is_settled(position: Any, sample: Sample) -> Iterator[str]:
     points, word = settled(position)
-    if not 0 <= operator.index(word) <= WORD:
-        yield f"{word} is not a word of 64 bits"
-    other = sample.rests.setdefault(int(word), position)
-    if {position, other} <= sample.values.keys() and not sample.path_dependent:
+    yield from word_complaints(word)
+    for other in sample.met(sample.rests, word, position):
         rest = sample.values[position] - points
         others = sample.values[other] - settled(other)[0]
         if not same_value(rest, others):

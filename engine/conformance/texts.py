@@ -9,10 +9,7 @@ from typing import Any
 from engine.conformance.sample import Properties, Sample
 from engine.contract.errors import PositionError
 from engine.contract.legal import legal_moves
-from engine.contract.verbs import (
-    chance,
-    key,
-)
+from engine.contract.verbs import chance, key
 
 __all__ = ["TEXTS"]
 

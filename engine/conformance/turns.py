@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from engine.conformance.minimax import (
-    chance_outcomes,
-    same_value,
-)
+from engine.conformance.minimax import chance_outcomes, same_value
 from engine.conformance.sample import Properties, Sample
-from engine.contract.dispatch import (
-    defines,
-)
+from engine.contract.dispatch import defines
 from engine.contract.legal import legal_moves
-from engine.contract.verbs import (
-    chance,
-    free_move,
-    outcome,
-    play,
-    plies_left,
-    turn,
-)
+from engine.contract.verbs import chance, free_move, outcome, play, plies_left, turn
 
 __all__ = ["TURNS"]
 
@@ -39,30 +27,40 @@ def turns_end(position: Any, sample: Sample) -> Iterator[str]:
     """Free moves, one after the other, never come back to where the turn was."""
     if sample.path_dependent:
         return
-    turn = [position]
-    while not outcome(turn[-1])[0] and not chance(turn[-1]):
-        children = [(move, play(turn[-1], move)) for move in legal_moves(turn[-1])]
-        free = [child for move, child in children if free_move(turn[-1], move, child)]
-        if not free:
-            return
-        turn.append(sample.random.choice(free))
-        if turn[-1] in turn[:-1]:
-            yield f"a turn does not end: after {len(turn) - 1} free moves it is where it was"
-            return
+
+    def after_free_moves(position: Any) -> list[Any]:
+        if outcome(position)[0] or chance(position):
+            return []
+        children = ((move, play(position, move)) for move in legal_moves(position))
+        return [child for move, child in children if free_move(position, move, child)]
+
+    if count := _steps_around(position, after_free_moves, sample):
+        yield f"a turn does not end: after {count} free moves it is where it was"
+
+
+def _steps_around(
+    position: Any, following: Callable[[Any], list[Any]], sample: Sample
+) -> int | None:
+    """Return after how many random steps a position comes back, or None if they end before."""
+    line = [position]
+    while choices := following(line[-1]):
+        line.append(sample.random.choice(choices))
+        if line[-1] in line[:-1]:
+            return len(line) - 1
+    return None
 
 
 @TURNS.about("chance_outcome")
 def chance_ends(position: Any, sample: Sample) -> Iterator[str]:
     """Events that follow each other never come back to where they began."""
-    events = [position]
-    while not outcome(events[-1])[0] and chance(events[-1]):
-        possible = [child for probability, child in chance_outcomes(events[-1]) if probability > 0]
-        if not possible:
-            return
-        events.append(sample.random.choice(possible))
-        if events[-1] in events[:-1]:
-            yield f"chance goes on without end: after {len(events) - 1} events it is where it was"
-            return
+
+    def after_chance(position: Any) -> list[Any]:
+        if outcome(position)[0] or not chance(position):
+            return []
+        return [child for probability, child in chance_outcomes(position) if probability > 0]
+
+    if count := _steps_around(position, after_chance, sample):
+        yield f"chance goes on without end: after {count} events it is where it was"
 
 
 @TURNS.about("chance")

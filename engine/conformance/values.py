@@ -7,16 +7,10 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from engine.conformance.minimax import (
-    same_value,
-)
-from engine.conformance.rules import ORDER_LIMIT, listing_complaints, too_large
+from engine.conformance.minimax import same_value
+from engine.conformance.rules import ORDER_LIMIT, choice_complaints, too_large, written
 from engine.conformance.sample import Properties, Sample
-from engine.contract.dispatch import (
-    MAX_VALUE,
-    game_constant,
-    value_limit,
-)
+from engine.contract.dispatch import MAX_VALUE, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import (
     INFINITE,
@@ -127,15 +121,7 @@ def endgame_values_hold(position: Any, sample: Sample) -> Iterator[str]:
 def candidates_are_moves(position: Any, sample: Sample) -> Iterator[str]:
     if not _open(position, -INFINITE, INFINITE):
         return
-    yield from listing_complaints(candidates, position)
-    extra = set(_candidates(position)) - set(legal_moves(position))
-    if extra:
-        yield f"{sorted(extra)} are not legal"
-
-
-def _candidates(position: Any) -> list[int]:
-    buffer = [0] * game_constant(type(position), "MAX_MOVES", 256)
-    return buffer[: candidates(position, buffer, 0)]
+    yield from choice_complaints(candidates, position)
 
 
 @VALUES.about("candidates", Sample.endings)
@@ -144,13 +130,14 @@ def a_candidate_is_best(position: Any, sample: Sample) -> Iterator[str]:
         return
     value = sample.values[position]
     if any(_open(position, alpha, beta) for alpha, beta in _windows(value)):
-        search = sample.minimax()
-        if not any(same_value(search.of_move(position, m), value) for m in _candidates(position)):
-            yield f"{_candidates(position)} has no move of the best value, {value}"
+        search, chosen = sample.minimax(), written(candidates, position)
+        if not any(same_value(search.of_move(position, move), value) for move in chosen):
+            yield f"{chosen} has no move of the best value, {value}"
 
 
 @VALUES.about("forced", Sample.choices)
 def forced_moves_are_only_candidates(position: Any, sample: Sample) -> Iterator[str]:
     if _open(position, -INFINITE, INFINITE):
-        if forced(position) != NO_MOVE and _candidates(position) != [forced(position)]:
-            yield f"{forced(position)} is not the only one of {_candidates(position)}"
+        chosen = written(candidates, position)
+        if forced(position) != NO_MOVE and chosen != [forced(position)]:
+            yield f"{forced(position)} is not the only one of {chosen}"

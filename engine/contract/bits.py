@@ -12,6 +12,7 @@ bit along.  Write constants as ``Bits(1)``, or use the functions of this module.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -197,9 +198,15 @@ def _prefetch(typing: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-@in_compiled_code(popcount)
-def _compiled_popcount(word: Any) -> Any:
-    return lambda word: _popcount(np.uint64(word))
+def _of_word(function: Callable[..., Any], compiled: Callable[..., Any]) -> None:
+    """Let compiled code call a function of a word as an intrinsic."""
+    in_compiled_code(function)(lambda word: lambda word: compiled(np.uint64(word)))
+
+
+_of_word(popcount, _popcount)
+_of_word(lowest_index, _trailing_zeros)
+_of_word(bytes_reversed, _bytes_reversed)
+_of_word(as_float, _as_float)
 
 
 @in_compiled_code(lowest)
@@ -212,24 +219,9 @@ def _compiled_without_lowest(word: Any) -> Any:
     return lambda word: np.uint64(word) & (np.uint64(word) - np.uint64(1))
 
 
-@in_compiled_code(lowest_index)
-def _compiled_lowest_index(word: Any) -> Any:
-    return lambda word: _trailing_zeros(np.uint64(word))
-
-
-@in_compiled_code(bytes_reversed)
-def _compiled_bytes_reversed(word: Any) -> Any:
-    return lambda word: _bytes_reversed(np.uint64(word))
-
-
 @in_compiled_code(as_bits)
 def _compiled_as_bits(value: Any) -> Any:
     return lambda value: _as_bits(np.float64(value))
-
-
-@in_compiled_code(as_float)
-def _compiled_as_float(word: Any) -> Any:
-    return lambda word: _as_float(np.uint64(word))
 
 
 @in_compiled_code(product)

@@ -19,7 +19,11 @@ letters of the rows with ``/`` between them.  The way back takes one function mo
 
 *start* is the first position of the variant, and :class:`PositionError` says what is wrong with a
 board.  Where the board does not tell who is to move, ``players`` names both players, and the
-game's ``mover(position)`` gives one of these names, which then stands behind the board.
+game's ``mover(position)`` gives one of these names, which then stands behind the board.  A game
+of which more is to be seen than its cells writes that below a drawing: ``caption(position)``.
+
+Symbols can be longer than a letter, such as the numbers of :func:`counts`; a text has blanks
+between them, and the game reads it.
 """
 
 from __future__ import annotations
@@ -32,15 +36,20 @@ from dataclasses import dataclass, field
 from engine.contract.errors import PositionError
 from engine.contract.text import is_board, parse_rows, quoted
 
-__all__ = ["Cells", "Grid", "Hexagons", "Points", "Triangles"]
+__all__ = ["Cells", "Grid", "Hexagons", "Points", "Triangles", "counts"]
 
 Place = tuple[float, float]
 """The middle of a cell: to the right, and down."""
 
 COLOURS = ("2", "1;31", "1;34", "1;33", "1;32", "1;35", "1;36")
-"""How a terminal shows each content (ANSI); the first one, of empty cells, is faint."""
+"""How a terminal shows contents (ANSI); the first one, of empty cells, is faint."""
 
 MARKS = {".": "empty", "x": "first player", "o": "second player"}
+
+
+def counts(name: str, most: int) -> dict[str, str]:
+    """Return the contents of cells that hold nothing, or up to *most* of what has a name."""
+    return {"0": "empty"} | {str(count): f"{name} {count}" for count in range(1, most + 1)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +57,16 @@ class Cells:
     """A board of any shape: its cells and their contents."""
 
     contents: Mapping[str, str] = field(default_factory=lambda: dict(MARKS))
-    """The letter and the name of each content; that of an empty cell comes first."""
-    players: tuple[str, ...] = ()
-    """How texts name the two players, if they have to say who is to move."""
+    """The symbol and the name of each content, empty cells first.
+
+    Contents whose names begin with the same word, such as ``white``, have one colour.
+    """
+    players: Mapping[str, str] = field(default_factory=dict)
+    """How texts name the two players, if they have to say who is to move, and how messages do."""
+    row_names: Sequence[str] = ()
+    """The names of the rows from the top, drawn before them."""
+    column_names: Sequence[str] = ()
+    """The names of the columns from the left, drawn below the board."""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -63,47 +79,49 @@ class Cells:
         lengths = [len(list(row)) for _, row in itertools.groupby(y for _, y in self.places)]
         return [range(end - length, end) for length, end in _ends(lengths)]
 
-    @property
-    def row_names(self) -> Sequence[str]:
-        """The name of each row, which is drawn before it; none by default."""
-        return [""] * len(self.rows)
-
-    @property
-    def column_names(self) -> str:
-        """The letters of the columns, which are drawn below; none by default."""
-        return ""
-
-    def letters(self, contents: Sequence[int]) -> list[str]:
-        """Return the letter of each content."""
+    def symbols(self, contents: Sequence[int]) -> list[str]:
+        """Return the symbol of each content."""
         known = tuple(self.contents)
         return [known[content] for content in contents]
 
     def text(self, contents: Sequence[int], mover: str = "") -> str:
         """Return a board as one line: rows with ``/`` between them, and who is to move."""
-        letters = self.letters(contents)
-        rows = "/".join("".join(letters[row.start : row.stop]) for row in self.rows)
+        symbols = self.symbols(contents)
+        gap = " " * (max(map(len, self.contents)) > 1)
+        rows = f"{gap}/{gap}".join(gap.join(symbols[row.start : row.stop]) for row in self.rows)
         return f"{rows} {mover}" if self.players else rows
 
-    def draw(self, contents: Sequence[int], mover: str = "", *, colours: bool = False) -> str:
-        """Return a board as a person wants to see it: a line for each row."""
-        letters = self.letters(contents)
-        if colours:
-            shown = zip(letters, contents, strict=True)
-            letters = [f"\x1b[{COLOURS[n % len(COLOURS)]}m{c}\x1b[0m" for c, n in shown]
+    def draw(self, contents: Sequence[int], caption: str = "", *, colours: bool = False) -> str:
+        """Return a board as a person wants to see it: a line for each row, and a caption."""
+        symbols, styles = self.symbols(contents), self._styles()
+        width = max(map(len, symbols))
         places = self.places
         left = min(x for x, _ in places)
-        margin = max(map(len, self.row_names)) + 1 if any(self.row_names) else 0
+        names = self._names_of_rows()
+        margin = max(map(len, names)) + 1 if any(names) else 0
         lines = []
-        for name, row in zip(self.row_names, self.rows, strict=True):
+        for name, row in zip(names, self.rows, strict=True):
             line, end = name.ljust(margin), 0
             for cell in row:
-                column = round(2 * (places[cell][0] - left))
-                line += " " * (column - end) + letters[cell]
-                end = column + 1
+                column = round((width + 1) * (places[cell][0] - left))
+                symbol = symbols[cell].rjust(width)
+                if colours:
+                    symbol = f"\x1b[{styles[contents[cell]]}m{symbol}\x1b[0m"
+                line += " " * (column - end) + symbol
+                end = column + width
             lines.append(line)
         if self.column_names:
-            lines.append(" " * margin + " ".join(self.column_names))
-        return "\n".join([*lines, f"{mover} to move"] if self.players else lines)
+            lines.append(" " * margin + " ".join(name.rjust(width) for name in self.column_names))
+        return "\n".join([*lines, caption] if caption else lines)
+
+    def _names_of_rows(self) -> Sequence[str]:
+        return self.row_names or [""] * len(self.rows)
+
+    def _styles(self) -> list[str]:
+        """Return how a terminal shows each content: those of one owner alike."""
+        owners = [name.partition(" ")[0] for name in self.contents.values()]
+        known = list(dict.fromkeys(owners))
+        return [COLOURS[known.index(owner) % len(COLOURS)] for owner in owners]
 
     def is_board(self, text: str) -> bool:
         """Return whether a text looks like a board, not like a line of moves."""
@@ -117,8 +135,8 @@ class Cells:
         if self.players:
             text, mover = self._read_mover(text, example)
         lines = ["".join(line.split()).lower() for line in re.split(r"[/\n]", text)]
-        lines = [line for line in lines if line and line != self.column_names.lower()]
-        names = self.row_names
+        lines = [line for line in lines if line and line != "".join(self.column_names).lower()]
+        names = self._names_of_rows()
         if len(lines) == len(names):
             lines = [line.removeprefix(name) for line, name in zip(lines, names, strict=True)]
             if self.players and len(lines[-1]) == len(self.rows[-1]) - 1:
@@ -148,22 +166,10 @@ class Grid(Cells):
 
     height: int
     width: int
-    files: str = ""
-    """The names of the columns from the left, a letter each; drawn below the board."""
-    ranks: str = ""
-    """The names of the rows from the top, a letter each; drawn before them."""
 
     @property
     def places(self) -> tuple[Place, ...]:
         return tuple((float(x), float(y)) for y in range(self.height) for x in range(self.width))
-
-    @property
-    def row_names(self) -> Sequence[str]:
-        return self.ranks or super().row_names
-
-    @property
-    def column_names(self) -> str:
-        return self.files
 
 
 @dataclass(frozen=True)

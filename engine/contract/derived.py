@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.contract.dispatch import defines, derived, game_constant, value_limit
-from engine.contract.verbs import free_move, turn
+from engine.contract.verbs import free_move, same_turn, turn
 
 __all__ = [
     "is_free_move",
@@ -26,9 +26,7 @@ __all__ = [
 @derived
 def same_after_chance(cls: type) -> Callable[..., Any]:
     """``same_after_chance(position, child)``: the same of a chance event and its outcome."""
-    if defines(cls, "turn"):
-        return lambda position, child: turn(position) == turn(child)
-    return lambda position, child: True
+    return same_turn(cls, True)
 
 
 @derived

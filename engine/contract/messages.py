@@ -16,13 +16,7 @@ from contextvars import ContextVar
 from types import FrameType, ModuleType
 from typing import Any
 
-from engine.contract.dispatch import (
-    game_constant,
-    game_name,
-    longest_line,
-    module_of,
-    value_limit,
-)
+from engine.contract.dispatch import game_constant, game_name, longest_line, module_of, value_limit
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.notation import board_text, notation_of
 from engine.contract.stop import MOVES, PLIES, PROBABILITIES
@@ -79,8 +73,6 @@ def board(position: Any, *, colours: bool = False) -> str:
 
 def description(position: Any, value: float) -> str | None:
     """A value in the words of its game; None if that has none."""
-    if not hasattr(module_of(type(position)), "describe"):
-        return None
     return _said(position, "describe", (value,), "") or None
 
 
@@ -88,8 +80,6 @@ def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
     try:
         if name == "__str__":
             return board_text(position, colours=args[0])
-        if name == "describe":
-            return str(module_of(type(position)).describe(position, *args))
         return str(getattr(notation_of(type(position)), name)(position, *args))
     except CutnodeError:
         raise

@@ -7,6 +7,7 @@ time that a kernel needed.  :class:`_PartCompiler` stops where the kernel goes o
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Callable
 from types import FunctionType
@@ -18,9 +19,16 @@ from numba.core import codegen, compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.typed_passes import NativeLowering
-from numba.extending import overload, register_jitable
+from numba.extending import intrinsic, overload, register_jitable
 
-__all__ = ["for_kernel", "in_compiled_code", "is_compiled", "records", "usable_in_compiled_code"]
+__all__ = [
+    "for_kernel",
+    "in_compiled_code",
+    "is_compiled",
+    "operators_in_compiled_code",
+    "records",
+    "usable_in_compiled_code",
+]
 
 
 class _Part(codegen.JITCodeLibrary):
@@ -91,6 +99,32 @@ def in_compiled_code(function: Callable[..., Any]) -> Any:
     ``numba.extending.overload``, always inlined, and with annotations allowed.
     """
     return overload(function, jit_options={"forceinline": True, **_OPTIONS}, strict=False)
+
+
+def operators_in_compiled_code(kind: type, instructions: dict[str, str]) -> None:
+    """Let compiled code apply operators of Python to two values of one type.
+
+    *kind* is the class of such types; *instructions* are LLVM's, by the operators' names.
+    """
+    for name, instruction in instructions.items():
+        for symbol in (getattr(operator, name), getattr(operator, f"i{name.rstrip('_')}")):
+            in_compiled_code(symbol)(_elementwise(kind, instruction))
+
+
+def _elementwise(kind: type, instruction: str) -> Callable[..., Any]:
+    @intrinsic
+    def apply(typing: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return getattr(builder, instruction)(*args)
+
+        return a(a, b), generate
+
+    def choose(a: Any, b: Any) -> Any:
+        if isinstance(a, kind) and a == b:
+            return lambda a, b: apply(a, b)
+        return None
+
+    return choose
 
 
 def for_kernel(memory: np.recarray[Any, Any]) -> Any:

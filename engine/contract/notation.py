@@ -15,7 +15,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.contract.cells import Cells
 from engine.contract.dispatch import declared, defines, game_constant, module_of
@@ -34,6 +34,7 @@ __all__ = [
     "fields_text",
     "notation_of",
     "play_texts",
+    "prints_board",
 ]
 
 FOR_PEOPLE = {
@@ -43,10 +44,13 @@ FOR_PEOPLE = {
     "parse_move": ("position", "text"),
     "move_text": ("position", "move"),
     "mover": ("position",),
+    "caption": ("position",),
     "from_cells": ("contents", "mover", "start"),
     "describe": ("position", "value"),
 }
 """The functions of plain Python that a game may define, and what they are given."""
+
+T = TypeVar("T")
 
 MOVE_PATTERN = r"[^\s,]+"
 """A move in a line of moves, as a regular expression, unless a game has its own."""
@@ -98,7 +102,10 @@ class Notation:
         cells = board_of(type(position))
         if cells is None:
             return fields_text(position, "\n")
-        return cells.draw(contents_of(position), self._mover(position), colours=colours)
+        caption = self._own("caption")
+        mover = f"{self._mover(position)} to move" if cells.players else ""
+        words = str(caption(position)) if caption else mover
+        return cells.draw(contents_of(position), words, colours=colours)
 
     def parse_position(self, text: str, variant: str = "") -> Any:
         """Read a position; :class:`PositionError` says what is wrong with the text."""
@@ -128,6 +135,21 @@ class Notation:
             some = ", ".join(list(known)[:8]) + ", ..." * (len(known) > 8)
             raise PositionError(f"{quoted(text)} is not a legal move; {some or 'there are none'}")
         return known[text]
+
+    def describe(self, position: Any, value: float) -> str:
+        """Return a value in words, or nothing where the game has none and names no players."""
+        if own := self._own("describe"):
+            return str(own(position, value))
+        cells = board_of(type(position))
+        if cells is None or not cells.players:
+            return ""
+        if value == 0:
+            return "a draw"
+        first, second = cells.players
+        winner = second if (self._mover(position) == first) == (value < 0) else first
+        verb = "has won" if outcome(position)[0] else "wins"
+        margin = "" if game_constant(type(position), "DECISIVE", 0) else f" by {abs(value):g}"
+        return f"{cells.players[winner]} {verb}{margin}"
 
     def _parse_fields(self, text: str, start: Any) -> Any:
         """Read ``name=value ...`` for all fields; the rules have to accept the position."""
@@ -174,11 +196,17 @@ def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "m
 
 def _drawn(position: Any) -> Any:
     """Return the same position; ``str`` of its class gives the board now, if it gave nothing."""
-    cls: Any = type(position)
-    if cls.__str__ is object.__str__:
-        with contextlib.suppress(TypeError):  # a class of Python's own
-            cls.__str__ = board_text
+    with contextlib.suppress(TypeError):  # a class of Python's own
+        prints_board(type(position))
     return position
+
+
+def prints_board(cls: type[T]) -> type[T]:
+    """Let ``str`` of positions of a class give the board, unless the class has its own."""
+    drawn: Any = cls
+    if drawn.__str__ is object.__str__:
+        drawn.__str__ = board_text
+    return cls
 
 
 def board_of(cls: type) -> Cells | None:

@@ -21,7 +21,7 @@ from numba.extending import intrinsic, models, register_model, typeof_impl
 
 from engine.contract.bits import WORD
 from engine.contract.constants import ConstantType, pointer
-from engine.contract.native import in_compiled_code
+from engine.contract.native import in_compiled_code, operators_in_compiled_code
 
 __all__ = [
     "Words",
@@ -232,60 +232,29 @@ def _compiled_load_words(array: Any, index: Any) -> Any:
     return lambda array, index: _load_words(array, index)
 
 
-@in_compiled_code(words_of)
-def _compiled_words_of(words: Any) -> Any:
-    return lambda words: _words_of(words)
+def _of_words(function: Callable[..., Any], compiled: Callable[..., Any]) -> None:
+    """Let compiled code call a function of words as an intrinsic."""
+    in_compiled_code(function)(lambda words: lambda words: compiled(words))
 
 
-@in_compiled_code(union)
-def _compiled_union(words: Any) -> Any:
-    return lambda words: _union(words)
+_of_words(words_of, _words_of)
+_of_words(union, _union)
+_of_words(common, _common)
+_of_words(nonzero, _nonzero)
+_of_words(highest, _highest)
 
-
-@in_compiled_code(common)
-def _compiled_common(words: Any) -> Any:
-    return lambda words: _common(words)
-
-
-@in_compiled_code(nonzero)
-def _compiled_nonzero(words: Any) -> Any:
-    return lambda words: _nonzero(words)
-
-
-@in_compiled_code(highest)
-def _compiled_highest(words: Any) -> Any:
-    return lambda words: _highest(words)
-
-
-def _operator(symbol: Callable[..., Any], instruction: str) -> None:
-    """Let compiled code apply an operator of Python to words."""
-
-    @intrinsic
-    def apply(typing: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return getattr(builder, instruction)(*args)
-
-        return WORDS(WORDS, WORDS), generate
-
-    def choose(a: Any, b: Any) -> Any:
-        if isinstance(a, _WordsType) and isinstance(b, _WordsType):
-            return lambda a, b: apply(a, b)
-        return None
-
-    in_compiled_code(symbol)(choose)
-
-
-for _symbols, _instruction in (
-    ((operator.and_, operator.iand), "and_"),
-    ((operator.or_, operator.ior), "or_"),
-    ((operator.xor, operator.ixor), "xor"),
-    ((operator.lshift, operator.ilshift), "shl"),
-    ((operator.rshift, operator.irshift), "lshr"),
-    ((operator.add, operator.iadd), "add"),
-    ((operator.sub, operator.isub), "sub"),
-):
-    for _symbol in _symbols:
-        _operator(_symbol, _instruction)
+operators_in_compiled_code(
+    _WordsType,
+    {
+        "and_": "and_",
+        "or_": "or_",
+        "xor": "xor",
+        "lshift": "shl",
+        "rshift": "lshr",
+        "add": "add",
+        "sub": "sub",
+    },
+)
 
 
 @intrinsic

@@ -18,7 +18,6 @@ The first layer of a network is the sum of the vectors of those inputs that are 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from numba.np.numpy_support import from_dtype
 
 from engine.contract.constants import Constant, pointer, symbol_of
 from engine.contract.errors import GameError
-from engine.contract.native import in_compiled_code
+from engine.contract.native import in_compiled_code, operators_in_compiled_code
 
 __all__ = ["Vectors", "clip", "dot"]
 
@@ -168,28 +167,4 @@ def _compiled_dot(vector: Any, other: Any) -> Any:
     return lambda vector, other: _dot(vector, other)
 
 
-def _operator(symbol: Callable[..., Any], instruction: str) -> None:
-    """Let compiled code apply an operator of Python to vectors."""
-
-    @intrinsic
-    def apply(typing: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return getattr(builder, instruction)(*args)
-
-        return a(a, b), generate
-
-    def choose(a: Any, b: Any) -> Any:
-        if isinstance(a, _VectorType) and a == b:
-            return lambda a, b: apply(a, b)
-        return None
-
-    in_compiled_code(symbol)(choose)
-
-
-for _symbols, _instruction in (
-    ((operator.add, operator.iadd), "add"),
-    ((operator.sub, operator.isub), "sub"),
-    ((operator.mul, operator.imul), "mul"),
-):
-    for _symbol in _symbols:
-        _operator(_symbol, _instruction)
+operators_in_compiled_code(_VectorType, {"add": "add", "sub": "sub", "mul": "mul"})

@@ -64,7 +64,7 @@ makes of the rest:
 ``start(variant="")``
     The first position of a variant (a board size, a rule set); by default ``Position()``, so all
     fields need defaults.
-``CELLS``, ``from_cells(contents, mover, start)``, ``mover(position)``
+``CELLS``, ``from_cells(contents, mover, start)``, ``mover(position)``, ``caption(position)``
     The board, from which drawings and texts of positions follow: :mod:`engine.contract.cells`.
 ``position_text(position)`` and ``parse_position(text, variant="")``
     One line, and the way back; by default the board, or the fields by name.  Read are also the
@@ -75,7 +75,8 @@ makes of the rest:
 ``__str__`` of the position class
     By default the board, or the fields.
 ``describe(position, value)``
-    A value in words ("first player wins in 3 moves").
+    A value in words ("first player wins in 3 moves"); by default who wins, if the board names the
+    players, and by how much.
 
 **Constants** that a game may declare, as attributes of the module or of the position class:
 
@@ -151,6 +152,7 @@ __all__ = [
     "plies_left",
     "recurrence",
     "reversible",
+    "same_turn",
     "scout",
     "settled",
     "skip",
@@ -569,9 +571,14 @@ def turn(position: Any) -> int:
 @derived
 def moves_again(cls: type) -> Callable[..., Any]:
     """``moves_again(position, child)``: whether both have the same mover."""
+    return same_turn(cls, False)
+
+
+def same_turn(cls: type, otherwise: bool) -> Callable[..., Any]:
+    """Return what compares the movers of two positions; *otherwise* where moves alternate."""
     if defines(cls, "turn"):
         return lambda position, child: turn(position) == turn(child)
-    return lambda position, child: False
+    return lambda position, child: otherwise
 
 
 @verb

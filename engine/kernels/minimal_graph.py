@@ -23,6 +23,7 @@ from engine.contract.verbs import (
     play,
 )
 from engine.kernels.evaluation import estimate
+from engine.kernels.ordering import FIRST, rank, ranked_move, sort_down
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.reference import must_stop
 from engine.kernels.scores import final_score, limited
@@ -54,7 +55,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("inner", np.int64, (plies + 1,)),  # nodes with children, and those, by ply
         ("children", np.int64, (plies + 1,)),
         ("moves", np.int64, (stack,)),
-        ("promise", np.int64, (stack,)),
+        ("ranked", np.int64, (stack,)),
     ]
     return np.dtype(fields, align=True)
 
@@ -82,16 +83,9 @@ def make_moves(position: Any, first: int, top: int, proof: Any) -> Any:
     end = moves(position, proof.moves, top)
     for at in range(top, end):
         move = proof.moves[at]
-        promise = order(position, move, play(position, move))
-        if move == first:
-            promise = INFINITE * INFINITE
-        to = at
-        while to > top and proof.promise[to - 1] < promise:
-            proof.moves[to] = proof.moves[to - 1]
-            proof.promise[to] = proof.promise[to - 1]
-            to -= 1
-        proof.moves[to] = move
-        proof.promise[to] = promise
+        score = FIRST if move == first else order(position, move, play(position, move))
+        proof.ranked[at] = rank(score, move, False, at - top)
+    sort_down(proof.ranked, top, end)
     return end
 
 
@@ -137,7 +131,7 @@ def prove_node(
     proof.children[ply] += end - top
     best, best_move, floor, mattered = -INFINITE, NO_MOVE, alpha, top
     for at in range(top, end):
-        move = proof.moves[at]
+        move = ranked_move(proof.ranked[at])
         child = play(position, move)
         again = moves_again(position, child)
         low, high = (floor, beta) if again else (-beta, -floor)

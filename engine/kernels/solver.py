@@ -88,6 +88,17 @@ SINGLE_THREADED, PREPARE_TABLE, SHARED_TABLE = range(3)
 """How a batch uses the table: for itself; making it ready for others; with others."""
 
 
+COUNTERS: list[Any] = [
+    ("nodes", np.int64),
+    ("probes", np.int64),
+    ("hits", np.int64),
+    ("cutoffs", np.int64),
+    ("stores", np.int64),
+    ("overwrites", np.int64),
+    ("ticks", np.int64),
+]
+
+
 @functools.cache
 def search_dtype(cls: Any) -> np.dtype[Any]:
     """The memory of one searching thread: control, counters, and stacks for all plies."""
@@ -99,13 +110,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("current", np.int64),  # the position of the batch that is being solved
         ("node_limit", np.int64),  # for each position
         ("line_limit", np.int64),  # the same, with the nodes for the best line
-        ("nodes", np.int64),
-        ("probes", np.int64),
-        ("hits", np.int64),
-        ("cutoffs", np.int64),
-        ("stores", np.int64),
-        ("overwrites", np.int64),
-        ("ticks", np.int64),  # the counter when the batch was done
+        *COUNTERS,  # of the batch; its clock when it was done
         ("shared", np.int64),  # whether other threads search the same with the same table
         ("looked", np.int64),  # at so many nodes we looked last for what they have decided
         ("unwind", np.int64),  # they have decided the node of this ply; NO_PLY: none
@@ -134,13 +139,7 @@ def result_dtype(cls: Any) -> np.dtype[Any]:
         ("upper", np.int64),
         ("guess", np.int64),  # what to ask first; INFINITE: nobody knows
         ("reason", np.int64),
-        ("nodes", np.int64),
-        ("probes", np.int64),
-        ("hits", np.int64),
-        ("cutoffs", np.int64),
-        ("stores", np.int64),
-        ("overwrites", np.int64),
-        ("ticks", np.int64),
+        *COUNTERS,
         ("length", np.int64),
         ("line", np.uint16, (game_constant(cls, "MAX_PLIES", 512),)),
     ]

@@ -134,7 +134,7 @@ def minimal_graph(
             raise GameError(f"{game_name(cls)} has {reason}: its minimal tree is not estimated")
     progress("compiling", 0, len(positions) * len(depths))
     searchers = {name: make_searcher(name, cls, table_mb, evaluation) for name in names}
-    scorer = Searcher(cls, exact=True, table=table_mb, evaluation=evaluation)
+    scorer = Searcher(cls, exact=True, table=table_mb, evaluation=evaluation, depth_in="actions")
     prover = _ScoreProver(scorer, table_mb)
     tasks = [(position, depth) for position in positions for depth in depths]
     rows: list[dict[str, Any]] = []

@@ -11,13 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from engine.compiler.memory import Memory
-from engine.contract.dispatch import (
-    defines,
-    game_constant,
-    game_name,
-    longest_line,
-    value_limit,
-)
+from engine.contract.dispatch import defines, game_constant, game_name, longest_line, value_limit
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.stop import CALLED, counts_turns
 from engine.contract.verbs import NO_MOVE, outcome

@@ -37,12 +37,7 @@ from engine.contract.messages import position_text
 from engine.contract.positions import coerce, unpack, words_each
 from engine.contract.stop import RUNNING
 from engine.contract.text import quoted
-from engine.contract.verbs import (
-    chance,
-    chance_outcome,
-    outcome,
-    play,
-)
+from engine.contract.verbs import chance, chance_outcome, outcome, play
 from engine.kernels.clock import Clock
 from engine.kernels.value_iteration import (
     DECISION,

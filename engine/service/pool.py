@@ -19,8 +19,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.search.engine import Engine
 from engine.service.failures import Failure, failure_of, report
@@ -35,8 +34,7 @@ POLL_SECONDS = 0.02
 """The time between two looks at whether all searches have ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedEngine:
+class CachedEngine(NamedTuple):
     """An engine, what it is for, and the MiB that it may take."""
 
     key: Key

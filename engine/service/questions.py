@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
@@ -75,8 +75,7 @@ PROGRESS_SECONDS = 1.0
 """The time between two events of a proof."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A question to an engine: which method is called, and its arguments."""
 
     kind: str
@@ -97,7 +96,7 @@ class Question:
     def small(self) -> Question:
         """Return a question that needs the same code and hardly any time."""
         limits = self.limits.model_copy(update={"depth": 1, "seconds": 0.01})
-        return replace(self, limits=limits, options={}, fresh=False)
+        return self._replace(limits=limits, options={}, fresh=False)
 
     def __call__(self, engine: Engine, stop: threading.Event, on_event: OnEvent | None) -> Answer:
         """Return the answer; *stop* ends it early, and *on_event* is called with each depth."""

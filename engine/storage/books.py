@@ -22,12 +22,7 @@ from engine.contract.errors import CutnodeError
 from engine.contract.messages import position_text
 from engine.contract.notation import notation_of
 from engine.contract.positions import Packed, coerce, words_each
-from engine.contract.verbs import (
-    INFINITE,
-    NO_MOVE,
-    canonical,
-    original_move,
-)
+from engine.contract.verbs import INFINITE, NO_MOVE, canonical, original_move
 from engine.kernels.expansion import fill
 from engine.storage.arrays import class_in, identity, read_arrays, write_arrays
 from engine.storage.tables import Table

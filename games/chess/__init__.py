@@ -37,6 +37,7 @@ from engine import (
 from engine.contract.bits import bytes_reversed
 from engine.contract.constants import Constant
 from engine.contract.counting import NOWHERE
+from engine.contract.notation import prints_board
 from games.chess.boards import sides
 from games.chess.evaluation import SQUARES
 from games.chess.evaluation import evaluate as evaluate
@@ -67,11 +68,12 @@ from games.chess.generator import (
     write_noisy,
 )
 from games.chess.notation import (
+    CELLS,  # noqa: F401
     LETTERS,
     LONGEST_TEXT,
     Placement,
+    caption,  # noqa: F401
     chess960,
-    draw,
     fen,
     moves_in,
     parse_fen,
@@ -102,6 +104,7 @@ LATE_CLOCK = 36
 """No search is asked to go deeper than ``DRAWN_CLOCK`` less this."""
 
 
+@prints_board
 class Position(NamedTuple):
     """A position: pieces of the mover and of the other player, and those of each kind."""
 
@@ -125,9 +128,6 @@ class Position(NamedTuple):
     """What the pieces are worth where they stand (``games/chess/evaluation.py``)."""
     zobrist: Bits
     """A hash of what stands where, who moves, castling and capturing in passing."""
-
-    def __str__(self) -> str:
-        return draw(placement_of(self))
 
 
 def random_words(count: int, seed: int) -> list[int]:
@@ -158,6 +158,17 @@ def rights_hashed(squares, part, black):
         word ^= Bits(ZOBRIST[((12 + part) << 6) | square])
         squares = without_lowest(squares)
     return word
+
+
+@compiled
+def cell(position, index):
+    """0 an empty square, 1 to 6 a piece of white's, 7 to 12 one of black's."""
+    black = position.ply & 1
+    piece = Bits(1) << Bits(index if black else index ^ UPSIDE_DOWN)
+    if not (position.mine | position.theirs) & piece:
+        return 0
+    other = 1 if position.theirs & piece else 0
+    return 1 + kind_at(position, piece) + 6 * (other ^ black)
 
 
 @compiled
@@ -414,12 +425,8 @@ def move_text(position: Position, move: int) -> str:
     return san(position, move)
 
 
-def describe(position: Position, value: int) -> str:
-    """Name the winner."""
-    if value == 0:
-        return "a draw"
-    winner = player((position.ply & 1) ^ (value < 0))
-    return f"{winner} {'has won' if outcome(position)[0] else 'wins'}"
+def mover(position: Position) -> str:
+    return player(position.ply & 1)
 
 
 def set_up(placement: Placement) -> Position:

@@ -1,4 +1,4 @@
-"""The texts of chess: FEN and EPD, moves as people (SAN) and UCI write them, the board as drawn.
+"""The texts of chess: FEN and EPD, moves as people (SAN) and UCI write them, and its board.
 
 Sources: the PGN standard, https://github.com/fsmosca/PGN-Standard (FEN 16.1, EPD 16.2, SAN 8.2.3);
 for castling in Chess960 https://www.chessprogramming.org/Forsyth-Edwards_Notation (X-FEN and
@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from engine import PositionError, draw_board, legal_moves, quoted
+from engine import PositionError, legal_moves, quoted
+from engine.contract.cells import Grid
+from engine.contract.notation import contents_of
 from engine.contract.verbs import check, outcome, play, skip
 from games.chess.generator import (
     CASTLING,
@@ -31,10 +33,11 @@ from games.chess.generator import (
 from games.chess.squares import UPSIDE_DOWN
 
 __all__ = [
+    "CELLS",
     "LONGEST_TEXT",
     "Placement",
+    "caption",
     "chess960",
-    "draw",
     "fen",
     "moves_in",
     "operations_in",
@@ -56,6 +59,19 @@ MOST_PLIES = 9999
 LETTERS = "pnbrqk"
 NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
 FILES = "abcdefgh"
+
+CELLS = Grid(
+    8,
+    8,
+    contents={
+        ".": "empty",
+        **{letter.upper(): f"white {name}" for letter, name in zip(LETTERS, NAMES, strict=True)},
+        **{letter: f"black {name}" for letter, name in zip(LETTERS, NAMES, strict=True)},
+    },
+    players={"white": "white", "black": "black"},
+    row_names="87654321",
+    column_names=FILES,
+)
 
 USUAL = Counter(p=8, n=2, b=2, r=2, q=1, k=1)
 """The pieces of a player at the start."""
@@ -100,14 +116,8 @@ def placement_of(position: Any) -> Placement:
     """The contents of the squares, and everything else that a FEN holds."""
     black = position.ply & 1
     view = UPSIDE_DOWN * black
-    boards = position[2:8]
-    pieces = {}
-    for square in range(64):
-        seen = square ^ view
-        if (position.mine | position.theirs) >> seen & 1:
-            kind = next(kind for kind in range(6) if boards[kind] >> seen & 1)
-            white = (position.mine >> seen & 1) ^ black
-            pieces[square] = LETTERS[kind].upper() if white else LETTERS[kind]
+    letters = enumerate(CELLS.symbols(contents_of(position)))
+    pieces = {index ^ UPSIDE_DOWN: letter for index, letter in letters if letter != "."}
     castling = tuple(square for square in range(64) if position.castling >> (square ^ view) & 1)
     passed = position.passant.bit_length() - 1
     passant = passed ^ view if position.passant else None
@@ -117,17 +127,13 @@ def placement_of(position: Any) -> Placement:
 def fen(placement: Placement) -> str:
     """A position as FEN; a rook that may castle is named by its file if it is not the outer one."""
     rows = [
-        re.sub("1+", lambda ones: str(len(ones[0])), "".join(row))
-        for row in rows_of(placement.pieces, "1")
+        "".join(placement.pieces.get(8 * row + file, "1") for file in range(8))
+        for row in range(7, -1, -1)
     ]
+    board = re.sub("1+", lambda ones: str(len(ones[0])), "/".join(rows))
     passant = "-" if placement.passant is None else square_name(placement.passant)
-    fields = ("/".join(rows), player(placement.black)[0], castling_text(placement), passant)
+    fields = (board, player(placement.black)[0], castling_text(placement), passant)
     return f"{' '.join(fields)} {placement.clock} {placement.number}"
-
-
-def rows_of(pieces: dict[int, str], empty: str) -> list[list[str]]:
-    """The letters row by row, the eighth first."""
-    return [[pieces.get(8 * row + file, empty) for file in range(8)] for row in range(7, -1, -1)]
 
 
 def castling_text(placement: Placement) -> str:
@@ -359,9 +365,9 @@ def put(row: list[str], number: int, letter: str) -> None:
     row[[file for file in range(8) if not row[file]][number]] = letter
 
 
-def draw(placement: Placement) -> str:
-    """The board with white below, and under it what else matters for the moves."""
-    rows = [[str(8 - number), *row] for number, row in enumerate(rows_of(placement.pieces, "."))]
+def caption(position: Any) -> str:
+    """State who is to move, and what else a board does not show."""
+    placement = placement_of(position)
     notes = [f"{player(placement.black)} to move"]
     if placement.castling:
         notes.append(f"castling {castling_text(placement)}")
@@ -369,7 +375,7 @@ def draw(placement: Placement) -> str:
         notes.append(f"en passant {square_name(placement.passant)}")
     if placement.clock >= PLIES_SHOWN:
         notes.append(f"{placement.clock} plies without a capture or a move of a pawn")
-    return draw_board(["".join(row) for row in [*rows, [" ", *FILES]]], ", ".join(notes))
+    return ", ".join(notes)
 
 
 # Moves

@@ -74,14 +74,7 @@ from games.chess.evaluation import (
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
 from games.chess.learning import cross_entropy, examples_of, foretold, trained
 from games.chess.network import NETWORK_FILE, VECTORS, write_network
-from games.chess.weights import (
-    LINEAR,
-    SIZE,
-    WEIGHTS,
-    WEIGHTS_FILE,
-    read_weights,
-    weights_text,
-)
+from games.chess.weights import LINEAR, SIZE, WEIGHTS, WEIGHTS_FILE, read_weights, weights_text
 from games.chess.weights_by_hand import first_weights
 
 BOARD = ("mine", "theirs", "pawns", "knights", "bishops", "rooks", "queens", "kings")

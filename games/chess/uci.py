@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -73,8 +73,7 @@ NEWS_AFTER = 8.0
 """Seconds of compiling after which it is said (again) that it goes on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """A setting, as UCI declares it."""
 
     kind: str

@@ -30,18 +30,10 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from engine import (
-    Bits,
-    PositionError,
-    compiled,
-    draw_board,
-    legal_moves,
-    lowest_index,
-    mix,
-    popcount,
-    quoted,
-)
+from engine import Bits, PositionError, compiled, legal_moves, lowest_index, mix, popcount, quoted
 from engine.contract.bits import bytes_reversed
+from engine.contract.cells import Grid
+from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
 from games.othello.discs import PASS, empties, final_value, flipped, mobility, write
 from games.othello.endings import bounds, candidates, endgame, forced, order, scout  # noqa: F401
@@ -65,6 +57,7 @@ Measured: from the start, 12 plies deep and exact, 55 thousand nodes instead of 
 after two moves there is nothing to gain."""
 
 
+@prints_board
 class Discs(NamedTuple):
     """A position: the discs of the mover and of the other."""
 
@@ -73,13 +66,17 @@ class Discs(NamedTuple):
     white: bool
     """Whether white is to move; only texts depend on it."""
 
-    def __str__(self) -> str:
-        size, cells = self.SIZE, squares(self, ".")
-        lines = [f"{n + 1}{cells[n * size : (n + 1) * size]}" for n in range(size)]
-        return draw_board([f" {COLUMNS[:size]}", *lines], f"{mover(self)} to move")
-
 
 # The rules
+
+
+@compiled
+def cell(position, index):
+    """0 an empty square, 1 a black disc, 2 a white one."""
+    disc = Bits(1) << Bits(8 * (index // position.SIZE) + index % position.SIZE)
+    if not (position.mine | position.theirs) & disc:
+        return 0
+    return 2 if (position.mine & disc != Bits(0)) == position.white else 1
 
 
 @compiled
@@ -270,6 +267,8 @@ def features(position):
 
 # Boards of all sizes
 
+COLUMNS = "abcdefgh"
+
 
 def _size(variant: str) -> int:
     """The side of a board."""
@@ -297,6 +296,14 @@ def board(size: int) -> dict[str, Any]:
         "BOARD": Bits(sum((1 << size) - 1 << 8 * row for row in range(size))),
         "CORNERS": Bits(sum(1 << square for square in (0, last, 8 * last, 9 * last))),
         "VARIANT": f"{size}x{size}",
+        "CELLS": Grid(
+            size,
+            size,
+            contents={".": "empty", "X": "black disc", "O": "white disc"},
+            players={"X": "black (X)", "O": "white (O)"},
+            row_names="12345678"[:size],
+            column_names=COLUMNS[:size],
+        ),
         "VALUE_LIMIT": area,
         "MAX_MOVES": 8 * area // 11,
         "MAX_PLIES": 2 * area,
@@ -307,8 +314,6 @@ Position = board(8)
 
 
 # Text
-
-COLUMNS = "abcdefgh"
 
 BLACK, WHITE, EMPTY = "x*", "o", "-."
 """What stands for a square's disc."""
@@ -330,23 +335,11 @@ def parse_position(text: str, variant: str = "") -> Discs:
 
 
 def position_text(position: Discs) -> str:
-    return f"{squares(position, '-')} {mover(position)}"
+    return f"{''.join('-XO'[content] for content in contents_of(position))} {mover(position)}"
 
 
 def mover(position: Discs) -> str:
     return "XO"[position.white]
-
-
-def squares(position: Discs, empty: str) -> str:
-    """The contents of the squares, row by row: ``X``, ``O`` or *empty*."""
-    black, white = position.mine, position.theirs
-    if position.white:
-        black, white = white, black
-    return "".join(
-        "X" if black >> square & 1 else "O" if white >> square & 1 else empty
-        for square in range(64)
-        if position.BOARD >> square & 1
-    )
 
 
 def parse_move(position: Discs, text: str) -> int:
@@ -378,14 +371,6 @@ def parse_move(position: Discs, text: str) -> int:
 
 def move_text(position: Discs, move: int) -> str:
     return "pass" if move == PASS else f"{COLUMNS[move & 7]}{(move >> 3) + 1}"
-
-
-def describe(position: Discs, value: int) -> str:
-    """Name the winner, and by how many discs."""
-    if value == 0:
-        return "a draw"
-    winner = ("black (X)", "white (O)")[position.white ^ (value < 0)]
-    return f"{winner} {'has won' if outcome(position)[0] else 'wins'} by {abs(value)}"
 
 
 def _parse_moves(text: str, position: Discs) -> Discs:

@@ -36,14 +36,7 @@ from engine.contract.verbs import outcome
 from engine.kernels.clock import Clock
 from engine.kernels.solver import solve_batch
 from engine.search.running import Limits
-from games.othello import (
-    Discs,
-    Position,
-    move_text,
-    parse_position,
-    play_text,
-    start,
-)
+from games.othello import Discs, Position, move_text, parse_position, play_text, start
 from games.othello.discs import PASS, empties
 
 __all__ = ["Session", "main", "read_game"]

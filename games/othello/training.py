@@ -39,14 +39,7 @@ from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, 
 from engine.storage.files import write_whole
 from games.othello import Position
 from games.othello.discs import difference, flipped, reach
-from games.othello.endings import (
-    last_four,
-    last_one,
-    last_three,
-    last_two,
-    odd_squares,
-    stable,
-)
+from games.othello.endings import last_four, last_one, last_three, last_two, odd_squares, stable
 from games.othello.patterns import (
     DISCS,
     MINE_MOVES,

@@ -13,7 +13,7 @@ from engine.contract.cells import Grid
 
 MAX_MOVES = 7
 MAX_PLIES = 42
-CELLS = Grid(6, 7, files="1234567")
+CELLS = Grid(6, 7, column_names="1234567")
 MOVE_PATTERN = "."
 DECISIVE = True
 

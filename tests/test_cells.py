@@ -1,0 +1,111 @@
+"""Boards that are declared once: drawings, texts, colours, and what stands where."""
+
+import random
+
+import numpy as np
+import pytest
+
+from engine import game_names, legal_moves, load_game
+from engine.compiler.jit import jit_enabled
+from engine.contract.cells import Grid, Hexagons, Points, Triangles, counts
+from engine.contract.messages import board, description
+from engine.contract.notation import board_of, contents_of
+from engine.contract.positions import coerce, position_type
+from engine.contract.verbs import cell, chance, chance_outcome, outcome, play
+
+GAMES = [
+    *(name for name in game_names() if name != "uniform"),
+    *("kalah:1x127", "othello:4x4", "skirmish:4x4", "ur:masters"),
+]
+PIECES = {".": "empty", "N": "white knight", "n": "black knight", "P": "white pawn"}
+
+
+def reached(game, count=60):
+    """Positions of random games."""
+    choices, position = random.Random(1), game.start()
+    for _ in range(count):
+        yield coerce(position)
+        if outcome(position)[0]:
+            position = game.start()
+        elif chance(position):
+            _, position = chance_outcome(position, choices.randrange(chance(position)))
+        else:
+            position = play(position, choices.choice(legal_moves(position)))
+
+
+def test_symbols_stand_below_each_other():
+    assert counts("seeds", 2) == {"0": "empty", "1": "seeds 1", "2": "seeds 2"}
+    cells = Grid(2, 2, contents=counts("seeds", 12), row_names="ab", column_names="cd")
+    assert cells.draw([0, 12, 3, 0], "white to move").splitlines() == [
+        "a  0 12",
+        "b  3  0",
+        "   c  d",
+        "white to move",
+    ]
+    assert cells.draw([0, 1, 3, 0]).splitlines() == ["a 0 1", "b 3 0", "  c d"]
+    assert cells.text([0, 12, 3, 0]) == "0 12 / 3 0"
+
+
+@pytest.mark.parametrize(
+    ("cells", "lines"),
+    [
+        (Hexagons((2, 3, 2)), [" . .", ". . .", " . ."]),
+        (Hexagons((2, 2)), [". .", " . ."]),
+        (Triangles(2), ["  .", ". . ."]),
+        (Points(((0, 0), (2, 0), (1, 1))), [".   .", "  ."]),
+    ],
+)
+def test_boards_of_other_shapes(cells, lines):
+    contents = [0] * len(cells.places)
+    assert cells.draw(contents).splitlines() == lines
+    assert cells.read(cells.text(contents), "") == (contents, "")
+
+
+def test_one_owner_has_one_colour():
+    lines = Grid(1, 4, contents=PIECES).draw([0, 1, 2, 3], colours=True).split(" ")
+    assert lines == [
+        "\x1b[2m.\x1b[0m",
+        "\x1b[1;31mN\x1b[0m",
+        "\x1b[1;34mn\x1b[0m",
+        "\x1b[1;31mP\x1b[0m",
+    ]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_boards_of_games(name, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    game = load_game(name)
+    cells = board_of(type(game.start()))
+    for position in reached(game):
+        drawn, coloured = board(position), board(position, colours=True)
+        assert drawn == str(position) != coloured
+        assert all(symbol in coloured for symbol in cells.symbols(contents_of(position)))
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
+@pytest.mark.parametrize("name", GAMES)
+def test_compiled_cells(name):
+    import numba
+
+    game = load_game(name)
+    cls = type(game.start())
+    count = len(board_of(cls).places)
+
+    def fill(position, contents):
+        for index in range(len(contents)):
+            contents[index] = cell(position, index)
+
+    compiled_fill = numba.njit(fill)
+    compiled_fill.compile((position_type(cls), numba.int64[::1]))
+    for position in reached(game):
+        contents = np.zeros(count, np.int64)
+        compiled_fill(position, contents)
+        assert contents.tolist() == contents_of(position)
+
+
+def test_values_in_words_follow_from_the_players():
+    kalah, oware, tictactoe = map(load_game, ("kalah", "oware", "tictactoe"))
+    assert description(kalah.start(), -3) == "north wins by 3"
+    assert description(oware.start(), 1) == "south wins"
+    assert description(oware.start(), 0) == "a draw"
+    assert description(tictactoe.start(), 1) is None
