@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toys import boxes, duel, race
+from toys import duel, race
 
 import engine
 from engine import (
@@ -71,7 +71,7 @@ def test_result_is_immutable():
         result.table.probes = 0
 
 
-@pytest.mark.parametrize("position", [LATE, boxes.start() if jit_enabled() else LATE])
+@pytest.mark.parametrize("position", [LATE, load_game("tictactoe").start()])
 def test_result_is_pickled(position):
     result = analyse(position)
     again = pickle.loads(pickle.dumps(result))

@@ -140,7 +140,7 @@ def beside(count, plies, seed, chess960):
 
 @pytest.mark.parametrize("chess960", [False, True])
 def test_moves_and_texts_as_in_python_chess(chess960):
-    for board, position, random in beside(6, 120, 1, chess960):
+    for board, position, random in beside(4, 100, 1, chess960):
         assert position_text(position) == board.fen(en_passant="legal")
         assert bool(check(position)) == board.is_check()
         assert outcome(position) == (
@@ -161,7 +161,7 @@ def test_moves_and_texts_as_in_python_chess(chess960):
 @pytest.mark.parametrize("chess960", [False, True])
 def test_sums_are_what_they_are_from_scratch(chess960):
     """The hash, what pieces are worth where they stand, and all else."""
-    for _, position, _ in beside(6, 150, 2, chess960):
+    for _, position, _ in beside(4, 120, 2, chess960):
         assert set_up(placement_of(position)) == position
         assert parse_position(position_text(position)) == position
 

@@ -330,10 +330,10 @@ def test_search_of_a_file(positions):
 
 def test_search_with_chosen_techniques():
     def nodes(*options):
-        arguments = "search", "connect4", "--depth", 6, "--evaluation", "cells", "--json"
+        arguments = "search", "connect4", "--depth", 6, "--json"
         return parsed(cutnode(*arguments, *options))[0]["nodes"]
 
-    assert nodes("--techniques", "") == 11767
+    assert nodes("--techniques", "") == 16630
     assert nodes("--exact", "--driver", "mtdf") < 4000
     assert nodes("--exact", "--without", "table") > nodes("--exact")
 

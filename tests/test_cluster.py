@@ -88,7 +88,7 @@ def check(position, plies, rng, **options):
     "name, positions, most",
     [
         ("tictactoe", 25, 4),
-        ("connect4:4x4", 25, 6),
+        pytest.param("connect4:4x4", 25, 6, marks=pytest.mark.slow),
         pytest.param("kalah:4x3", 60, 8, marks=pytest.mark.slow),
         pytest.param("breakthrough:3x4", 60, 7, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("othello:4x4", 30, 6, marks=[pytest.mark.slow, pytest.mark.long]),
@@ -116,7 +116,7 @@ def test_too_many_positions_are_refused():
 
 
 def test_bounds_that_are_restored_need_not_be_asked_for():
-    start = load_game("connect4:4x4").start()
+    start = load_game("tictactoe").start()
     first = settle(start, 4, random.Random(1))
     keys = first.top.keys[first.top.leaves]
     leaves = first.nodes[first.top.leaves]
@@ -145,7 +145,7 @@ def client():
 
 
 def test_a_cluster_solves_though_a_worker_is_killed(client, tmp_path):
-    start = load_game("connect4:4x4").start()
+    start = load_game("tictactoe").start()
     before = client.run(os.getpid)
     killed = []
 
@@ -168,7 +168,7 @@ def test_a_cluster_solves_though_a_worker_is_killed(client, tmp_path):
 
 
 def test_batches_are_the_same_on_a_cluster(client, tmp_path):
-    game, rng = load_game("connect4:4x4"), random.Random(3)
+    game, rng = load_game("tictactoe"), random.Random(3)
     positions = [walk(game, 6 + number % 4, rng) for number in range(60)]
     here = run_batch(positions, threads=1, table=16)
     there = solve_many(client, positions, table=16, journal=tmp_path / "batch")
@@ -190,7 +190,7 @@ from engine import load_game
 from engine.batches import run_batch
 from engine.cluster import search_many, solve_many, solve_split
 with Client(sys.argv[1]) as client:
-    start = load_game("connect4:4x4").start()
+    start = load_game("tictactoe").start()
     solve_split(client, start, plies=6, questions=1, table=16, journal=sys.argv[2],
                 progress=lambda p: print(p.answers, flush=True))
 """
@@ -205,17 +205,17 @@ def test_a_driver_that_was_killed_goes_on_with_its_journal(client, tmp_path):
                 driver.send_signal(signal.SIGKILL)
                 break
     assert driver.returncode == -signal.SIGKILL
-    start = load_game("connect4:4x4").start()
+    start = load_game("tictactoe").start()
     result = solve_split(client, start, plies=6, table=16, journal=journal)
     assert result.value == 0
     assert result.restored >= 5
-    other = load_game("connect4:4x4").parse("1")
+    other = load_game("tictactoe").parse("1")
     with pytest.raises(CutnodeError, match="belongs to another job: there position is"):
         solve_split(client, other, plies=6, journal=journal)
 
 
 def test_threads_of_a_worker_share_its_table():
-    start = load_game("connect4:4x4").start()
+    start = load_game("tictactoe").start()
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
@@ -229,7 +229,7 @@ def test_threads_of_a_worker_share_its_table():
 
 
 def test_limits_end_a_split_and_its_answers_are_kept(client, tmp_path):
-    start = load_game("connect4:4x4").start()
+    start = load_game("tictactoe").start()
     stop = threading.Event()
     options = {"plies": 6, "questions": 1, "table": 16, "journal": tmp_path / "journal"}
     part = solve_split(client, start, stop=stop, progress=lambda now: stop.set(), **options)
@@ -243,11 +243,11 @@ def test_limits_end_a_split_and_its_answers_are_kept(client, tmp_path):
 
 
 def test_what_the_game_decides_needs_no_cluster(client):
-    game = load_game("connect4:4x4")
-    won = game.parse("112233")
+    game = load_game("tictactoe")
+    won = game.parse("1425")
     result = solve_split(client, won, plies=3)
-    assert (result.value, result.best_move) == (solve(won).value, 3)
-    over = play(won, 3)
+    assert (result.value, result.best_move) == (solve(won).value, 2)
+    over = play(won, 2)
     assert solve_split(client, over, plies=3).best_move is None
 
 
@@ -269,7 +269,7 @@ def test_bad_input_is_refused(client, monkeypatch):
 
 
 def test_the_command(client):
-    arguments = ["solve", "connect4:4x4", "--plies", "4", "--table-mb", "16"]
+    arguments = ["solve", "tictactoe", "--plies", "4", "--table-mb", "16"]
     address = ["--scheduler", client.scheduler.address]
     done = CliRunner().invoke(cluster_command, [*arguments, *address, "--json"])
     assert done.exit_code == 0, done.output
@@ -281,9 +281,9 @@ def test_the_command(client):
 def test_a_worker_with_other_rules_is_refused():
     from engine.cluster.worker import SentGame  # needs distributed
 
-    sent = SentGame.of(type(load_game("connect4:4x4").start()))
-    assert (sent.name, sent.sources) == ("connect4:4x4", ())
-    with pytest.raises(GameError, match="a worker has other rules of connect4:4x4"):
+    sent = SentGame.of(type(load_game("tictactoe").start()))
+    assert (sent.name, sent.sources) == ("tictactoe", ())
+    with pytest.raises(GameError, match="a worker has other rules of tictactoe"):
         replace(sent, rules="0" * 32).load()
     with pytest.raises(GameError, match="cannot be loaded on a worker: No module named"):
         replace(sent, module="games.nothing").load()
@@ -302,7 +302,7 @@ def test_a_game_in_a_file_of_its_own_is_sent_to_the_workers(client, tmp_path):
 
 @pytest.mark.slow
 def test_search_many_is_the_same_on_a_cluster(client):
-    game, rng = load_game("connect4:4x4"), random.Random(3)
+    game, rng = load_game("tictactoe"), random.Random(3)
     positions = [walk(game, 4, rng) for _ in range(20)]
     here = run_batch(positions, "search", depth=5, threads=1, table=16)
     there = search_many(client, positions, depth=5, table=16)

@@ -134,6 +134,7 @@ def test_a_prototype_keeps_to_the_contract():
 
 
 @compiled_too
+@pytest.mark.slow
 def test_a_prototype_has_the_values_of_the_compiled_game():
     game = load_game("connect4:4x4")
     for text in ("", "1", "2234114", *LATE):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from data import SETS, rows
-from toys import boxes, isola
+from toys import isola
 
 import engine
 from engine import (
@@ -79,11 +79,13 @@ def test_table_is_used_where_the_work_is(game, plies):
 # Values
 
 
-@compiled_only
-@pytest.mark.parametrize("name", ["", pytest.param("3", marks=pytest.mark.slow)])
-def test_extra_turns(name):
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [("", True), *(pytest.param(name, False, marks=pytest.mark.slow) for name in ("", "3"))],
+)
+def test_extra_turns(name, plain):
     """Dots and boxes: who completes a box moves again."""
-    start = boxes.start(name)
+    start = load_game(f"toys.boxes:{name}", plain=plain).start()
     result = analyse(start)
     assert result.value == minimax(start).value
     assert max(result.scores.values()) == result.value

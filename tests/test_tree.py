@@ -238,6 +238,7 @@ def told(*trees):
     return {node.reason for node in nodes}, {u.reason for node in nodes for u in node.unsearched}
 
 
+@pytest.mark.slow
 def test_reasons_of_the_search():
     trees = [
         everything(load_game(name, plain=True).parse(text), depth)
