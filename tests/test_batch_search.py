@@ -24,20 +24,20 @@ from engine.contract.stop import CALLED, NODES, RUNNING
 from engine.contract.verbs import play
 
 parse_position = load_game("connect4").notation.parse_position
-SMALL = load_game("connect4:5x4")
+GAME = load_game("connect4")
 
 
 def some(count=12):
     """Positions of random games, one of which is over."""
     found = []
     for seed in range(count - 1):
-        position, generator = SMALL.start(), random.Random(seed)
+        position, generator = GAME.start(), random.Random(seed)
         for _ in range(seed):
             choices = legal_moves(position)
             if choices:
                 position = play(position, generator.choice(choices))
         found.append(position)
-    return [*found, parse_position("1121212", "5x4")]
+    return [*found, parse_position("1121212")]
 
 
 POSITIONS = some()
@@ -45,7 +45,7 @@ POSITIONS = some()
 
 @pytest.fixture(scope="module")
 def engine():
-    return Engine(SMALL, table=1)
+    return Engine(GAME, table=1)
 
 
 @pytest.mark.parametrize("limits", [{"depth": 6}, {"depth": 7}, {"nodes": 300}, {"depth": 0}])
@@ -64,18 +64,19 @@ def test_what_is_found_is_what_an_engine_finds(engine, limits):
 
 @pytest.mark.skipif(not jit_enabled(), reason="plain Python runs on one thread")
 def test_threads_and_parked_positions_change_nothing():
-    searcher = BatchSearcher(SMALL, table=2, threads=2)
+    searcher = BatchSearcher(GAME, table=2, threads=2)
     one = search_many(POSITIONS, table=1, cold=True, depth=6)
     assert (searcher.search(POSITIONS, depth=6, cold=True) == one).all()
     assert (searcher.search(as_words(POSITIONS), depth=6, cold=True) == one).all()
     assert len(searcher.search([], depth=6)) == 0
     # Warm, positions know what was found of them.
+    searcher.search(POSITIONS, depth=6)
     again = searcher.search(POSITIONS, depth=6)
-    assert again["nodes"].sum() < one["nodes"].sum()
+    assert again["nodes"].sum() < one["nodes"].sum() / 2
 
 
 def test_a_batch_is_ended_by_time_and_from_outside():
-    searcher = BatchSearcher(SMALL, table=1)
+    searcher = BatchSearcher(GAME, table=1)
     found = searcher.search(POSITIONS[:3], seconds=0.001, cold=True)
     assert (found["move"] != NO_MOVE).all()
     stop = threading.Event()
@@ -86,7 +87,7 @@ def test_a_batch_is_ended_by_time_and_from_outside():
 
 
 def test_what_cannot_be_searched_is_said():
-    searcher = BatchSearcher(SMALL, table=1)
+    searcher = BatchSearcher(GAME, table=1)
     for arguments in ({}, {"depth": 64}, {"nodes": 0}):
         with pytest.raises(CutnodeError):
             searcher.search(POSITIONS, **arguments)
@@ -99,8 +100,8 @@ def test_what_cannot_be_searched_is_said():
     with pytest.raises(CutnodeError):
         searcher.search(np.zeros(5), depth=4)
     with pytest.raises(CutnodeError):
-        BatchSearcher(SMALL, threads=0)
+        BatchSearcher(GAME, threads=0)
     with pytest.raises(CutnodeError):
-        BatchSearcher(SMALL, driver="mtdf")
+        BatchSearcher(GAME, driver="mtdf")
     with pytest.raises(GameError):
         BatchSearcher(load_game("ur"))

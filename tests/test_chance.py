@@ -541,7 +541,9 @@ def test_experiments(text):
 @compiled_only
 def test_kernels_have_one_signature_for_a_position_class():
     """A second one, by an untyped literal, would crash when it is loaded from the cache."""
-    Searcher(race.Position(), table=1).search(race.Position(), depth=2)
+    engine = Searcher(race.Position(), table=1)
+    engine.search(race.Position(), depth=2)
     for kernel in (chance_node, chance_root):
+        kernel.specialise(race.Position, engine.evaluation)
         classes = [signature[0] for signature in kernel.dispatcher.signatures]
         assert classes and len(set(classes)) == len(classes)

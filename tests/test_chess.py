@@ -56,18 +56,21 @@ def deepest(counts, most=MOST_LINES):
 # Counting
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fen", "counts"), PERFT)
 def test_perft(fen, counts):
     depth, lines = deepest(counts)
     assert perft(parse_position(fen), depth) == lines
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many lines")
 @pytest.mark.parametrize(("fen", "counts"), SIX)
 def test_perft_of_standard_positions(fen, counts):
     assert perft(parse_position(fen), len(counts)) == counts[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fen", "counts"), PERFT)
 def test_perft_that_makes_every_move(fen, counts):
     depth, lines = deepest(counts, MOST_LINES // 10)

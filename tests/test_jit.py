@@ -190,6 +190,7 @@ def test_second_process_loads_what_the_first_compiled(project):
     assert project.kept() == kept
 
 
+@pytest.mark.slow
 def test_caller_of_a_recursive_kernel_is_loaded(project):
     first = project.run(kernel="caller")
     assert first.answer == ANSWER
@@ -199,6 +200,7 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
         assert (again.answer, again.announced) == (ANSWER, [])
 
 
+@pytest.mark.slow
 def test_constants_are_those_of_the_process_that_loads(project):
     constant = 'Constant("tiny.steps", [int(os.environ["STEP"])] * 200_000)'
     text = GAME.replace("from typing", "import os\n\nfrom typing", 1)
@@ -215,6 +217,7 @@ def test_constants_are_those_of_the_process_that_loads(project):
     assert code.stat().st_size < 100_000
 
 
+@pytest.mark.slow
 def test_two_processes_may_compile_at_once(project):
     processes = [project.start(wait=True) for _ in range(2)]
     for process in processes:
@@ -242,6 +245,7 @@ def test_damaged_file_is_compiled_again(project):
     assert project.run().announced == []
 
 
+@pytest.mark.slow
 def test_oldest_versions_are_deleted(project):
     project.run()
     [path] = project.kept()
@@ -337,6 +341,7 @@ def test_edit_of_another_module_of_the_package_changes_the_answer(project, place
     assert project.run(game="tiny.rules").answer == 3 * 110
 
 
+@pytest.mark.slow
 def test_edit_of_a_data_file_of_a_package_changes_the_answer(project):
     read = 'from pathlib import Path\nBASE = int(Path(__file__).with_name("base.txt").read_text())'
     project.write("tiny/__init__.py", GAME.replace("BASE = 100", read))
@@ -378,6 +383,7 @@ def below_a_file(folder):
     return str(folder / "file" / "folder")
 
 
+@pytest.mark.slow
 def test_read_only_installation_and_home_do_not_matter(project):
     installed = installed_engine(project)
     sources = sorted(installed.rglob("*"))

@@ -129,7 +129,9 @@ def test_small_boards(variant, value):
 @pytest.mark.parametrize(
     ("variant", "value"),
     [
-        pytest.param(variant, value, marks=pytest.mark.slow)
+        pytest.param(
+            variant, value, marks=[pytest.mark.slow] + [pytest.mark.long] * (variant[0] != "3")
+        )
         for variant, value in BOARDS
         if not small(variant) and int(variant[2]) <= LARGEST[variant[0]]
     ],

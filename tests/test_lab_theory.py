@@ -188,7 +188,7 @@ def test_games_without_minimal_trees():
 @pytest.mark.parametrize(
     ("command", "text"),
     [
-        ("theory --widths 4 --depths 2,4 --models random --trees 2", "Knuth and Moore"),
+        ("theory --widths 4 --depths 2 --models random --searches plain", "Knuth and Moore"),
         ("minimal tictactoe --depths 3 --searches plain", "minimal graph"),
     ],
     ids=lambda text: text.split()[0],

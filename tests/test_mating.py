@@ -33,8 +33,6 @@ from engine.contract.derived import recurs
 from engine.contract.loading import plain_copy
 from engine.contract.verbs import drawn, outcome, play, recurrence
 from engine.search.proofs import Answer
-from games import chess
-from games.chess import parse_move, parse_position
 from games.chess.generator import PASSANT, PROMOTION, ROOK, kind_of
 from games.chess.notation import operations_in
 
@@ -44,10 +42,23 @@ MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"
 SLOW_ENDING = "8/8/8/3k4/8/8/8/KQ6 w - - 0 1"
 
 
+chess = load_game("chess", plain=True).module
+parse_position, parse_move = chess.parse_position, chess.parse_move
+
+
+compiled_chess = load_game("chess")
+
+
 @pytest.fixture(scope="module")
 def prover():
-    """For chess, compiled."""
+    """For chess in plain Python."""
     return Prover(chess.Position, table=8)
+
+
+@pytest.fixture(scope="module")
+def compiled_prover():
+    """For chess, compiled."""
+    return Prover(compiled_chess, table=8)
 
 
 def is_won(position, plies, attacking=True, line=()):
@@ -227,7 +238,7 @@ def ending(king, letter, piece, bare):
     board[king], board[piece], board[bare] = "K", letter, "k"
     ranks = ("".join(board[8 * rank : 8 * rank + 8]) for rank in range(7, -1, -1))
     rows = "/".join("".join(str(len(c)) if "." in c else c for c in split(rank)) for rank in ranks)
-    return parse_position(f"{rows} w - - 0 1")
+    return compiled_chess.parse(f"{rows} w - - 0 1")
 
 
 def split(rank):
@@ -241,7 +252,7 @@ def split(rank):
 @pytest.mark.parametrize(
     ("letter", "directions", "longest"), [("Q", QUEEN_STEPS, 10), ("R", ROOK_STEPS, 16)]
 )
-def test_endings_of_two_pieces_and_one(prover, letter, directions, longest):
+def test_endings_of_two_pieces_and_one(compiled_prover, letter, directions, longest):
     """Queen and rook mate in 10 and 16 moves at most, as is well known."""
     won = retrograde(directions)
     assert won.max() == longest
@@ -251,28 +262,30 @@ def test_endings_of_two_pieces_and_one(prover, letter, directions, longest):
     near = [tuple(map(int, random.choice(places))) for _ in range(60 if jit_enabled() else 10)]
     near += [tuple(map(int, place)) for place in np.argwhere(won == 1)[::150]]
     for king, piece, bare in near:
-        result = prover.prove(ending(king, letter, piece, bare), most, proof=jit_enabled())
+        result = compiled_prover.prove(ending(king, letter, piece, bare), most, proof=jit_enabled())
         moves = int(won[king, piece, bare])
         assert result.moves == (moves if moves <= most else None)
         if result.proof is not None:
             result.proof.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-def test_the_longest_win_of_a_queen(prover):
+def test_the_longest_win_of_a_queen(compiled_prover):
     place = np.argwhere(retrograde(QUEEN_STEPS) == 10)[0]
-    result = prover.prove(ending(place[0], "Q", place[1], place[2]), 12)
+    result = compiled_prover.prove(ending(place[0], "Q", place[1], place[2]), 12)
     assert (result.moves, len(result.pv)) == (10, 19)
     check_line(result)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-def test_published_mates(prover):
+def test_published_mates(compiled_prover):
     lines = (SETS / "chess_mates.epd").read_text().splitlines()
     facts = [line for line in lines if not line.startswith("#")]
     for line in facts[:60] + facts[212:222] + facts[-5:]:
         distance = int(operations_in(line)["dm"][0])
-        result = prover.prove(parse_position(line), 4, proof=True)
+        result = compiled_prover.prove(compiled_chess.parse(line), 4, proof=True)
         assert result.moves == distance
         result.proof.verify()
         check_line(result)

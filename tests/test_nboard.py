@@ -148,6 +148,7 @@ def nboard():
     assert process.end() == (0, "")
 
 
+@pytest.mark.slow
 def test_it_plays(nboard):
     nboard.send(f"set game {GAME.format(MOVES)}", "set  depth   6", "set contempt 50", "ping 1")
     assert nboard.until("pong") == ["pong 1"]
@@ -164,12 +165,14 @@ def test_it_plays(nboard):
     assert any(line.startswith("nodestats ") for line in answers)
 
 
+@pytest.mark.slow
 def test_moves_are_made(nboard):
     """The engine makes none by itself."""
     nboard.ask(f"set game {GAME.format('')}", "move F5//1.5", "move  d6/0.25/2", "move C3")
     assert nboard.ask("move c3") == ["status 'move': c3: there is a disc already"]
 
 
+@pytest.mark.slow
 def test_hints_give_several_moves(nboard):
     nboard.ask(f"set game {GAME.format(MOVES)}", "set depth 4")
     deepest = [
@@ -178,6 +181,7 @@ def test_hints_give_several_moves(nboard):
     assert len({words[1][:2] for words in deepest}) == 3
 
 
+@pytest.mark.slow
 def test_a_ping_ends_a_hint(nboard):
     nboard.ask(f"set game {GAME.format(MOVES)}", "set depth 60")
     nboard.send("hint 1")
@@ -186,6 +190,7 @@ def test_a_ping_ends_a_hint(nboard):
     assert nboard.ask() == []
 
 
+@pytest.mark.slow
 def test_late_positions_are_solved(nboard):
     nboard.ask(f"set game (;GM[Othello]{LATE};)", "set depth 4")
     nboard.send("go")
@@ -201,6 +206,7 @@ def test_late_positions_are_solved(nboard):
     ]
 
 
+@pytest.mark.slow
 def test_passes_and_ends_are_answered(nboard):
     nboard.ask(f"set game (;BO[8 O*{'-' * 62} *];)")
     nboard.send("go")
@@ -211,6 +217,7 @@ def test_passes_and_ends_are_answered(nboard):
     assert "the game is over" in nboard.ask("hint 1")[-1]
 
 
+@pytest.mark.slow
 def test_games_are_analysed(nboard):
     """For black, from the end; this game is over after nine moves, and black has won."""
     squares = "e6f4e3f6g5d6e7f5c5"
@@ -222,6 +229,7 @@ def test_games_are_analysed(nboard):
     assert answers[0][2] == answers[1][2] == "64.00"
 
 
+@pytest.mark.slow
 def test_rubbish_is_survived(nboard):
     nboard.ask(f"set game {GAME.format(MOVES)}")
     assert nboard.ask("", "   ", "nonsense 1", "set", "set colour red", "\0", "é") == []
@@ -235,6 +243,7 @@ def test_rubbish_is_survived(nboard):
     assert nboard.ask("set depth 999", "set depth 0") == []
 
 
+@pytest.mark.slow
 def test_the_end_of_input_ends_it():
     if not jit_enabled():
         pytest.skip("slow")
@@ -247,6 +256,7 @@ def test_the_end_of_input_ends_it():
     assert process.end() == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "code"), [("0", 2), ("nan", 1)])
 def test_options(seconds, code):
     run = subprocess.run(

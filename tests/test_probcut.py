@@ -111,6 +111,7 @@ GAME = "connect4:5x4"
 
 
 @compiled_only
+@pytest.mark.slow
 def test_the_laboratory_compares_depths():
     study = deviation(load_game(GAME).start(), 5, games=40)
     pairs = {(row["deep"], row["shallow"]) for row in study.rows}

@@ -103,10 +103,9 @@ def value_of_line(engine, position, line, depth):
     return value if same else -value
 
 
-def own_marks(name):
-    """Of a game's own estimate, which compiles everything once more."""
-    often = name in ("breakthrough", "kalah")
-    return [pytest.mark.slow] if often else [pytest.mark.slow, pytest.mark.long]
+def marks_of(name, often):
+    """Each game and evaluation compiles everything once more."""
+    return [pytest.mark.slow] if name in often else [pytest.mark.slow, pytest.mark.long]
 
 
 def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=True):
@@ -166,10 +165,10 @@ def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=
     [
         *((name, HASHED) for name in sorted(QUICK)),
         *(
-            pytest.param(name, HASHED, marks=pytest.mark.slow)
+            pytest.param(name, HASHED, marks=marks_of(name, ("breakthrough", "duel", "isola")))
             for name in sorted(GAMES.keys() - QUICK)
         ),
-        *(pytest.param(name, None, marks=own_marks(name)) for name in GAMES),
+        *(pytest.param(name, None, marks=marks_of(name, ("kalah",))) for name in GAMES),
     ],
     ids=lambda value: value if isinstance(value, str) else "hashed" if value else "own",
 )
