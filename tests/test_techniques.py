@@ -78,10 +78,7 @@ def test_each_technique_has_a_case():
     assert CASES.keys() == TECHNIQUES.keys()
 
 
-@pytest.mark.parametrize(
-    "technique",
-    [pytest.param(name, marks=[pytest.mark.slow] * (CASES[name][0] is DEEPER)) for name in CASES],
-)
+@pytest.mark.parametrize("technique", CASES)
 def test_a_technique_is_at_work(technique):
     case, counter = CASES[technique]
     result, without = searched(case), searched(case, technique)
