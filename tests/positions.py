@@ -11,6 +11,14 @@ from engine import legal_moves, load_game
 from engine.contract.notation import notation_of
 from engine.contract.verbs import chance, chance_outcome, moves_again, order, outcome, play
 
+GAME = load_game("connect4")
+EMPTY = GAME.start()
+"""Connect Four's first position: millions of nodes."""
+SEARCHED = GAME.parse("52677675164321472411331752454")
+"""Value 0, after about a hundred nodes."""
+LATE = GAME.parse("2252576253462244111563365343671351441")
+"""Value -1; five cells are free."""
+
 VARIANTS = {
     "breakthrough": ("", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5"),
     "chess": ("",),

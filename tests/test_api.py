@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from positions import EMPTY, GAME, LATE, SEARCHED
 from toys import duel, race
 
 import engine
@@ -46,11 +47,6 @@ from engine.search.options import (
 )
 from engine.search.solving import table_for
 from engine.search.threads import SHARED_WORKERS
-
-GAME = load_game("connect4")
-EMPTY = GAME.start()  # takes millions of nodes
-SEARCHED = GAME.parse("52677675164321472411331752454")  # value 0, after about a hundred
-LATE = GAME.parse("2252576253462244111563365343671351441")  # value -1
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

@@ -11,6 +11,7 @@ import time
 from functools import partial
 
 import pytest
+from positions import EMPTY, GAME, LATE, SEARCHED
 from toys import race
 
 from engine import (
@@ -30,10 +31,6 @@ from engine import (
 )
 from engine.contract.verbs import play
 
-GAME = load_game("connect4")
-EMPTY = GAME.start()  # takes millions of nodes
-LATE = GAME.parse("2252576253462244111563365343671351441")  # value -1
-SEARCHED = GAME.parse("52677675164321472411331752454")  # value 0, after about a hundred nodes
 PATIENCE = 20
 
 

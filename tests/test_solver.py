@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from data import SETS, rows
+from positions import GAME, LATE, SEARCHED
 from toys import isola
 
 import engine
@@ -31,12 +32,10 @@ from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
 from engine.kernels.profiles import plies_for
 from engine.kernels.solver import question
 
-GAME = load_game("connect4")
 EASY, HARD = (
     [GAME.parse(text) for text, _ in rows(SETS / f"connect4_{name}.txt")[::100]]
     for name in ("L3_R1", "L2_R1")
 )
-SEARCHED = GAME.parse("52677675164321472411331752454")  # 13 cells are free
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -204,11 +203,10 @@ def test_plain_python_visits_the_same_nodes():
         text=True,
         check=True,
     )
-    late = GAME.parse("2252576253462244111563365343671351441")
     corner = solve(load_game("tictactoe").parse("5"))
     assert list(map(int, plain.stdout.split())) == [
         solve(SEARCHED).nodes,
-        solve(late).nodes,
+        solve(LATE).nodes,
         corner.nodes,
         search(GAME.start(), depth=4).nodes,
         search(GAME.start(), depth=3, exact=True).nodes,
