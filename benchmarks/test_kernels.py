@@ -195,7 +195,9 @@ def user_search(name: str, kind: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["connect4", WRITTEN], ids=["tuned", "as written"])
-@pytest.mark.parametrize("kind", ["perft", "minimax", "alphabeta", "no table", "exact"])
+@pytest.mark.parametrize(
+    "kind", ["perft", "minimax", "alphabeta", pytest.param("no table", marks=slow), "exact"]
+)
 def test_user_game(measure: Measure, name: str, kind: str) -> None:
     """Connect Four in loops and shifts visits the nodes that the tuned game visits, except with
     a table: which positions share a place there depends on the game's name."""

@@ -36,7 +36,12 @@ def searching(engine: Searcher, position: Any, depth: int) -> Any:
     return task
 
 
-@pytest.mark.parametrize("name", SIGNATURE)
+def signed(name: str) -> Any:
+    """A line of the signature; in the quick form, of games that other checks compile as well."""
+    return pytest.param(name, marks=[slow] * name.startswith(("oware", "skirmish", "uniform")))
+
+
+@pytest.mark.parametrize("name", map(signed, SIGNATURE))
 def test_signature(measure: Measure, name: str) -> None:
     """The nodes of ``signature.txt``, which move if the search does."""
     count = entries()[name]

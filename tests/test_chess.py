@@ -95,6 +95,7 @@ def count_picked(position: Position, depth: int, ply: int, top: int, search: Sea
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_perft_of_picked_moves():
     engine = Searcher(start())
     count_picked.specialise(chess.Position)

@@ -20,10 +20,7 @@ COMPILED = ("tictactoe", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
 DEAREST = ("chess", "othello")
 """Those whose kernels take longest to compile; their own tests search them."""
-SLOWLY = (
-    *(name for name in game_names() if name not in (*DEAREST, "oware", "skirmish")),
-    *("toys.boxes", "toys.isola"),
-)
+SLOWLY = (*("connect4", "kalah", "uniform", "ur", "toys.boxes"),)
 """Those that continuous integration looks at compiled, besides."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (
@@ -35,7 +32,7 @@ VARIANTS = (
 def marks_of_rules(name):
     """Plain Python takes long in games of many moves."""
     slow = [pytest.mark.slow] if name in DEAREST else []
-    return [*slow, pytest.mark.long] if name == "othello" else slow
+    return [*slow, pytest.mark.long] if slow else slow
 
 
 @pytest.mark.parametrize(
@@ -74,7 +71,7 @@ def test_rules_of_variants(name):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=marks(name, (), ("ur:blitz",))) for name in VARIANTS],
+    [pytest.param(name, marks=marks(name, (), ())) for name in VARIANTS],
 )
 def test_variants(name):
     assert check(load_game(name), games=50, seed=1) == []

@@ -165,7 +165,7 @@ def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=
     [
         *((name, HASHED) for name in sorted(QUICK)),
         *(
-            pytest.param(name, HASHED, marks=marks_of(name, ("breakthrough", "duel", "isola")))
+            pytest.param(name, HASHED, marks=marks_of(name, ("breakthrough", "isola")))
             for name in sorted(GAMES.keys() - QUICK)
         ),
         *(pytest.param(name, None, marks=marks_of(name, ("kalah",))) for name in GAMES),
