@@ -59,16 +59,11 @@ LATE = "223411432", "423434432", "331144131"
 # Every game both ways
 
 
-def quickly(slow, long):
+def marked(slow, long):
     """The shipped games; some are slow to compile."""
-    return [
-        pytest.param(
-            name,
-            marks=[pytest.mark.slow] * (name in (*slow, *long))
-            + [pytest.mark.long] * (name in long),
-        )
-        for name in game_names()
-    ]
+    marks = {name: [pytest.mark.slow] for name in slow}
+    marks |= {name: [pytest.mark.slow, pytest.mark.long] for name in long}
+    return [pytest.param(name, marks=marks.get(name, [])) for name in game_names()]
 
 
 def both_ways(name, plain_search):
@@ -99,7 +94,7 @@ def same_searches(position, other):
 
 
 @compiled_too
-@pytest.mark.parametrize("name", quickly(("skirmish", "breakthrough"), ("chess",)))
+@pytest.mark.parametrize("name", marked(["skirmish", "breakthrough"], ["chess"]))
 def test_shipped_games_count_the_same_both_ways(name):
     both_ways(name, same_counts)
 
@@ -107,7 +102,7 @@ def test_shipped_games_count_the_same_both_ways(name):
 @compiled_too
 @pytest.mark.parametrize(
     "name",
-    quickly(("breakthrough", "kalah", "ur"), ("chess", "othello", "oware", "skirmish", "uniform")),
+    marked(["breakthrough", "kalah", "ur"], ["chess", "othello", "oware", "skirmish", "uniform"]),
 )
 def test_shipped_games_search_the_same_both_ways(name):
     both_ways(name, same_searches)
