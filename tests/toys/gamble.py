@@ -89,8 +89,8 @@ def step(position, purpose):
     place = whole((word >> Bits(8)) % Bits(PLACES))
     if position.events > 0:
         return position._replace(place=place, mover=mover, events=position.events - 1)
-    most = 1 if has_many(position) else EVENTS
-    events = min(whole((word >> Bits(40)) % Bits(EVENTS + 1)), most)
+    most = Bits(1) if has_many(position) else Bits(EVENTS)
+    events = whole(min((word >> Bits(40)) % Bits(EVENTS + 1), most))
     return position._replace(place=place, mover=mover, events=events)
 
 
