@@ -79,7 +79,8 @@ DEPTHS = {"turns": range(5), "actions": range(7)}
 
 PARAMETERS = (
     "race",
-    *(pytest.param(name, marks=pytest.mark.slow) for name in ("pig", "gamble", "decisive")),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("pig", "gamble")),
+    pytest.param("decisive", marks=[pytest.mark.slow, pytest.mark.long]),
 )
 
 

@@ -20,7 +20,7 @@ COMPILED = ("tictactoe", "toys.race")
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
 DEAREST = ("chess", "othello")
 """Those whose kernels take longest to compile; their own tests search them."""
-SLOWLY = (*("connect4", "kalah", "uniform", "ur", "toys.boxes"),)
+SLOWLY = (*("connect4", "kalah", "ur", "toys.boxes"),)
 """Those that continuous integration looks at compiled, besides."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (

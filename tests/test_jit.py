@@ -540,6 +540,7 @@ print(json.dumps([announced, signatures]))
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_each_kernel_has_one_signature_for_a_position_class(project):
     def run():
         command = [sys.executable, "-W", "error", "-c", SIGNATURES]
