@@ -89,7 +89,7 @@ def check(position, plies, rng, **options):
     [
         ("tictactoe", 25, 4),
         pytest.param("connect4:4x4", 25, 6, marks=pytest.mark.slow),
-        pytest.param("kalah:4x3", 60, 8, marks=pytest.mark.slow),
+        pytest.param("kalah:4x3", 60, 8, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("breakthrough:3x4", 60, 7, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("othello:4x4", 30, 6, marks=[pytest.mark.slow, pytest.mark.long]),
     ],

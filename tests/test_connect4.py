@@ -83,6 +83,7 @@ def test_whole_public_sets(name):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 def test_another_board():
     facts = rows(FOLDER / "values" / "connect4.txt")

@@ -160,6 +160,7 @@ def test_minimal_tree_is_no_smaller_than_a_proof():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("start", [boxes.start(), load_game("kalah:3x2").start()])
 def test_minimal_tree_of_a_game_in_which_players_move_again(start):
     study = minimal_graph(start, (2, 3, 5), searches=("plain",))

@@ -240,6 +240,7 @@ def test_small_board():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_compiled_searches_of_a_small_board():
     assert solve(start("4x4")).value == -10
     if jit_enabled():
@@ -259,6 +260,7 @@ def test_best_play_on_6x6():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_best_play_on_6x6_is_best():
     moves = FEINSTEIN.split()
     for played in range(13 if jit_enabled() else 26, len(moves)):
