@@ -41,7 +41,7 @@ def signed(name: str) -> Any:
     return pytest.param(name, marks=[slow] * name.startswith(("oware", "skirmish", "uniform")))
 
 
-@pytest.mark.parametrize("name", map(signed, SIGNATURE))
+@pytest.mark.parametrize("name", [signed(name) for name in SIGNATURE])
 def test_signature(measure: Measure, name: str) -> None:
     """The nodes of ``signature.txt``, which move if the search does."""
     count = entries()[name]
