@@ -46,7 +46,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
     fields: list[Any] = [
         ("stop", np.int64),
         ("plies", np.int64),
-        ("win", np.int64),  # see engine.scores
+        ("win", np.int64),  # see engine.kernels.scores
         ("step", np.int64),
         ("share", np.int64),  # positions that were seen are not searched again
         ("nodes", np.int64),

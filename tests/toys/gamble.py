@@ -60,7 +60,7 @@ def likely(position, purpose):
 @compiled
 def number(position, purpose):
     """A random value: one of the ends in two of five times."""
-    word = whole(likely(position, purpose) % Bits(1000))
+    word = integer(likely(position, purpose) % Bits(1000))
     if word < 200:
         return -100.0
     if word < 400:
@@ -69,13 +69,13 @@ def number(position, purpose):
 
 
 @compiled
-def whole(word):
+def integer(word):
     return int(word)
 
 
 @compiled
 def moves(position, buffer, at):
-    for move in range(1 + whole(likely(position, 1) % Bits(3))):
+    for move in range(1 + integer(likely(position, 1) % Bits(3))):
         buffer[at] = move
         at += 1
     return at
@@ -86,11 +86,11 @@ def step(position, purpose):
     """Return where a move leads, or chance."""
     word = likely(position, purpose)
     mover = 1 - position.mover if word % Bits(4) else position.mover
-    place = whole((word >> Bits(8)) % Bits(PLACES))
+    place = integer((word >> Bits(8)) % Bits(PLACES))
     if position.events > 0:
         return position._replace(place=place, mover=mover, events=position.events - 1)
     most = Bits(1) if has_many(position) else Bits(EVENTS)
-    events = whole(min((word >> Bits(40)) % Bits(EVENTS + 1), most))
+    events = integer(min((word >> Bits(40)) % Bits(EVENTS + 1), most))
     return position._replace(place=place, mover=mover, events=events)
 
 
@@ -126,14 +126,14 @@ def share(position, index):
     """What an outcome weighs among the others."""
     if has_many(position) and index % (MANY // 3) != 0:
         return 0
-    return 1 if index == 0 else whole(likely(position, 20 + index) % Bits(4))
+    return 1 if index == 0 else integer(likely(position, 20 + index) % Bits(4))
 
 
 @compiled
 def chance(position):
     if position.events == 0:
         return 0
-    return MANY if has_many(position) else 1 + whole(likely(position, 4) % Bits(4))
+    return MANY if has_many(position) else 1 + integer(likely(position, 4) % Bits(4))
 
 
 @compiled
