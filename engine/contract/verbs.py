@@ -56,6 +56,7 @@ heuristics  ``evaluate noisy check gain exchange pattern extension skip deviatio
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
             and positions that come back
 symmetry    ``canonical canonical_move original_move``: equivalent positions
+tablebase   ``layer index position_at retreats retreat position_of``: all positions, numbered
 =========== ======================================================================================
 
 **For people** a game may define, in plain Python, what :mod:`engine.contract.notation` otherwise
@@ -105,6 +106,10 @@ makes of the rest:
 ``UNIT``
     An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
     search does not prune by margins.
+``LAYER_SIZES``
+    A tuple or an array: how many indices each layer has (see :func:`index`).
+``LAYER_NAMES``
+    What people call the layers (``"KQvKR"``), a tuple of strings; by default their numbers.
 
 Compiled functions named ``evaluate_material`` and the like are further estimates, which commands
 know as ``material``.
@@ -121,6 +126,7 @@ from engine.contract.dispatch import MAX_VALUE, defines, derived, verb
 __all__ = [
     "INFINITE",
     "MOVES_ROOM",
+    "NO_INDEX",
     "NO_MOVE",
     "bounds",
     "candidates",
@@ -140,7 +146,9 @@ __all__ = [
     "forced",
     "free_move",
     "gain",
+    "index",
     "key",
+    "layer",
     "moves",
     "moves_again",
     "noisy",
@@ -150,7 +158,11 @@ __all__ = [
     "pattern",
     "play",
     "plies_left",
+    "position_at",
+    "position_of",
     "recurrence",
+    "retreat",
+    "retreats",
     "reversible",
     "same_turn",
     "scout",
@@ -161,6 +173,9 @@ __all__ = [
 
 NO_MOVE = 65535
 """Not a move."""
+
+NO_INDEX = -1
+"""Of a position that is not in a tablebase: one is made of its moves, or its chances."""
 
 MOVES_ROOM = NO_MOVE
 """A stack of moves has so much room beyond ``MAX_MOVES``: a position with more moves is found
@@ -721,3 +736,111 @@ def original_move(position: Any, move: int, symmetry: int) -> int:
             return (move + 9 * symmetry) % 36
     """
     return canonical_move(position, move, symmetry)  # type: ignore[no-any-return]
+
+
+# Tablebase: all positions, numbered ----------------------------------------------------------
+
+
+@verb
+def layer(position: Any) -> int:
+    """Return the layer of a position: what never comes back along play; default 0.
+
+    Called for positions in a tablebase.  Men on the board, say, or pieces still to bear off: no
+    move and no outcome of chance may lead to a layer of a greater number.  A tablebase is built
+    layer by layer, from 0 on, and so much memory is needed as the largest layer takes.
+
+    Example::
+
+        def layer(position):
+            return position.left // 100
+    """
+    return 0
+
+
+@verb
+def index(position: Any) -> int:
+    """Return the number of a position in its layer, in ``range(LAYER_SIZES[layer])``.
+
+    Called for positions that go on (``outcome``); a game that defines it also defines
+    :func:`position_at` and ``LAYER_SIZES``.  Equivalent positions have the same index.  It is
+    ``NO_INDEX`` (-1) of positions whose value is left to the next ply: after the dice are thrown,
+    say, or where a king can be taken.  Each of *their* moves and chances has to lead to a position
+    with an index, or to one where the game is over.
+
+    In games of chance that can go round, values are found in fewer sweeps if play mostly leads to
+    smaller indices.  Default: positions have none, and those that can be reached are enumerated.
+
+    Example::
+
+        def index(position):
+            return position.left % 100
+    """
+    return NO_INDEX
+
+
+@verb
+def position_at(example: Any, layer: int, index: int) -> Any:
+    """Return a position that has an index in a layer: the inverse of :func:`index`.
+
+    Called for every index of a layer.  *example* is any position of the class.  An index may be a
+    hole, such as one that puts two men on a cell: then it returns any position of the class that
+    has another index, or ``NO_INDEX``.
+
+    Example::
+
+        def position_at(example, layer, index):
+            return Position(100 * layer + index)
+    """
+    raise NotImplementedError
+
+
+@verb
+def retreats(position: Any, buffer: Any, at: int) -> int:
+    """Write a number for every move that can have led here in the same layer; return the end.
+
+    Called for positions with an :func:`index`, where retrograde analysis goes backwards.  The
+    numbers, at most ``MAX_MOVES``, are the game's own code for what :func:`retreat` takes back.
+    The positions that it returns have to be those with an index, in the same layer and not over,
+    from which a legal move leads here; equivalent ones count as the same, and those without an
+    index and those that are over are passed over.  Default: unknown, and moves are only looked at
+    forwards.
+
+    Example::
+
+        def retreats(position, buffer, at):
+            for count in range(1, 4):
+                if position.left + count <= 21:
+                    buffer[at] = count
+                    at += 1
+            return at
+    """
+    raise NotImplementedError
+
+
+@verb
+def retreat(position: Any, number: int) -> Any:
+    """Return the position before, for a number of :func:`retreats`.
+
+    It may be one that is over, or that is no legal position and whose index is ``NO_INDEX``.
+
+    Example::
+
+        def retreat(position, number):
+            return Position(position.left + number)
+    """
+    raise NotImplementedError
+
+
+@verb
+def position_of(example: Any, word: int) -> Any:
+    """Return a position whose class of :func:`canonical` has a key.
+
+    Called where a tablebase enumerates positions, if the game defines it: then it keeps 8 bytes of
+    each, and else the fields of the position as well.  *example* is any position of the class.
+
+    Example::
+
+        def position_of(example, word):
+            return Position(word)
+    """
+    raise NotImplementedError
