@@ -24,9 +24,9 @@ from engine.contract.messages import position_text
 from engine.contract.positions import Packed, class_of_all, coerce
 from engine.contract.stop import PLIES
 from engine.contract.verbs import NO_MOVE
+from engine.runtime.running import Limits
 from engine.search.options import LimitKeywords, thread_count
 from engine.search.proving import ProofSettings
-from engine.search.running import Limits
 from engine.search.solving import lines_too_long, require_solvable
 from engine.search.spans import ProofWorker, Spans, SpanWorker, proof_workers, work_through
 from engine.storage.arrays import identity

@@ -22,9 +22,9 @@ from engine.contract.messages import position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.clock import Clock
+from engine.runtime.running import Limits, is_stopped
 from engine.search.api import solve
 from engine.search.results import Result, TableUse
-from engine.search.running import Limits, is_stopped
 from engine.search.scouting import scouting
 from engine.search.solving import require_solvable
 from engine.storage.arrays import identity

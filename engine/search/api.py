@@ -30,13 +30,13 @@ from engine.kernels.optionality import Optionality
 from engine.kernels.reference import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.kernels.scores import WIN, is_decisive
 from engine.kernels.solver import result_dtype
+from engine.runtime.running import KernelCall, Limits, run, watch
+from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.options import ProofKeywords, ProofOptions, thread_count
 from engine.search.proving import ProofSettings
 from engine.search.results import Batch, PlainResult, Result
-from engine.search.running import KernelCall, Limits, run, watch
 from engine.search.solving import Solver, proof_result, require_solvable, table_for
 from engine.search.spans import Spans, proof_workers, work_through
-from engine.search.threads import SHARED_WORKERS, Workers
 from engine.storage.books import Book
 from engine.storage.tables import Table
 

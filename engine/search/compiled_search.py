@@ -23,9 +23,9 @@ from engine.kernels.profiles import MARGINS, NUMBERS, profile_of
 from engine.kernels.scores import WIN, final_score, is_decisive, limited
 from engine.kernels.search import search_root
 from engine.kernels.techniques import TECHNIQUES, choose
+from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.history import drawing_words
 from engine.search.options import DRIVERS, SearcherOptions
-from engine.search.threads import SHARED_WORKERS, Workers
 from engine.storage.tables import Table
 
 __all__ = ["CompiledSearch"]

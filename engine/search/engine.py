@@ -19,6 +19,7 @@ from engine.contract.errors import CutnodeError, GameError
 from engine.kernels.clock import Clock
 from engine.kernels.node import search_dtype
 from engine.kernels.solver import search_dtype as solver_dtype
+from engine.runtime.threads import Workers, interrupts
 from engine.search.api import perft
 from engine.search.handles import Handle, Progress, Stop
 from engine.search.options import (
@@ -33,7 +34,6 @@ from engine.search.options import (
 from engine.search.results import Iteration, Result, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.solving import Solver, require_solvable
-from engine.search.threads import Workers, interrupts
 from engine.storage.tables import Table
 
 __all__ = ["Engine"]

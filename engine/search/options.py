@@ -15,9 +15,9 @@ from engine.contract.loading import Game
 from engine.kernels.evaluation import Evaluation
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
+from engine.runtime.running import Limits
+from engine.runtime.threads import MOST_THREADS
 from engine.search.results import Iteration
-from engine.search.running import Limits
-from engine.search.threads import MOST_THREADS
 from engine.storage.books import Book
 
 __all__ = [

@@ -14,6 +14,7 @@ from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.positions import coerce
 from engine.kernels.clock import Clock
+from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.compiled_search import CompiledSearch
 from engine.search.deepening import Deepening
 from engine.search.helper_threads import HelperThreads
@@ -29,7 +30,6 @@ from engine.search.options import (
     thread_count,
 )
 from engine.search.results import SearchResult
-from engine.search.threads import SHARED_WORKERS, Workers
 from engine.storage.tables import Table, holding
 
 __all__ = ["Searcher", "search"]

@@ -19,13 +19,13 @@ from engine.contract.stop import NODES, PLIES, TIME
 from engine.contract.verbs import moves_again, play
 from engine.kernels.clock import Clock
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED, solve_batch
+from engine.runtime.running import Limits, run
+from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.options import require_book, thread_count
 from engine.search.proving import ProofSettings, ProofTask, solver_memory
 from engine.search.results import Result, TableUse
-from engine.search.running import Limits, run
 from engine.search.scouting import Scouting, scouting
 from engine.search.searcher import Searcher
-from engine.search.threads import SHARED_WORKERS, Workers
 from engine.storage.books import Book
 from engine.storage.tables import Table
 

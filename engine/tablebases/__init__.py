@@ -1,0 +1,1 @@
+"""Tablebases: all positions of a game solved, loops and dice included, and kept in files."""
