@@ -339,7 +339,7 @@ def position_at(example, layer, index):
 
 @compiled
 def own_word(example, own, shared, left, other):
-    """The word of a player with *left* pieces, some on its own squares and some on *shared* ones."""
+    """The word of a player with *left* pieces, some on own squares and some on *shared* ones."""
     squares = Bits(example.SETS[own])
     word = (squares & Bits(15)) << Bits(1) | (squares & Bits(48)) << Bits(9)
     if example.CROSSED and other:
@@ -429,7 +429,8 @@ def route(finkel: bool, dark: bool) -> tuple[int, ...]:
 def _ranks(own: int, shared: int, pieces: int) -> dict[str, Any]:
     """The constants of the tablebase: *own* and *shared* squares, and pieces of each player.
 
-    ``SETS``: the sets of own squares, the smallest first, and ``SET_RANKS`` their ranks.  ``WAYS[n]``: the sets of at most *n* own squares.  ``FIRSTS[((a * 8 + b) * 8 + m) * 8 + n]``: the
+    ``SETS``: the sets of own squares, the smallest first, and ``SET_RANKS`` their ranks.
+    ``WAYS[n]``: how many have at most *n* squares.  ``FIRSTS[((a * 8 + b) * 8 + m) * 8 + n]``: the
     rank from which on, of *a* and *b* pieces left, *m* and *n* are on shared squares.
     ``LAST[a * 8 + b]``: the index of rank 0.
     """
