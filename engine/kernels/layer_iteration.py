@@ -159,9 +159,7 @@ def sweep(
                 own[number] = math.nan
                 continue
             before = own[number]
-            value = backed_up(
-                position, memory.layer, memory.side, tables, own, other, buffer, room
-            )
+            value = backed_up(position, memory.layer, memory.side, tables, own, other, buffer, room)
             if not abs(value) < math.inf:
                 memory.bad_index = number + 1
                 return

@@ -37,7 +37,6 @@ from engine.kernels.tablebase import (
 __all__ = [
     "BLOCK_SHIFT",
     "CHECK",
-    "CONVERSION",
     "DRAWN",
     "HOLE",
     "MOST_DISTANCE",
@@ -327,9 +326,7 @@ def propagate(
                 touched[block] = 0
                 for number in range(start, end):
                     if codes[number] == TOUCHED:
-                        look_again(
-                            example, memory, tables, words, buffer, codes, due, number, room
-                        )
+                        look_again(example, memory, tables, words, buffer, codes, due, number, room)
         elif due[memory.distance, block]:
             for number in range(start, end):
                 code = codes[number]
@@ -404,7 +401,7 @@ def write_edges(
         start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
         for number in range(start, end):
             code = codes[number]
-            if code == HOLE or code == DRAWN or -2 <= code < 0 or 0 < code <= 2:
+            if code in (HOLE, DRAWN) or -2 <= code < 0 or 0 < code <= 2:
                 continue
             position = position_numbered(example, memory.layer, number, words)
             for place in range(moves(position, buffer, 0)):

@@ -49,9 +49,9 @@ __all__ = [
     "meaning_at",
     "number_of",
     "number_of_key",
+    "pack_symbols",
     "position_numbered",
     "symbol_at",
-    "pack_symbols",
     "value_at",
     "word_at",
 ]
@@ -96,7 +96,9 @@ def symbol_at(tables, layer, number):
 @compiled
 def meaning_at(tables, layer, number):
     """The integer that the symbol of an index means."""
-    return np.int64(word_at(tables[ENTRY * layer + MEANINGS] + 8 * symbol_at(tables, layer, number)))
+    return np.int64(
+        word_at(tables[ENTRY * layer + MEANINGS] + 8 * symbol_at(tables, layer, number))
+    )
 
 
 @compiled

@@ -20,13 +20,14 @@ of algebraic equations" (1926).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from engine.contract.dispatch import value_limit
 from engine.contract.errors import GameError
-from engine.kernels.layer_iteration import SWEEP, sweep
+from engine.kernels.layer_iteration import sweep
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
 from engine.tablebases.threads import LayerThreads
@@ -50,7 +51,12 @@ class ChanceLayer:
     """The iteration of a layer: ``values`` and the ``error`` that they have at most."""
 
     def __init__(
-        self, space: Space, number: int, directory: Directory, threads: LayerThreads, tolerance: float
+        self,
+        space: Space,
+        number: int,
+        directory: Directory,
+        threads: LayerThreads,
+        tolerance: float,
     ):
         self.space, self.number, self.threads = space, number, threads
         self.tolerance = tolerance
@@ -62,12 +68,29 @@ class ChanceLayer:
         """Of the layers before, which it adds to."""
         self._limit = value_limit(space.cls)
 
-    def solve(self) -> None:
-        """Find all values, within the tolerance more than the error of earlier layers."""
+    @property
+    def step(self) -> str:
+        """What is done now."""
+        return f"sweep {self.sweeps + 1}"
+
+    def state(self) -> tuple[dict[str, Any], Any]:
+        """Return the number of sweeps, and the values as they are."""
+        return {"sweeps": self.sweeps}, self.values
+
+    def restore(self, numbers: dict[str, Any], values: Any) -> None:
+        """Go on from a state."""
+        self.values[:] = values
+        self.sweeps = int(numbers["sweeps"])
+
+    def solve(self, pause: Callable[[], None] | None = None) -> None:
+        """Find all values, within the tolerance more than the error of earlier layers.
+
+        *pause* is called between sweeps.
+        """
         margin = self.error + self.tolerance
         calm = self.tolerance * CALM
         for _ in range(3):
-            self._iterate(calm)
+            self._iterate(calm, pause)
             if self._prove(margin):
                 return
             calm /= 10
@@ -85,7 +108,7 @@ class ChanceLayer:
         sums = {name: float(sum(threads.each(name))) for name in ("held", "product", "square")}
         return {**sums, "largest": float(max(threads.each("largest")))}
 
-    def _iterate(self, calm: float) -> None:
+    def _iterate(self, calm: float, pause: Callable[[], None] | None) -> None:
         """Sweep until no value changes by more than *calm*, or they do not get calmer."""
         changes = np.zeros_like(self.values)
         since, least, patience = 0, math.inf, 0
@@ -104,6 +127,8 @@ class ChanceLayer:
                 self.values += changes
                 changes[:] = 0
                 since = 0
+            if pause is not None:
+                pause()
 
     def _prove(self, margin: float) -> bool:
         """Return whether the values are shown to be within a margin of the truth."""

@@ -12,6 +12,7 @@ Source: J. Romein and H. Bal, "Solving awari with parallel retrograde analysis" 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,33 @@ class PointsLayer:
         self.tables = directory.numbers
         self.codes = np.zeros(space.sizes[number], code_type(space.cls))
 
-    def solve(self) -> None:
-        """Find all values."""
-        self._sweep(-1)
-        largest = max(self.threads.each("largest"), default=0)
-        for threshold in range(int(largest), 0, -1):
-            while self._sweep(threshold):
+        self.threshold = -1
+
+    @property
+    def step(self) -> str:
+        """What is done now."""
+        return "first look" if self.threshold < 0 else f"{self.threshold} points"
+
+    def state(self) -> tuple[dict[str, Any], Any] | None:
+        """Return the threshold, and the values that are known."""
+        return ({"threshold": self.threshold}, self.codes) if self.threshold >= 0 else None
+
+    def restore(self, numbers: dict[str, Any], codes: Any) -> None:
+        """Go on from a state."""
+        self.codes[:] = codes
+        self.threshold = int(numbers["threshold"])
+
+    def solve(self, pause: Callable[[], None] | None = None) -> None:
+        """Find all values; *pause* is called between thresholds."""
+        if self.threshold < 0:
+            self._sweep(-1)
+            self.threshold = int(max(self.threads.each("largest"), default=0))
+        while self.threshold > 0:
+            if pause is not None:
+                pause()
+            while self._sweep(self.threshold):
                 pass
+            self.threshold -= 1
 
     def _sweep(self, threshold: int) -> int:
         """Lower the threshold, or look again; return how many positions that decided."""

@@ -31,7 +31,6 @@ from engine.kernels.retrograde import (
     HOLE,
     MISSING,
     MOST_DISTANCE,
-    PASS,
     TOUCH,
     TOUCHED,
     WIN,
@@ -43,7 +42,7 @@ from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
 from engine.tablebases.threads import LayerThreads
 
-__all__ = ["Missing", "RetrogradeLayer", "code_counts", "code_type"]
+__all__ = ["Missing", "RetrogradeLayer", "code_type"]
 
 LARGEST_EDGES = 1 << 30
 """Edges name indices below that."""
@@ -82,24 +81,36 @@ class RetrogradeLayer:
         self._sweeping = False
         threads.set(conversion=conversion)
 
-    def solve(self, saved: Callable[[], None] | None = None) -> None:
-        """Decide all positions; *saved* is called after each pass."""
+    def solve(self, pause: Callable[[], None] | None = None) -> None:
+        """Decide all positions; *pause* is called before each pass."""
         if not self.begun:
             self._begin()
         self._find_predecessors()
         while self.distance < len(self._due):
+            if pause is not None:
+                pause()
             if self._sweeping or self._due[self.distance].any():
                 self._pass()
             self.distance += 1
-            if saved is not None:
-                saved()
             if self._sweeping and not self._due[self.distance :].any():
                 break
 
-    def restore(self, codes: Any, distance: int) -> None:
-        """Go on with the codes as they were before a pass."""
+    @property
+    def step(self) -> str:
+        """What is done now."""
+        if not self.begun:
+            return "first look"
+        return f"distance {self.distance}" if len(self._firsts) or self.distance else "moves back"
+
+    def state(self) -> tuple[dict[str, Any], Any] | None:
+        """Return the distance of the pass that comes next or runs, and the codes."""
+        return ({"distance": self.distance}, self.codes) if self.begun else None
+
+    def restore(self, numbers: dict[str, Any], codes: Any) -> None:
+        """Go on from a state: with the whole of its pass, which changes nothing that is done."""
         self.codes[:] = codes
-        self.distance = distance
+        self.codes[self.codes == TOUCHED] = 0
+        self.distance = int(numbers["distance"])
         self.begun = True
         size = 1 << BLOCK_SHIFT
         for block in range(self.blocks):
@@ -194,16 +205,3 @@ class RetrogradeLayer:
 def code_type(cls: Any) -> Any:
     """Return the type of an array of codes: in plain Python one that does not overflow."""
     return np.int64 if is_plain(cls) else np.int16
-
-
-def code_counts(codes: Any) -> dict[int, int]:
-    """Return how many positions have each code; drawn ones have 0."""
-    counts = np.zeros(1 << 16, np.int64)
-    part = 1 << 22
-    for first in range(0, len(codes), part):
-        symbols = codes[first : first + part].astype(np.int64) - HOLE
-        counts += np.bincount(symbols, minlength=1 << 16)
-    counts[-HOLE] += counts[DRAWN - HOLE]
-    counts[DRAWN - HOLE] = counts[0] = 0
-    return {int(code) + HOLE: int(counts[code]) for code in np.flatnonzero(counts)}
-

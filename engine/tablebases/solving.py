@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from engine.kernels.layer_iteration import SWEEP
 from engine.kernels.retrograde import PASS
 from engine.tablebases.chances import ChanceLayer
 from engine.tablebases.points import THRESHOLD, PointsLayer
-from engine.tablebases.retrograde import Missing, RetrogradeLayer, code_counts
+from engine.tablebases.retrograde import Missing, RetrogradeLayer
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import (
     CHANCES,
@@ -28,7 +29,7 @@ from engine.tablebases.tables import (
 )
 from engine.tablebases.threads import LayerThreads
 
-__all__ = ["DEFAULT_MEMORY", "Settings", "solve_layer", "solve_layers"]
+__all__ = ["DEFAULT_MEMORY", "LayerWork", "Settings", "solve_layers"]
 
 DEFAULT_MEMORY = 4 << 30
 """Bytes."""
@@ -60,51 +61,88 @@ BYTES_EACH = {CHANCES: 32, POINTS: 2, DISTANCES: 2}
 """Of memory for an index of the layer that is solved; moves backwards come on top."""
 
 
-def solve_layer(
-    space: Space,
-    number: int,
-    directory: Directory,
-    settings: Settings,
-    *,
-    stops: Sequence[threading.Event] = (),
-    look: Callable[[LayerThreads], None] | None = None,
-) -> LayerTable:
-    """Solve a layer; those to which its moves lead have to be in the directory.
+class LayerWork:
+    """The solving of a layer, which can be saved and taken up again.
 
-    :class:`Missing` if one is not, :class:`Stopped` if it was ended early.
+    The layers to which its moves lead have to be in the directory.  *look* is called now and then.
     """
-    cls, name, size = space.cls, space.names[number], space.sizes[number]
-    kind = kind_of(cls)
-    if size * BYTES_EACH[kind] > settings.memory:
-        raise CutnodeError(
-            f"layer {name} of {game_name(cls)} has {size:,} indices and takes "
-            f"{size * BYTES_EACH[kind] / 2**20:,.0f} MiB, but {settings.memory / 2**20:,.0f} are "
-            f"allowed: allow more, or split it into more layers"
+
+    def __init__(
+        self,
+        space: Space,
+        number: int,
+        directory: Directory,
+        settings: Settings,
+        *,
+        stops: Sequence[threading.Event] = (),
+        look: Callable[[LayerWork], None] | None = None,
+    ):
+        self.space, self.number, self.settings = space, number, settings
+        self.kind = kind_of(space.cls)
+        self.size = space.sizes[number]
+        self.error_before = max((table.error for table in directory.layers.values()), default=0.0)
+        self._require_memory()
+        dtype = {CHANCES: SWEEP, POINTS: THRESHOLD, DISTANCES: PASS}[self.kind]
+        self.threads = LayerThreads(
+            space,
+            number,
+            dtype,
+            settings.threads,
+            stops,
+            None if look is None else functools.partial(look, self),
         )
-    dtype = {CHANCES: SWEEP, POINTS: THRESHOLD, DISTANCES: PASS}[kind]
-    threads = LayerThreads(space, number, dtype, settings.threads, stops, look)
-    if kind == CHANCES:
-        whole = settings.tolerance or DIGITS * value_limit(cls)
-        share = whole / (1.5 * len(space.sizes))
-        chances = ChanceLayer(space, number, directory, threads, share)
-        chances.solve()
-        return table_of_values(cls, number, name, chances.values, chances.error, share / 2)
-    if kind == POINTS:
-        points = PointsLayer(space, number, directory, threads)
-        points.solve()
-        return table_of_codes(cls, number, name, points.codes, code_counts(points.codes), "points")
-    layer = RetrogradeLayer(
-        space,
-        number,
-        directory,
-        threads,
-        conversion=settings.metric != "dtm",
-        memory=settings.memory,
-    )
-    layer.solve()
-    return table_of_codes(
-        cls, number, name, layer.codes, code_counts(layer.codes), settings.metric
-    )
+        self.layer: ChanceLayer | PointsLayer | RetrogradeLayer
+        if self.kind == CHANCES:
+            whole = settings.tolerance or DIGITS * value_limit(space.cls)
+            self._share = whole / (1.5 * len(space.sizes))
+            self.layer = ChanceLayer(space, number, directory, self.threads, self._share)
+        elif self.kind == POINTS:
+            self.layer = PointsLayer(space, number, directory, self.threads)
+        else:
+            self.layer = RetrogradeLayer(
+                space,
+                number,
+                directory,
+                self.threads,
+                conversion=settings.metric != "dtm",
+                memory=settings.memory,
+            )
+
+    def _require_memory(self) -> None:
+        needed, allowed = self.size * BYTES_EACH[self.kind], self.settings.memory
+        if needed > allowed:
+            raise CutnodeError(
+                f"layer {self.space.names[self.number]} of {game_name(self.space.cls)} has "
+                f"{self.size:,} indices and takes {needed / 2**20:,.0f} MiB, but "
+                f"{allowed / 2**20:,.0f} are allowed: allow more, or split it into more layers"
+            )
+
+    def solve(self, pause: Callable[[], None] | None = None) -> LayerTable:
+        """Solve the layer; *pause* is called now and then, where :meth:`state` can be saved.
+
+        :class:`Missing` if it leads to a layer that is not there, :class:`Stopped` if it was ended
+        early.
+        """
+        self.layer.solve(pause)
+        cls, name, layer = self.space.cls, self.space.names[self.number], self.layer
+        if isinstance(layer, ChanceLayer):
+            return table_of_values(
+                cls, self.number, name, layer.values, layer.error, self._share / 2
+            )
+        metric = "points" if isinstance(layer, PointsLayer) else self.settings.metric
+        return table_of_codes(cls, self.number, name, layer.codes, metric)
+
+    def state(self) -> tuple[dict[str, Any], Any] | None:
+        """Return what is known of the layer, numbers and an array; None if that is nothing."""
+        return self.layer.state()
+
+    def restore(self, numbers: dict[str, Any], array: Any) -> None:
+        """Go on from a :meth:`state`."""
+        self.layer.restore(numbers, array)
+
+    def step(self) -> tuple[str, float]:
+        """Return what is done now, and how much of it is."""
+        return self.layer.step, sum(self.threads.each("done")) / max(self.size, 1)
 
 
 def solve_layers(

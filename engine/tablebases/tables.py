@@ -54,8 +54,8 @@ class LayerTable:
     *symbols* are words of 64 bits with one to spare at the end.  *meanings* are integers (codes of
     :mod:`engine.kernels.retrograde`, or points), or the lowest of floats and the step between them;
     *error*: no value is further from the truth.  *counts* is what is known of the layer as a whole:
-    ``positions``, ``wins``, ``draws``, ``losses``, ``longest`` and ``distances``, how many
-    positions have each code.
+    ``positions``, ``wins``, ``draws``, ``losses``, ``longest`` if there are distances, and
+    ``codes``, how many positions have each.
     """
 
     number: int
@@ -82,10 +82,21 @@ def packed(cls: Any, size: int, bits: int, symbols: Callable[[int, int], Any]) -
     return words
 
 
-def table_of_codes(
-    cls: Any, number: int, name: str, codes: Any, counts: Mapping[int, int], metric: str
-) -> LayerTable:
-    """Pack the codes of a solved layer; *counts* says how many positions have each."""
+def code_counts(codes: Any) -> dict[int, int]:
+    """Return how many positions have each code; drawn ones have 0."""
+    counts = np.zeros(1 << 16, np.int64)
+    part = 1 << 22
+    for first in range(0, len(codes), part):
+        symbols = codes[first : first + part].astype(np.int64) - HOLE
+        counts += np.bincount(symbols, minlength=1 << 16)
+    counts[-HOLE] += counts[DRAWN - HOLE]
+    counts[DRAWN - HOLE] = counts[0] = 0
+    return {int(code) + HOLE: int(counts[code]) for code in np.flatnonzero(counts)}
+
+
+def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) -> LayerTable:
+    """Pack the codes of a solved layer."""
+    counts = code_counts(codes)
     if metric == "wdl":
         meanings = sorted({(code > 0) - (code < 0) for code in counts}) or [0]
         wanted = {code: meanings.index((code > 0) - (code < 0)) for code in counts}
@@ -107,9 +118,10 @@ def table_of_codes(
         "wins": wins,
         "draws": counts.get(0, 0),
         "losses": losses,
-        "longest": max((abs(code) - 1 for code in counts if code), default=0),
-        "distances": {str(code): count for code, count in sorted(counts.items())},
+        "codes": {str(code): count for code, count in sorted(counts.items())},
     }
+    if metric not in ("points", "wdl"):
+        about["longest"] = max((abs(code) - 1 for code in counts if code), default=0)
     integers = np.array(meanings, np.int64)
     return LayerTable(number, name, len(codes), bits, symbols, integers, counts=about)
 

@@ -38,7 +38,7 @@ class LayerThreads:
         dtype: np.dtype[Any],
         threads: int,
         stops: Sequence[threading.Event] = (),
-        look: Callable[[LayerThreads], None] | None = None,
+        look: Callable[[], None] | None = None,
     ):
         if not 1 <= require_integer(threads, "a number of threads") <= MOST_THREADS:
             raise CutnodeError(f"a number of threads is 1 to {MOST_THREADS}, not {threads}")
@@ -47,8 +47,7 @@ class LayerThreads:
         self.space = space
         self.memories = [Memory(space.cls, dtype) for _ in range(threads)]
         self._buffers = [space.buffer() for _ in range(threads)]
-        self._stops = stops
-        self._look = None if look is None else functools.partial(look, self)
+        self._stops, self._look = stops, look
         for thread, memory in enumerate(self.memories):
             memory["thread"], memory["threads"], memory["layer"] = thread, threads, number
 
