@@ -37,6 +37,8 @@ FOLDER = click.argument("folder")
 OWN_GAME = option("--game", "The game, if it is one in a file of yours.", metavar="GAME")
 """A folder names its game; one in a file has to be loaded first."""
 
+DISTANCES = "; ".join(f"{name}: {meaning}" for name, meaning in METRICS.items())
+
 
 @click.group()
 def tablebase() -> None:
@@ -55,9 +57,7 @@ def tablebase() -> None:
     help="Solve this layer, and those that it leads to; can be given several times.",
 )
 @option("--through", "Solve all layers up to this one.", metavar="NAME")
-@choice(
-    "--metric", "Distances: " + "; ".join(f"{k}: {v}" for k, v in METRICS.items()) + ".", [*METRICS]
-)
+@choice("--metric", f"Distances: {DISTANCES}.", [*METRICS])
 @positive("--tolerance", "Of expected values, in games of chance.", metavar="X")
 @integer("--memory-mb", "At most N MiB for a layer that is solved.", default=DEFAULT_MEMORY >> 20)
 @threads_option("Threads.  [default: one for each core]", default=None)
@@ -156,12 +156,8 @@ def _print_stats(found: Tablebase, as_json: bool, each: bool) -> None:
             text = f"{value:,}" if isinstance(value, int) else str(value)
             click.echo(f"{name.replace('_', ' '):18}{text}")
     for layer in layers:
-        click.echo(
-            "  ".join(
-                f"{name} {value:,}" if isinstance(value, int) else str(value)
-                for name, value in layer.items()
-            )
-        )
+        name = layer.pop("layer")
+        click.echo(f"{name:20}{'  '.join(f'{key} {value:,}' for key, value in layer.items())}")
 
 
 @tablebase.command()

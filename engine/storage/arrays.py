@@ -163,8 +163,8 @@ def rules_digest(cls: type, modules: tuple[str, ...] = MEANING) -> str:
     """Return a digest of the rules that make keys and values, in hexadecimal.
 
     It depends on the sources of the game and on those of the engine by which entries are kept,
-    *modules*, but not on comments and docstrings.  :class:`GameError` if the rules are not in a file, or
-    it was changed since this process began: then it may not be what runs.
+    *modules*, but not on comments and docstrings.  :class:`GameError` if the rules are not in a
+    file, or it was changed since this process began: then it may not be what runs.
     """
     module = module_of(cls)
     sources = sorted(set(own_sources(module)))

@@ -17,7 +17,7 @@ from engine.tablebases.files import Folder
 from engine.tablebases.solving import LayerWork, Settings, solve_layers
 from engine.tablebases.spaces import Space, enumerated, indexed
 from engine.tablebases.tables import CHANCES, Directory, LayerTable, kind_of
-from engine.tablebases.threads import Stopped
+from engine.tablebases.threads import StoppedError
 
 __all__ = ["BuildProgress", "build_tablebase"]
 
@@ -73,7 +73,7 @@ def build_tablebase(
         build = _Build(coerce(root), place, settings, () if stop is None else (stop,), progress)
         try:
             build.run(layers, through)
-        except Stopped as stopped:
+        except StoppedError as stopped:
             return str(stopped)
     return "done"
 
@@ -136,9 +136,9 @@ class _Build:
         found = enumerated(self.root, most, self.stops)
         if found is None:
             raise CutnodeError(
-                f"more than {most:,} positions of {game_name(self.cls)} can be reached, which takes "
-                f"more than {self.settings.memory / 2**20:,.0f} MiB: allow more memory, begin at a "
-                f"later position, or let the game number its positions (index, layer)"
+                f"more than {most:,} positions of {game_name(self.cls)} can be reached, which "
+                f"takes more than {self.settings.memory / 2**20:,.0f} MiB: allow more memory, begin "
+                f"at a later position, or let the game number its positions (index, layer)"
             )
         self.folder.save_space(found, {"root": root})
         return found
@@ -184,7 +184,7 @@ class _Build:
 
         try:
             table = work.solve(pause)
-        except Stopped:
+        except StoppedError:
             save()
             raise
         self.folder.save(self.cls, table, self.about)

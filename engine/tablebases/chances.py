@@ -12,9 +12,9 @@ play which goes on forever does not matter.  Where that fails, bounds are comput
 of all values on, which always holds and takes longer (interval iteration).
 
 Sources: L. Shapley, "Stochastic games" (1953); S. Haddad and B. Monmege, "Interval iteration
-algorithm for MDPs and IMDPs" (2018); that a guess is checked by computing it once more, A. Hartmanns
-and B. Kaminski, "Optimistic value iteration" (2020); A. Aitken, "On Bernoulli's numerical solution
-of algebraic equations" (1926).
+algorithm for MDPs and IMDPs" (2018); that a guess is checked by computing it once more,
+A. Hartmanns and B. Kaminski, "Optimistic value iteration" (2020); A. Aitken, "On Bernoulli's
+numerical solution of algebraic equations" (1926).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Folder:
         """Make the folder, and keep other processes from writing there."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            file = open(self.path / "lock", "ab")
+            file = (self.path / "lock").open("ab")
         except OSError as error:
             raise CutnodeError(f"{self.path} cannot be written: {error.strerror}") from None
         with file:
@@ -154,7 +154,7 @@ class Folder:
         )
 
     def load_space(self, example: Any) -> tuple[dict[str, Any], Space] | None:
-        """Return the enumerated positions, and the header of their file; None if it is not there."""
+        """Return the header of the enumerated positions, and these; None if they are not there."""
         path = self.path / "positions.tb"
         if not path.exists():
             return None

@@ -21,7 +21,7 @@ from engine.contract.dispatch import game_name
 from engine.contract.errors import GameError
 from engine.kernels.layer_points import THRESHOLD, lower_threshold
 from engine.kernels.retrograde import MISSING
-from engine.tablebases.retrograde import Missing, code_type
+from engine.tablebases.retrograde import MissingLayerError, code_type
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
 from engine.tablebases.threads import LayerThreads
@@ -72,7 +72,7 @@ class PointsLayer:
         threads.run(lower_threshold, self.tables, space.words, None, self.codes, space.room)
         for memory in threads.memories:
             if memory["fault"] == MISSING:
-                raise Missing(int(memory["fault_layer"]))
+                raise MissingLayerError(int(memory["fault_layer"]))
             if memory["fault"]:
                 raise GameError(
                     f"{game_name(space.cls)}: from index {int(memory['fault_index']):,} of layer "

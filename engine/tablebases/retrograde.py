@@ -42,13 +42,13 @@ from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
 from engine.tablebases.threads import LayerThreads
 
-__all__ = ["Missing", "RetrogradeLayer", "code_type"]
+__all__ = ["MissingLayerError", "RetrogradeLayer", "code_type"]
 
 LARGEST_EDGES = 1 << 30
 """Edges name indices below that."""
 
 
-class Missing(Exception):
+class MissingLayerError(Exception):
     """Play leads to a layer that is not solved yet: its number."""
 
 
@@ -131,7 +131,7 @@ class RetrogradeLayer:
         for memory in self.threads.memories:
             fault = int(memory["fault"])
             if fault == MISSING:
-                raise Missing(int(memory["fault_layer"]))
+                raise MissingLayerError(int(memory["fault_layer"]))
             if fault:
                 raise GameError(self._complaint(fault, int(memory["fault_index"])))
 

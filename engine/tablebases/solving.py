@@ -14,7 +14,7 @@ from engine.kernels.layer_iteration import SWEEP
 from engine.kernels.retrograde import PASS
 from engine.tablebases.chances import ChanceLayer
 from engine.tablebases.points import THRESHOLD, PointsLayer
-from engine.tablebases.retrograde import Missing, RetrogradeLayer
+from engine.tablebases.retrograde import MissingLayerError, RetrogradeLayer
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import (
     CHANCES,
@@ -120,7 +120,7 @@ class LayerWork:
     def solve(self, pause: Callable[[], None] | None = None) -> LayerTable:
         """Solve the layer; *pause* is called now and then, where :meth:`state` can be saved.
 
-        :class:`Missing` if it leads to a layer that is not there, :class:`Stopped` if it was ended
+        :class:`MissingLayerError` if it leads to a layer that is not there, :class:`StoppedError` if it was ended
         early.
         """
         self.layer.solve(pause)
@@ -162,7 +162,7 @@ def solve_layers(
         if number not in directory.layers:
             try:
                 directory.add(solve(number))
-            except Missing as missing:
+            except MissingLayerError as missing:
                 waiting.append(int(missing.args[0]))
                 continue
         waiting.pop()

@@ -15,7 +15,7 @@ from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.messages import description, move_text, position_text
-from engine.contract.positions import coerce
+from engine.contract.positions import coerce, words_each
 from engine.contract.text import quoted
 from engine.contract.verbs import chance, chance_outcome, moves_again, outcome, play
 from engine.kernels.probing import (
@@ -29,6 +29,7 @@ from engine.kernels.probing import (
     unpack_codes,
     unpack_values,
 )
+from engine.kernels.tablebase import is_hole, position_numbered
 from engine.tablebases.files import Folder
 from engine.tablebases.retrograde import code_type
 from engine.tablebases.spaces import Space, indexed
@@ -285,7 +286,7 @@ class Tablebase:
 
         Of a tablebase with distances that proves every entry: a win or loss rests on entries with
         smaller distances, and from a draw each player can keep one.  *progress* is called with the
-        indices that are done, and all.  :class:`Stopped` if it was ended early.
+        indices that are done, and all.  :class:`StoppedError` if it was ended early.
         """
         compared = wrong = done = 0
         examples = []
@@ -324,8 +325,6 @@ class Tablebase:
 
     def position_at(self, layer: str, number: int) -> Any:
         """Return the position of an index of a layer; :class:`CutnodeError` if there is none."""
-        from engine.kernels.tablebase import is_hole, position_numbered
-
         at = self.space.number_of(layer)
         if not 0 <= number < self.space.sizes[at]:
             raise CutnodeError(
@@ -345,6 +344,4 @@ def _merit(entry: Entry) -> tuple[float, float]:
 
 def _any_position(cls: Any) -> Any:
     """Return some position of a class: what compiled code and lookups need for its constants."""
-    from engine.contract.positions import words_each
-
     return coerce(cls._make([0] * words_each(cls))) if not is_plain(cls) else cls()

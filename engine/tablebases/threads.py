@@ -17,10 +17,10 @@ from engine.runtime.running import KernelCall, run
 from engine.runtime.threads import MOST_THREADS
 from engine.tablebases.spaces import Space
 
-__all__ = ["LayerThreads", "Stopped"]
+__all__ = ["LayerThreads", "StoppedError"]
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """The work on a layer was ended before it was done; what was saved of it is kept."""
 
 
@@ -65,7 +65,7 @@ class LayerThreads:
         """Call a kernel in all threads: *arguments* follow after the position and the memory.
 
         ``None`` among them is a buffer for two lists of moves, followed by where the second begins.
-        :class:`Stopped` if that was ended early.
+        :class:`StoppedError` if that was ended early.
         """
         go = kernel.specialise(self.space.cls)
         tasks = []
@@ -75,4 +75,4 @@ class LayerThreads:
             tasks.append(KernelCall(call, memory))
         reason = run(tasks, self._stops, look=self._look)
         if reason:
-            raise Stopped(reason)
+            raise StoppedError(reason)
