@@ -77,6 +77,7 @@ SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), f"{text} to move"),
     "chess": lambda text: (text.replace(" ", "  "), text.replace(" ", "\t")),
     "connect4": lambda text: (text.upper(),),
+    "dobutsu": lambda text: (text.lower()[0] + text[1:], text.replace("/", " / ")),
     "kalah": lambda text: (text.upper(), f"{text} to move"),
     "othello": lambda text: (
         *(text.lower(), text.replace("X", "*"), text.replace("-", "."), f"{text} to move"),
@@ -98,6 +99,7 @@ DRAWINGS = ("breakthrough", "connect4", "kalah", "othello", "oware", "tictactoe"
 
 MOVE_SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), text[:2] + text[-2:]),
+    "dobutsu": lambda text: (text.upper(), text.lower(), text.replace("x", "")),
     "othello": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.upper(),),
     "ur": lambda text: (text.upper(),),
@@ -148,6 +150,7 @@ def test_positions_are_read_from_their_moves(name):
         ("connect4:10x5", "10,1,10", ("10 1 10", "10 1, 10")),
         ("kalah", "3 6 1 1", ("3611", "3,6,1,1", " 3\t6 , 11 ")),
         ("oware", "3 1 1", ("311", "3,1,1", " 3\t1 , 1 ")),
+        ("dobutsu", "b3xb2 b1xb2 C*b3", ("b3b2b1b2c*b3", "B3xB2,b1xb2, C*b3")),
         ("othello", "f5d6c3", ("F5D6C3", "f5 d6 c3", "f5,D6, c3", " f5\nd6\tc3 ")),
         ("othello", "f5d6c3", ("f5d6c3 ; a comment",)),
         ("skirmish", "b1-b2 build fire end", ("b1-b2, build fire, end",)),
@@ -301,6 +304,8 @@ def test_values_in_words(name, text, value, words):
         ("breakthrough", "6x5", "6x5", "Position6x5"),
         ("connect4", "7x6", "", "Position7x6"),
         ("connect4", "8x7", "8x7", "Position8x7"),
+        ("dobutsu", "drops", "", "Positiondrops"),
+        ("dobutsu", "vanish", "vanish", "Positionvanish"),
         ("kalah", "6x4", "", "Position6x4"),
         ("kalah", "6x4,empty", "6x4,empty", "Position6x4__empty"),
         ("kalah", "4x3", "4x3", "Position4x3"),
@@ -401,6 +406,7 @@ def test_longest_games(name):
 
 SIDES = {
     "breakthrough": "second",
+    "dobutsu": "second",
     "kalah": "second",
     "othello": "white",
     "oware": "second",
