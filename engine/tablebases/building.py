@@ -137,8 +137,8 @@ class _Build:
         if found is None:
             raise CutnodeError(
                 f"more than {most:,} positions of {game_name(self.cls)} can be reached, which "
-                f"takes more than {self.settings.memory / 2**20:,.0f} MiB: allow more memory, begin "
-                f"at a later position, or let the game number its positions (index, layer)"
+                f"takes more than {self.settings.memory / 2**20:,.0f} MiB: allow more memory, "
+                f"begin at a later position, or let the game number its positions (index, layer)"
             )
         self.folder.save_space(found, {"root": root})
         return found

@@ -120,8 +120,8 @@ class LayerWork:
     def solve(self, pause: Callable[[], None] | None = None) -> LayerTable:
         """Solve the layer; *pause* is called now and then, where :meth:`state` can be saved.
 
-        :class:`MissingLayerError` if it leads to a layer that is not there, :class:`StoppedError` if it was ended
-        early.
+        :class:`MissingLayerError` if it leads to a layer that is not there, :class:`StoppedError`
+        if it was ended early.
         """
         self.layer.solve(pause)
         cls, name, layer = self.space.cls, self.space.names[self.number], self.layer
