@@ -28,7 +28,7 @@ from engine.tablebases.tables import Directory
 
 
 def reachable(start):
-    """The positions that can be reached, one of each class, with the classes their moves lead to."""
+    """The positions that can be reached, one of each class, and where their moves lead."""
     found = {canonical(start)[0]: start}
     waiting, edges = [start], {}
     while waiting:
@@ -281,7 +281,8 @@ from engine.tablebases import building
 from engine.contract.verbs import *
 from engine import load_game
 building.SAVE_SECONDS = 0.0
-building.build_tablebase(load_game("ur:finkel-2").start(), {target!r}, progress=lambda p: print("on", flush=True))
+start = load_game("ur:finkel-2").start()
+building.build_tablebase(start, {target!r}, progress=lambda p: print("on", flush=True))
 """
 
 
@@ -317,7 +318,7 @@ def test_two_builds_do_not_share_a_folder(tmp_path):
 
 
 def test_folders_and_files_that_are_refused(folder, tmp_path):
-    with pytest.raises(CutnodeError, match="no tablebase in .*missing"):
+    with pytest.raises(CutnodeError, match=r"no tablebase in .*missing"):
         Tablebase.open(tmp_path / "missing")
     (tmp_path / "empty").mkdir()
     with pytest.raises(CutnodeError, match="has no solved layer"):
@@ -340,16 +341,16 @@ def test_folders_and_files_that_are_refused(folder, tmp_path):
 
 def test_other_rules_are_refused(folder, monkeypatch):
     monkeypatch.setattr("engine.storage.arrays.rules_digest", lambda cls, modules=(): "another")
-    with pytest.raises(CutnodeError, match="was made by other rules of toys.pursuit"):
+    with pytest.raises(CutnodeError, match=r"was made by other rules of toys\.pursuit"):
         Tablebase.open(folder)
 
 
 def test_a_folder_of_another_game_or_metric_is_not_gone_on_with(folder, tmp_path):
-    with pytest.raises(CutnodeError, match="is about toys.pursuit, not tictactoe"):
+    with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
         build_tablebase(load_game("tictactoe").start(), folder)
     with pytest.raises(CutnodeError, match="has a tablebase with metric dtm, not wdl"):
         build_tablebase(pursuit.Position(), folder, settings=Settings(metric="wdl"))
-    with pytest.raises(CutnodeError, match="is about toys.pursuit, not tictactoe"):
+    with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
         Tablebase.open(folder).entry(load_game("tictactoe").start())
 
 
@@ -359,7 +360,7 @@ def test_a_position_beyond_the_layers_is_no_entry(tmp_path):
     assert list(base.directory.layers) == [0]
     assert base.entry(pursuit.Position()) is None
     assert base.moves(pursuit.Position()) == {}
-    with pytest.raises(PositionError, match="is not in .*, which has the layers one"):
+    with pytest.raises(PositionError, match=r"is not in .*, which has the layers one"):
         base.probe(pursuit.Position())
     build_tablebase(pursuit.Position(), tmp_path, through="two")
     assert list(Tablebase.open(tmp_path).directory.layers) == [0, 1]
@@ -369,7 +370,7 @@ def test_a_position_beyond_the_layers_is_no_entry(tmp_path):
 
 
 def test_too_large(tmp_path):
-    with pytest.raises(CutnodeError, match="more than .* positions of connect4 can be reached"):
+    with pytest.raises(CutnodeError, match=r"more than .* positions of connect4 can be reached"):
         build_tablebase(
             load_game("connect4").start(), tmp_path / "a", settings=Settings(memory=1 << 22)
         )

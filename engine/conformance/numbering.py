@@ -96,7 +96,7 @@ def layers_never_grow(position: Any, sample: Sample) -> Iterator[str]:
             if outcome(grandchild)[0]:
                 continue
             if index(grandchild) < 0:
-                yield f"{child!r} has no index, and a move leads to {grandchild!r}, without one, too"
+                yield f"{child!r} has no index, and a move leads to {grandchild!r}, with none"
                 return
             if layer(grandchild) > layer(position):
                 yield f"is {layer(position)}, but two moves lead to layer {layer(grandchild)}"

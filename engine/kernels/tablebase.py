@@ -170,10 +170,14 @@ def is_hole(cls: type) -> Callable[..., Any]:
 
 @kernel
 def pack_symbols(symbols: Words, first: int, bits: int, packed: Words) -> None:
-    """Write symbols of some bits each side by side, from index *first* on."""
+    """Write symbols of some bits each side by side, from index *first* on.
+
+    Earlier ones have to be there; what is written to need not be 0.
+    """
     for at in range(len(symbols)):
         symbol = Bits(symbols[at])
         place = (first + at) * bits
-        packed[place >> 6] |= symbol << Bits(place & 63)
+        word, shift = place >> 6, Bits(place & 63)
+        packed[word] = (packed[word] if shift else Bits(0)) | symbol << shift
         if (place & 63) + bits > 64:
-            packed[(place >> 6) + 1] |= symbol >> Bits(64 - (place & 63))
+            packed[word + 1] = symbol >> (Bits(64) - shift)

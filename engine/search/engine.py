@@ -31,10 +31,12 @@ from engine.search.options import (
     class_of,
     thread_count,
 )
+from engine.search.provers import Prover
 from engine.search.results import Iteration, Result, SearchResult
 from engine.search.searcher import Searcher
-from engine.search.solving import Solver, require_solvable
+from engine.search.solving import require_solvable
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["Engine"]
 
@@ -51,7 +53,7 @@ class Engine:
     MiB.  *threads* work together on one position by what each finds in the table (without
     the technique ``table`` only one searches), and have equal shares of limits of nodes.  The rest
     is as for :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book*
-    helps these, too.
+    helps these, too.  A position of the *tablebase* is not searched.
 
     One search at a time: a call while another is under way is refused with a
     :class:`CutnodeError`, also if it is by another engine with the same :class:`Table`.  A process
@@ -68,6 +70,7 @@ class Engine:
         *,
         table: Table | int = 64,
         threads: int = 1,
+        tablebase: Tablebase | None = None,
         **options: Unpack[SearcherKeywords],
     ):
         cls = class_of(game)
@@ -81,7 +84,10 @@ class Engine:
         self.techniques = searcher.techniques
         self.exact = searcher.exact
         self.megabytes = self.room(cls, table=searcher.table, threads=threads)
-        self._solver: Solver | None = None
+        self._solver: Prover | None = None
+        self.tablebase = tablebase
+        if tablebase is not None:
+            tablebase.require(cls)
         self._busy = threading.Lock()
         self._lock = threading.Lock()
         self._spare = Stop()
@@ -275,11 +281,16 @@ class Engine:
             raise CutnodeError("this engine is closed")
         return self._searcher
 
-    def _ready_solver(self) -> Solver:
+    def _ready_solver(self) -> Prover:
         if self._solver is None:
             searcher = self._opened()
-            self._solver = Solver(
-                self.cls, searcher.table, self.threads, self._workers, searcher.book
+            self._solver = Prover(
+                self.cls,
+                searcher.table,
+                self.threads,
+                self._workers,
+                book=searcher.book,
+                tablebase=self.tablebase,
             )
         return self._solver
 

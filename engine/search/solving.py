@@ -234,14 +234,24 @@ def lines_too_long(cls: Any) -> ContractError:
 
 
 def require_solvable(cls: type) -> None:
-    """:class:`GameError` if the exact solver is not for the game of a class."""
+    """:class:`GameError` if no proof is for the game of a class."""
+    if defines(cls, "chance"):
+        raise GameError(
+            f"{game_name(cls)} has chance: iterate() solves such games, not the exact solver"
+        )
+
+
+def require_batches(cls: type) -> None:
+    """:class:`GameError` if the solver of batches is not for the game of a class."""
+    require_solvable(cls)
     for verb, reason in (
-        ("chance", "chance: iterate() solves such games, not the exact solver"),
-        ("reversible", "repetition: the exact solver does not take it yet"),
-        ("drawn", "draws by rule: the exact solver does not take them yet"),
+        ("reversible", "repetition"),
+        ("drawn", "draws by rule"),
     ):
         if defines(cls, verb):
-            raise GameError(f"{game_name(cls)} has {reason}")
+            raise GameError(
+                f"{game_name(cls)} has {reason}: its positions are solved one by one, by solve()"
+            )
 
 
 @functools.cache

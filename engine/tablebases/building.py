@@ -15,9 +15,8 @@ from engine.contract.messages import position_text
 from engine.contract.positions import coerce
 from engine.tablebases.files import Folder
 from engine.tablebases.solving import LayerWork, Settings, solve_layers
-from engine.tablebases.spaces import Space, enumerated, indexed
+from engine.tablebases.spaces import Space, StoppedError, enumerated, indexed
 from engine.tablebases.tables import CHANCES, Directory, LayerTable, kind_of
-from engine.tablebases.threads import StoppedError
 
 __all__ = ["BuildProgress", "build_tablebase"]
 
@@ -155,6 +154,13 @@ class _Build:
     def _solve(self, number: int) -> LayerTable:
         """Solve a layer and save it."""
         self._wanted.add(number)
+        table = self._work(number)
+        self.folder.save(self.cls, table, self.about)
+        del table  # the pages of the file take the place of its memory
+        return self.folder.load(number, self.cls)[2]
+
+    def _work(self, number: int) -> LayerTable:
+        """Solve a layer; what is known of it is saved now and then."""
         work = LayerWork(
             self.space,
             number,
@@ -183,12 +189,10 @@ class _Build:
                 took = last - now
 
         try:
-            table = work.solve(pause)
+            return work.solve(pause)
         except StoppedError:
             save()
             raise
-        self.folder.save(self.cls, table, self.about)
-        return table
 
     def _tell(self, work: LayerWork) -> None:
         """Report how far the build has come."""

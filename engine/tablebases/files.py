@@ -31,8 +31,11 @@ __all__ = ["Folder"]
 LAYER_KIND = b"cutnode tablebase layer\n"
 PARTIAL_KIND = b"cutnode tablebase partial layer\n"
 KEYS_KIND = b"cutnode tablebase keys\n"
-MEANING = "contract/bits.py", "kernels/tablebase.py"
-"""The modules of the engine on which entries depend, beside the game."""
+FORMAT = 1
+"""Of the files: what symbols mean, and codes."""
+
+NO_MODULES = ()
+"""Of the engine, that the digest of the rules is made of: entries depend on the game alone."""
 
 LAYER_FILE = re.compile(r"layer-(\d+)\.tb")
 
@@ -84,8 +87,9 @@ class Folder:
     def save(self, cls: Any, table: LayerTable, about: Mapping[str, Any]) -> None:
         """Write a solved layer; what was kept of it while it was solved goes."""
         head = {
-            **identity(cls, MEANING),
+            **identity(cls, NO_MODULES),
             **about,
+            "format": FORMAT,
             "layer": table.number,
             "name": table.name,
             "size": table.size,
@@ -104,7 +108,9 @@ class Folder:
         """
         path = self._layer(number)
         about, arrays = read_arrays(path, LAYER_KIND, CutnodeError, map=True)
-        found = class_in(about, path, CutnodeError, MEANING)
+        if about.get("format") != FORMAT:
+            raise CutnodeError(f"{path} is of format {about.get('format')}, not {FORMAT}")
+        found = class_in(about, path, CutnodeError, NO_MODULES)
         if cls is not None and found is not cls:
             raise CutnodeError(f"{path} is about {about['game']}, not {game_name(cls)}")
         if about["layer"] != number or len(arrays["symbols"]) * 64 < about["size"] * about["bits"]:
@@ -125,7 +131,7 @@ class Folder:
 
     def save_partial(self, cls: Any, number: int, about: Mapping[str, Any], known: Any) -> None:
         """Save what is known of a layer: an array, and numbers."""
-        head = {**identity(cls, MEANING), **about}
+        head = {**identity(cls, NO_MODULES), **about}
         write_arrays(self._partial(number), PARTIAL_KIND, head, {"known": known})
 
     def load_partial(
@@ -137,7 +143,7 @@ class Folder:
             return None
         head, arrays = read_arrays(path, PARTIAL_KIND, CutnodeError, map=False)
         if any(
-            head.get(name) != value for name, value in {**identity(cls, MEANING), **about}.items()
+            head.get(name) != value for name, value in {**identity(cls, NO_MODULES), **about}.items()
         ):
             return None
         return head, arrays["known"]
@@ -150,7 +156,7 @@ class Folder:
         if space.words is not space.keys:
             arrays["words"] = space.words
         write_arrays(
-            self.path / "positions.tb", KEYS_KIND, {**identity(space.cls, MEANING), **about}, arrays
+            self.path / "positions.tb", KEYS_KIND, {**identity(space.cls, NO_MODULES), **about}, arrays
         )
 
     def load_space(self, example: Any) -> tuple[dict[str, Any], Space] | None:
@@ -159,7 +165,7 @@ class Folder:
         if not path.exists():
             return None
         about, arrays = read_arrays(path, KEYS_KIND, CutnodeError, map=True)
-        cls = class_in(about, path, CutnodeError, MEANING)
+        cls = class_in(about, path, CutnodeError, NO_MODULES)
         if cls is not type(example):
             raise CutnodeError(f"{path} is about {about['game']}, not {game_name(type(example))}")
         keys = np.asarray(arrays["keys"])

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.contract.dispatch import game_name, value_limit
 from engine.contract.errors import CutnodeError
+from engine.kernels.clock import Clock
 from engine.kernels.layer_iteration import SWEEP
 from engine.kernels.retrograde import PASS
 from engine.tablebases.chances import ChanceLayer
@@ -64,7 +65,8 @@ BYTES_EACH = {CHANCES: 32, POINTS: 2, DISTANCES: 2}
 class LayerWork:
     """The solving of a layer, which can be saved and taken up again.
 
-    The layers to which its moves lead have to be in the directory.  *look* is called now and then.
+    The layers to which its moves lead have to be in the directory.  *look* is called now and then,
+    and *clock* limits all of it.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class LayerWork:
         *,
         stops: Sequence[threading.Event] = (),
         look: Callable[[LayerWork], None] | None = None,
+        clock: Clock | None = None,
     ):
         self.space, self.number, self.settings = space, number, settings
         self.kind = kind_of(space.cls)
@@ -90,6 +93,7 @@ class LayerWork:
             settings.threads,
             stops,
             None if look is None else functools.partial(look, self),
+            clock,
         )
         self.layer: ChanceLayer | PointsLayer | RetrogradeLayer
         if self.kind == CHANCES:

@@ -14,13 +14,18 @@ from engine.contract.errors import CutnodeError, GameError
 from engine.contract.positions import coerce, words_each
 from engine.contract.text import quoted
 from engine.contract.verbs import index, layer
+from engine.kernels.clock import Clock
 from engine.kernels.enumeration import REACHED, enumerate_positions
 from engine.runtime.running import KernelCall, run
 
-__all__ = ["Space", "enumerated", "indexed"]
+__all__ = ["Space", "StoppedError", "enumerated", "indexed"]
 
 FIRST_ROOM = 1 << 14
 MOST_POSITIONS = 1 << 30
+
+
+class StoppedError(Exception):
+    """The work on a tablebase was ended before it was done; what was saved of it is kept."""
 
 
 class Space:
@@ -106,10 +111,12 @@ def indexed(example: Any) -> Space:
     return Space(coerce(example), sizes.tolist(), names)
 
 
-def enumerated(root: Any, most: int, stops: Sequence[Any] = ()) -> Space | None:
+def enumerated(
+    root: Any, most: int, stops: Sequence[Any] = (), clock: Clock | None = None
+) -> Space | None:
     """Return all positions that can be reached from one; None if there are more than *most*.
 
-    :class:`KeyboardInterrupt` if that is interrupted.
+    :class:`StoppedError` if it was ended early.
     """
     cls: Any = type(root)
     root = coerce(root)
@@ -127,13 +134,14 @@ def enumerated(root: Any, most: int, stops: Sequence[Any] = ()) -> Space | None:
         slots = np.zeros(1 << (2 * room - 1).bit_length(), np.int32)
         memory["indexed"] = 0
         call = functools.partial(go, root, memory.argument, keys, slots, words, buffer)
-        if run([KernelCall(call, memory)], stops):
-            raise KeyboardInterrupt
+        reason = run([KernelCall(call, memory, clock)], stops)
+        if reason:
+            raise StoppedError(reason)
         found = int(memory["positions"])
-        if memory["expanded"] == found:
-            break
         if found > min(most, MOST_POSITIONS):
             return None
+        if memory["expanded"] == found:
+            break
     del slots
     order = np.argsort(keys[:found])
     keys = keys[:found][order]

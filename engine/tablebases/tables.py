@@ -73,12 +73,19 @@ class LayerTable:
         return int(self.counts.get("longest", 0))
 
 
-def packed(cls: Any, size: int, bits: int, symbols: Callable[[int, int], Any]) -> Any:
-    """Return symbols packed; *symbols* returns those from one index to another, as uint64."""
+def packed(cls: Any, size: int, bits: int, symbols: Callable[[int, int], Any], memory: Any) -> Any:
+    """Return symbols packed; *symbols* returns those from one index to another, as uint64.
+
+    They are written over *memory* if they fit: it is what they are made of, so that they do not
+    overtake what is still to be read.
+    """
     go = pack_symbols.specialise(cls)
-    words = np.zeros(size * bits // 64 + 2, np.uint64)
+    needed = size * bits // 64 + 2
+    words = memory[: len(memory) * memory.itemsize // 8 * 8 // memory.itemsize].view(np.uint64)
+    words = words[:needed] if len(words) >= needed else np.zeros(needed, np.uint64)
     for first in range(0, size, PART):
         go(symbols(first, min(first + PART, size)), first, bits, words)
+    words[(size * bits + 63) // 64 :] = 0
     return words
 
 
@@ -95,7 +102,7 @@ def code_counts(codes: Any) -> dict[int, int]:
 
 
 def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) -> LayerTable:
-    """Pack the codes of a solved layer."""
+    """Pack the codes of a solved layer, in the same memory: they are gone after that."""
     counts = code_counts(codes)
     if metric == "wdl":
         meanings = sorted({(code > 0) - (code < 0) for code in counts}) or [0]
@@ -109,7 +116,11 @@ def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) ->
     lookup[[0, DRAWN - HOLE]] = wanted.get(0, 0)
     bits = (len(meanings) - 1).bit_length()
     symbols = packed(
-        cls, len(codes), bits, lambda first, end: lookup[codes[first:end].astype(np.int64) - HOLE]
+        cls,
+        len(codes),
+        bits,
+        lambda first, end: lookup[codes[first:end].astype(np.int64) - HOLE],
+        codes,
     )
     wins = sum(count for code, count in counts.items() if code > 0)
     losses = sum(count for code, count in counts.items() if code < 0)
@@ -129,7 +140,10 @@ def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) ->
 def table_of_values(
     cls: Any, number: int, name: str, values: Any, error: float, step: float
 ) -> LayerTable:
-    """Pack the values of a solved layer, each rounded to a multiple of a step."""
+    """Pack the values of a solved layer, each rounded to a multiple of a step, in the same memory.
+
+    They are gone after that.
+    """
     known = np.isfinite(values)
     lowest = float(np.min(values, where=known, initial=np.inf)) if known.any() else 0.0
     highest = float(np.max(values, where=known, initial=-np.inf)) if known.any() else 0.0
@@ -142,7 +156,7 @@ def table_of_values(
 
     about = {"positions": int(known.sum())}
     scale = np.array([lowest, step])
-    words = packed(cls, len(values), bits, symbols)
+    words = packed(cls, len(values), bits, symbols, values)
     return LayerTable(number, name, len(values), bits, words, scale, error + step, about)
 
 

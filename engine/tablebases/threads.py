@@ -13,22 +13,20 @@ from engine.compiler.jit import Kernel
 from engine.compiler.memory import Memory
 from engine.contract.dispatch import is_plain
 from engine.contract.errors import CutnodeError, require_integer
+from engine.kernels.clock import Clock
 from engine.runtime.running import KernelCall, run
 from engine.runtime.threads import MOST_THREADS
-from engine.tablebases.spaces import Space
+from engine.tablebases.spaces import Space, StoppedError
 
-__all__ = ["LayerThreads", "StoppedError"]
-
-
-class StoppedError(Exception):
-    """The work on a layer was ended before it was done; what was saved of it is kept."""
+__all__ = ["LayerThreads"]
 
 
 class LayerThreads:
     """Threads that run the same kernel on parts of a layer.
 
     Each has a memory of the structured type *dtype*, with ``stop``, ``thread``, ``threads``,
-    ``layer`` and ``done`` among its fields.  *look* is called now and then.
+    ``layer`` and ``done`` among its fields.  *look* is called now and then, and *clock* limits
+    them.
     """
 
     def __init__(
@@ -39,6 +37,7 @@ class LayerThreads:
         threads: int,
         stops: Sequence[threading.Event] = (),
         look: Callable[[], None] | None = None,
+        clock: Clock | None = None,
     ):
         if not 1 <= require_integer(threads, "a number of threads") <= MOST_THREADS:
             raise CutnodeError(f"a number of threads is 1 to {MOST_THREADS}, not {threads}")
@@ -47,7 +46,7 @@ class LayerThreads:
         self.space = space
         self.memories = [Memory(space.cls, dtype) for _ in range(threads)]
         self._buffers = [space.buffer() for _ in range(threads)]
-        self._stops, self._look = stops, look
+        self._stops, self._look, self._clock = stops, look, clock
         for thread, memory in enumerate(self.memories):
             memory["thread"], memory["threads"], memory["layer"] = thread, threads, number
 
@@ -72,7 +71,7 @@ class LayerThreads:
         for memory, buffer in zip(self.memories, self._buffers, strict=True):
             given = [buffer if argument is None else argument for argument in arguments]
             call = functools.partial(go, self.space.example, memory.argument, *given)
-            tasks.append(KernelCall(call, memory))
+            tasks.append(KernelCall(call, memory, self._clock))
         reason = run(tasks, self._stops, look=self._look)
         if reason:
             raise StoppedError(reason)
