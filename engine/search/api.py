@@ -8,6 +8,7 @@ early; what is proven by then is returned.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, Unpack
@@ -32,8 +33,8 @@ from engine.kernels.scores import WIN, is_decisive
 from engine.kernels.solver import result_dtype
 from engine.runtime.running import KernelCall, Limits, run, watch
 from engine.runtime.threads import SHARED_WORKERS, Workers
+from engine.search.game_solver import GameSolver
 from engine.search.options import ProofKeywords, ProofOptions, thread_count
-from engine.search.provers import Prover
 from engine.search.proving import ProofSettings
 from engine.search.results import Batch, PlainResult, Result
 from engine.search.solving import proof_result, require_batches, table_for
@@ -57,7 +58,7 @@ class SolveKeywords(ProofKeywords, total=False):
     table: Table | None
     threads: int
     book: Book | None
-    tablebase: Tablebase | None
+    tablebase: Tablebase | str | os.PathLike[str] | None
     memory: int | None
 
 
@@ -92,14 +93,15 @@ def _prove(
     table: Table | None = None,
     threads: int = 1,
     book: Book | None = None,
-    tablebase: Tablebase | None = None,
+    tablebase: Tablebase | str | os.PathLike[str] | None = None,
     memory: int | None = None,
     **options: Unpack[ProofKeywords],
 ) -> Result:
     chosen = ProofOptions.of(kind, options)
+    known = Tablebase.of(tablebase, type(position))
     with table_for(table) as table:
-        solver = Prover(
-            type(position), table, threads, book=book, tablebase=tablebase, memory=memory
+        solver = GameSolver(
+            type(position), table, threads, book=book, tablebase=known, memory=memory
         )
         prove = solver.solve if kind == "solve" else solver.analyse
         return prove(position, weak=chosen.weak, limits=chosen.limits)

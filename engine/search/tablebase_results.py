@@ -6,12 +6,14 @@ from typing import Any
 
 from engine.contract.dispatch import defines
 from engine.contract.legal import legal_moves
-from engine.contract.verbs import drawn, moves_again, outcome, play
-from engine.search.results import Result, TableUse
+from engine.contract.verbs import chance, drawn, moves_again, outcome, play
+from engine.kernels.scores import final_score
+from engine.kernels.tablebase_scores import FAR
+from engine.search.results import Line, Result, TableUse
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import DISTANCES
 
-__all__ = ["result_of"]
+__all__ = ["lines_of", "result_of"]
 
 
 def result_of(base: Tablebase, position: Any, *, weak: bool, scores: bool = False) -> Result | None:
@@ -71,3 +73,32 @@ def value_and_line(base: Tablebase, position: Any, weak: bool) -> tuple[int, lis
     if weak:
         value = (value > 0) - (value < 0)
     return value, line
+
+
+def lines_of(
+    base: Tablebase, position: Any, moves: list[int] | None, most: int, win: int, step: int
+) -> tuple[Line, ...] | None:
+    """Return the best lines of play, at *most* so many, with their scores for the mover.
+
+    *moves* are the ones to choose from; *win* and *step* as for ``final_score``.  None if the
+    tablebase does not know all moves, or nobody is to move.
+    """
+    if outcome(position)[0] or chance(position):
+        return None
+    known = base.moves(position)
+    chosen = legal_moves(position) if moves is None else moves
+    if not set(chosen) <= known.keys():
+        return None
+    lines = []
+    for move in [move for move in known if move in chosen][:most]:
+        child = play(position, move)
+        score = known[move].value
+        if base.kind == DISTANCES:
+            if win == 0:
+                after = value_and_line(base, child, False)
+                same = moves_again(position, child)
+                score = 0 if after is None else after[0] if same else -after[0]
+            else:
+                score = final_score(score, known[move].distance or FAR, win, step)
+        lines.append(Line(move, score, (move, *base.line(child))))
+    return tuple(lines)

@@ -142,9 +142,8 @@ class Folder:
         if not path.exists():
             return None
         head, arrays = read_arrays(path, PARTIAL_KIND, CutnodeError, map=False)
-        if any(
-            head.get(name) != value for name, value in {**identity(cls, NO_MODULES), **about}.items()
-        ):
+        same = {**identity(cls, NO_MODULES), **about}
+        if any(head.get(name) != value for name, value in same.items()):
             return None
         return head, arrays["known"]
 
@@ -155,9 +154,8 @@ class Folder:
         arrays = {"keys": space.keys}
         if space.words is not space.keys:
             arrays["words"] = space.words
-        write_arrays(
-            self.path / "positions.tb", KEYS_KIND, {**identity(space.cls, NO_MODULES), **about}, arrays
-        )
+        head = {**identity(space.cls, NO_MODULES), **about}
+        write_arrays(self.path / "positions.tb", KEYS_KIND, head, arrays)
 
     def load_space(self, example: Any) -> tuple[dict[str, Any], Space] | None:
         """Return the header of the enumerated positions, and these; None if they are not there."""

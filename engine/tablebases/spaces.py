@@ -98,7 +98,10 @@ def indexed(example: Any) -> Space:
         missing.append("LAYER_SIZES")
     if missing:
         raise GameError(f"{name} defines index, and so has to define {' and '.join(missing)}")
-    sizes = np.asarray(sizes)
+    try:
+        sizes = np.asarray(sizes)
+    except ValueError:
+        sizes = np.zeros((0, 0))
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0 or sizes.min() < 0:
         raise GameError(f"LAYER_SIZES of {name} is a tuple of numbers of indices, one a layer")
     names = getattr(cls, "LAYER_NAMES", getattr(module_of(cls), "LAYER_NAMES", None))

@@ -102,6 +102,22 @@ class Tablebase:
             directory.add(folder.load(number, cls)[2])
         return Tablebase(space, directory, metric=about["metric"], name=os.fspath(path))
 
+    @staticmethod
+    def of(given: Tablebase | str | os.PathLike[str] | None, cls: Any) -> Tablebase | None:
+        """Return a tablebase that is given, or opened if a folder is, for positions of a class.
+
+        :class:`CutnodeError` if it is none, or about another game.
+        """
+        if given is None:
+            return None
+        if not isinstance(given, Tablebase | str | os.PathLike):
+            raise CutnodeError(
+                f"a tablebase is a folder, or what Tablebase.open gives, not {given!r}"
+            )
+        base = given if isinstance(given, Tablebase) else Tablebase.open(given)
+        base.require(cls)
+        return base
+
     def __repr__(self) -> str:
         layers = f"{len(self.directory.layers)} of {len(self.space.sizes)} layers"
         return f"<tablebase of {game_name(self.cls)}: {len(self):,} positions, {layers}>"

@@ -17,11 +17,11 @@ from engine.storage.books import Book
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
-__all__ = ["Prover"]
+__all__ = ["GameSolver"]
 
 
-class Prover:
-    """Proves values of positions of one game: those in a *tablebase* at once, others by search.
+class GameSolver:
+    """The solver of one game: positions in its *tablebase* have an answer, others are proven.
 
     *memory* bounds the positions that are solved in memory where play can go round, in bytes.
     """
@@ -38,11 +38,8 @@ class Prover:
         memory: int | None = None,
     ):
         require_book(book, cls)
+        require_solvable(cls)
         self.tablebase = tablebase
-        if tablebase is None:
-            require_solvable(cls)
-        else:
-            tablebase.require(cls)
         self._solver: Solver | LoopSolver
         if has_loops(cls):
             self._solver = LoopSolver(cls, table, threads, workers, memory=memory)
