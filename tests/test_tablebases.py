@@ -17,10 +17,21 @@ import pytest
 from click.testing import CliRunner
 from toys import bargain, chase, pursuit
 
-from engine import CutnodeError, GameError, PositionError, iterate, legal_moves, load_game
+from engine import (
+    CutnodeError,
+    Engine,
+    GameError,
+    PositionError,
+    analyse,
+    iterate,
+    legal_moves,
+    load_game,
+    solve,
+)
 from engine.cli.main import main
 from engine.contract.positions import coerce
 from engine.contract.verbs import canonical, moves_again, outcome, play
+from engine.kernels.scores import WIN
 from engine.tablebases.building import build_tablebase
 from engine.tablebases.solving import LayerWork, Settings, solve_layers
 from engine.tablebases.spaces import enumerated, indexed
@@ -445,3 +456,94 @@ def test_the_command_says_what_is_wrong(tmp_path):
     infinite = run("tablebase", "build", "kalah", "--out", tmp_path / "k", "--memory-mb", "4")
     assert infinite.exit_code == 2 and "allow more memory" in infinite.stderr
     assert os.listdir(tmp_path / "k") == ["lock"]
+
+
+# Use
+
+
+def test_a_search_answers_from_a_tablebase(pursued):
+    engine = Engine(pursuit.Position, tablebase=pursued)
+    for position in list(reachable(pursuit.Position())[0].values())[::11]:
+        if outcome(position)[0]:
+            continue
+        entry = pursued.entry(position)
+        result = engine.search(position, depth=4, lines=2)
+        assert (result.proven, result.reason, result.nodes) == (True, "tablebase", 0)
+        expected = WIN - entry.distance if entry.value else 0
+        assert result.value == entry.value * expected
+        assert list(pursued.moves(position))[:2] == [line.move for line in result.lines]
+        solved = engine.solve(position)
+        assert (solved.value, solved.depth) == (entry.value, entry.distance or 0)
+
+
+def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued):
+    """With the table of the last layer a search sees wins from farther away."""
+    build_tablebase(pursuit.Position(), tmp_path, through="one")
+    part = Tablebase.open(tmp_path)
+    plain = Engine(pursuit.Position, exact=True)
+    engine = Engine(pursuit.Position, exact=True, tablebase=part)
+    better = 0
+    for position in list(reachable(pursuit.Position())[0].values()):
+        if outcome(position)[0] or part.entry(position) is not None:
+            continue
+        entry = pursued.entry(position)
+        with_tables = engine.search(position, depth=2)
+        without = plain.search(position, depth=2)
+        better += bool(with_tables.value) > bool(without.value)
+        if with_tables.value:
+            assert (with_tables.value > 0) - (with_tables.value < 0) == entry.value
+        if without.value:
+            assert with_tables.value == without.value
+    assert better >= 10
+
+
+def test_solve_finds_a_tablebase_in_a_folder(tmp_path, pursued):
+    build_tablebase(pursuit.Position(), tmp_path)
+    result = analyse(pursuit.Position(), tablebase=tmp_path)
+    assert result.proven and result.nodes == 0
+    assert result.scores == {
+        move: entry.value for move, entry in pursued.moves(pursuit.Position()).items()
+    }
+    with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
+        Engine(load_game("tictactoe"), tablebase=tmp_path)
+    with pytest.raises(CutnodeError, match="a tablebase is a folder, or what"):
+        Engine(pursuit.Position, tablebase=7)
+
+
+# Proofs where play goes round
+
+
+@pytest.mark.parametrize("toy", [pursuit, chase])
+def test_solve_takes_games_that_loop(toy, pursued):
+    """By the positions that fit into memory."""
+    for position in list(reachable(toy.Position())[0].values())[::9]:
+        entry = pursued.entry(pursuit.Position(*position))
+        result = solve(position)
+        assert result.value == entry.value
+        assert result.depth == (entry.distance or 0)
+
+
+def test_without_memory_a_proof_is_right_where_it_ends(pursued):
+    """An exact search with repetitions as draws: what it proves is true, and it proves a lot."""
+    proven = 0
+    positions = list(reachable(pursuit.Position())[0].values())[::5]
+    for position in positions:
+        entry = pursued.entry(position)
+        result = solve(position, memory=1, nodes=20_000)
+        assert result.lower <= entry.value <= result.upper
+        proven += result.proven
+    assert proven > len(positions) // 4
+
+
+def test_points_that_loop_by_search():
+    base = in_memory(bargain.Position())
+    for position in reachable(bargain.Position())[0].values():
+        result = solve(position, memory=1, nodes=50_000)
+        assert result.lower <= base.entry(position).value <= result.upper
+
+
+def test_limits_of_a_proof_in_memory():
+    result = solve(load_game("dobutsu").start(), seconds=0.2)
+    assert not result.proven and result.reason == "time limit"
+    assert (result.lower, result.upper) == (-1, 1)
+    assert solve(chase.Position(), nodes=100).nodes <= 200

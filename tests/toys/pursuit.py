@@ -1,6 +1,6 @@
 """A mouse, a cat and cheese on a ring with chords: play goes round, turns repeat, layers end.
 
-Rules: the mouse and the cat step along the ring or a chord, by turns; the mouse also may stay, and
+Rules: the mouse and the cat step along the ring by turns; the mouse also takes chords or stays, and
 from the burrow (cell 0) it steps twice.  The mouse eats the cheese where it steps, and wins when
 all is eaten; the cat wins where it steps on the mouse.  The mouse must not step to the cat.
 Values: 1 a win of the mover, -1 a loss.
@@ -60,16 +60,17 @@ def cell(position, index):
 
 @compiled
 def moves(position, buffer, at):
-    origin = position.cat if position.turn_of == CAT else position.mouse
+    if position.turn_of == CAT:
+        buffer[at] = 0
+        buffer[at + 1] = 1
+        return at + 2
     for number in range(3):
-        target = STEPS[origin][number]
-        if target >= 0 and (position.turn_of == CAT or target != position.cat):
+        target = STEPS[position.mouse][number]
+        if target >= 0 and target != position.cat:
             buffer[at] = number
             at += 1
-    if position.turn_of != CAT:
-        buffer[at] = STAY
-        at += 1
-    return at
+    buffer[at] = STAY
+    return at + 1
 
 
 @compiled
@@ -115,7 +116,7 @@ def layer(position):
 @compiled
 def caught(position):
     """Return whether the cat can take the mouse."""
-    for number in range(3):
+    for number in range(2):
         if STEPS[position.cat][number] == position.mouse:
             return position.turn_of == CAT
     return False
@@ -158,11 +159,9 @@ def position_at(example, layer, index):
 def retreats(position, buffer, at):
     """Four times the turn before, plus the step that is taken back."""
     if position.turn_of == MOUSE:
-        for number in range(3):
-            if STEPS[position.cat][number] >= 0:
-                buffer[at] = 4 * CAT + number
-                at += 1
-        return at
+        buffer[at] = 4 * CAT
+        buffer[at + 1] = 4 * CAT + 1
+        return at + 2
     if (position.cheese >> Bits(position.mouse)) & Bits(1):
         return at  # the mouse would have eaten it
     for number in range(3):
