@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import numpy as np
+from numba import types
 
 from engine import legal_moves
+from engine.compiler.jit import Position, compiled, kernel
 from engine.contract.dispatch import declared
+from engine.contract.positions import coerce
 from engine.contract.verbs import (
     index,
     layer,
+    moves,
     outcome,
     play,
     position_at,
@@ -81,3 +87,62 @@ def assert_legally_reached(position: Any) -> None:
         assert layer(before) == entry[0]
         assert entry_at(before, entry_of(before)) is not None
         assert entry in map(entry_of, following(before))
+
+
+Numbers = Annotated[Any, types.int64[::1]]
+
+
+@kernel
+def count_faults(
+    example: Position, number: int, indices: Numbers, faults: Numbers, buffer: Numbers, room: int
+) -> int:
+    """Look at some indices of a layer; return how many of them have a position that goes on.
+
+    Faults are: moves to a higher layer; moves that no retreat takes back; retreats to positions
+    whose indices are not theirs; and retreats that no move takes back.
+    """
+    found = 0
+    for wanted in indices:
+        position = position_at(example, number, wanted)
+        if index(position) != wanted or layer(position) != number or outcome(position)[0]:
+            continue
+        found += 1
+        for at in range(moves(position, buffer, 0)):
+            child = play(position, buffer[at])
+            if index(child) >= 0 and not outcome(child)[0]:
+                faults[0] += layer(child) > number
+                if layer(child) == number:
+                    faults[1] += not comes_from(child, wanted, buffer, room)
+        for at in range(retreats(position, buffer, 0)):
+            before = retreat(position, buffer[at])
+            if index(before) >= 0 and not outcome(before)[0]:
+                faults[2] += index(position_at(example, number, index(before))) != index(before)
+                faults[3] += not leads_to(before, number, wanted, buffer, room)
+    return found
+
+
+@compiled
+def comes_from(position, wanted, buffer, start):
+    for at in range(start, retreats(position, buffer, start)):
+        if index(retreat(position, buffer[at])) == wanted:
+            return True
+    return False
+
+
+@compiled
+def leads_to(position, number, wanted, buffer, start):
+    for at in range(start, moves(position, buffer, start)):
+        child = play(position, buffer[at])
+        if index(child) == wanted and layer(child) == number:
+            return True
+    return False
+
+
+def assert_no_faults(example: Any, number: int, indices: Any) -> int:
+    """That compiled moves and retreats fit each other; return how many positions there were."""
+    count_faults.specialise(type(example))
+    faults, buffer = np.zeros(4, np.int64), np.zeros(2 * ROOM, np.int64)
+    indices = np.asarray(indices, np.int64)
+    found = count_faults(coerce(example), number, indices, faults, buffer, ROOM)
+    assert faults.tolist() == [0, 0, 0, 0]
+    return int(found)

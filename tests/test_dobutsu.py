@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Annotated, Any
 
 import numpy as np
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from numba import types
 from numbering import (
     assert_legally_reached,
+    assert_no_faults,
     assert_numbered,
     assert_taken_back,
     entry_at,
-    preceding,
+    following,
     sizes,
 )
 from positions import moves_by, random_positions, reached
 
 from engine import legal_moves, minimax
-from engine.compiler.jit import Position, jit_enabled, kernel
-from engine.contract.positions import coerce
+from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import (
     bounds,
     canonical,
@@ -34,14 +32,10 @@ from engine.contract.verbs import (
     noisy,
     outcome,
     play,
-    position_at,
-    retreat,
-    retreats,
     reversible,
 )
 from engine.kernels.scores import WIN
 from games.dobutsu import (
-    MAX_MOVES,
     move_text,
     parse_position,
     position_text,
@@ -183,6 +177,26 @@ def test_player_without_a_move_loses():
     assert outcome(in_hand) == (False, 0)
 
 
+@pytest.mark.slow
+@pytest.mark.long
+def test_positions_without_drops():
+    """Source: research/reproduction.md of github.com/brianhliou/dobutsu-shogi @9faa7f3.
+
+    Positions in which the mover wins at once are counted, and what follows from them is not.
+    """
+    found, left = {canonical(start("vanish"))[0]}, [start("vanish")]
+    while left:
+        position = left.pop()
+        children = [] if takes_lion(position) else following(position)
+        if children and len(children) == len(legal_moves(position)):
+            for child in children:
+                word = canonical(child)[0]
+                if word not in found:
+                    found.add(word)
+                    left.append(child)
+    assert len(found) == 797_658
+
+
 # Estimates and symmetry
 
 
@@ -261,36 +275,6 @@ def test_layers_of_men_that_vanish():
 
 
 @compiled_only
-def test_compiled_indices():
-    """The same of random indices as in plain Python."""
-    dice, cls = Random(5), type(start())
-    scan.specialise(cls)
-    numbers = np.array([dice.randrange(cls.LAYER_SIZES[0]) for _ in range(500)])
-    found, backwards = np.zeros(500, np.int64), np.zeros(500, np.int64)
-    scan(coerce(start()), numbers, found, backwards, np.zeros(MAX_MOVES, np.int64))
-    for number, other, before in zip(numbers, found, backwards, strict=True):
-        position = position_at(start(), 0, int(number))
-        assert other == index(position)
-        if other == number:
-            assert before == sum(map(index, preceding(position)))
-
-
-Numbers = Annotated[Any, types.int64[::1]]
-
-
-@kernel
-def scan(
-    position: Position, numbers: Numbers, found: Numbers, backwards: Numbers, buffer: Numbers
-) -> int:
-    """For each number the index of its position, and the sum of those of the positions before."""
-    for at in range(len(numbers)):
-        met = position_at(position, 0, numbers[at])
-        found[at] = index(met)
-        if found[at] != numbers[at]:
-            continue
-        end = retreats(met, buffer, 0)
-        for number in buffer[:end]:
-            before = retreat(met, number)
-            if index(before) >= 0 and not outcome(before)[0]:
-                backwards[at] += index(before)
-    return 0
+def test_compiled_moves_backwards():
+    indices = np.random.default_rng(1).integers(0, sizes(rules(True))[0], 30_000)
+    assert assert_no_faults(start(), 0, indices) > 10_000
