@@ -77,6 +77,7 @@ SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), f"{text} to move"),
     "chess": lambda text: (text.replace(" ", "  "), text.replace(" ", "\t")),
     "connect4": lambda text: (text.upper(),),
+    "draughts": lambda text: (text.lower(), f"{text}.", text.replace(",", " , ")),
     "kalah": lambda text: (text.upper(), f"{text} to move"),
     "othello": lambda text: (
         *(text.lower(), text.replace("X", "*"), text.replace("-", "."), f"{text} to move"),
@@ -90,7 +91,7 @@ SPELLINGS = {
 }
 """Other ways to write the text of a position."""
 
-SLASHES = set(game_names()) - {"chess", "uniform", "ur"}
+SLASHES = set(game_names()) - {"chess", "draughts", "uniform", "ur"}
 """The games whose rows may be on lines of their own."""
 
 DRAWINGS = ("breakthrough", "connect4", "kalah", "othello", "oware", "tictactoe")
@@ -98,6 +99,7 @@ DRAWINGS = ("breakthrough", "connect4", "kalah", "othello", "oware", "tictactoe"
 
 MOVE_SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), text[:2] + text[-2:]),
+    "draughts": lambda text: (text.upper(), text.replace("-", "x")),
     "othello": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.upper(),),
     "ur": lambda text: (text.upper(),),
@@ -301,6 +303,8 @@ def test_values_in_words(name, text, value, words):
         ("breakthrough", "6x5", "6x5", "Position6x5"),
         ("connect4", "7x6", "", "Position7x6"),
         ("connect4", "8x7", "8x7", "Position8x7"),
+        ("draughts", "8x8", "", "Position8x8"),
+        ("draughts", "4x4", "4x4", "Position4x4"),
         ("kalah", "6x4", "", "Position6x4"),
         ("kalah", "6x4,empty", "6x4,empty", "Position6x4__empty"),
         ("kalah", "4x3", "4x3", "Position4x3"),
@@ -401,6 +405,7 @@ def test_longest_games(name):
 
 SIDES = {
     "breakthrough": "second",
+    "draughts": "second",
     "kalah": "second",
     "othello": "white",
     "oware": "second",
