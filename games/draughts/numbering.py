@@ -5,7 +5,7 @@ Captures make the pieces fewer, and crowning the men, so both lead to layers bef
 symmetric positions but those with the players exchanged, which are the same to the mover.
 
 The number of a position is a mixed radix number.  Its digits are the ranks of sets of squares
-among all sets of as many of the squares that are free for them (combinatorial number system):
+among all sets of as many of the squares that are free for them (``engine.contract.subsets``):
 men come first, as they cannot stand everywhere, then kings on what is left.  So there are no
 holes, and as many numbers as other programs count positions, without a player to move: with the
 board turned each of these has black to move and white to move.
@@ -16,8 +16,9 @@ from __future__ import annotations
 import itertools
 import math
 
-from engine import Bits, compiled, lowest, lowest_index, popcount, without_lowest
+from engine import Bits, compiled, lowest_index, popcount, without_lowest
 from engine.contract.constants import Constant
+from engine.contract.subsets import binomial, rank_of, set_of_rank
 from engine.contract.verbs import NO_INDEX
 from games.draughts.generator import (
     DOWN_LEFT,
@@ -97,40 +98,14 @@ def men_number(position, men, their_men):
 @compiled
 def with_digit(number, pieces, free):
     """A number with a digit more: the rank of *pieces* among the sets of so many free squares."""
-    rank, row, left = 0, 0, pieces
-    while left:
-        row += 64
-        rank += CHOOSE[row + popcount(free & (lowest(left) - Bits(1)))]
-        left = without_lowest(left)
-    return number * CHOOSE[row + popcount(free)] + rank
+    return number * binomial(popcount(free), popcount(pieces)) + rank_of(pieces, free)
 
 
 @compiled
 def without_digit(number, squares, count):
     """A number without its last digit, and that: the rank of *count* of so many squares."""
-    sets = CHOOSE[64 * count + squares]
+    sets = binomial(squares, count)
     return number // sets, number % sets
-
-
-@compiled
-def set_of_rank(rank, count, free):
-    """The set of *count* free squares that has a rank."""
-    pieces = Bits(0)
-    for row in range(64 * count, 0, -64):
-        square = 0  # the last one with no more sets of squares below than the rank
-        for power in range(5, -1, -1):
-            further = square + (1 << power)
-            if CHOOSE[row + below(free, further)] <= rank:
-                square = further
-        pieces |= Bits(1) << Bits(square)
-        rank -= CHOOSE[row + below(free, square)]
-    return pieces
-
-
-@compiled
-def below(free, square):
-    """How many free squares there are below one."""
-    return popcount(free & ((Bits(1) << Bits(square)) - Bits(1)))
 
 
 @compiled
@@ -138,7 +113,7 @@ def placements(position, men, kings, their_men, their_kings):
     """How many positions there are with so many pieces of the mover and of the other."""
     free = position.SQUARES - men - their_men
     all_men = MEN_BEFORE[position.MEN + 56 * men + 8 * their_men + 7]
-    return all_men * CHOOSE[64 * kings + free] * CHOOSE[64 * their_kings + free - kings]
+    return all_men * binomial(free, kings) * binomial(free - kings, their_kings)
 
 
 @compiled
@@ -270,8 +245,3 @@ LAYER_CODES = Constant("draughts.layers", _layer_codes())
 MEN_BEFORE = Constant("draughts.men", [n for width in ROWS_OF_MEN for n in _men_before(width)])
 MEN_TABLES = {width: 7 * 7 * 8 * number for number, width in enumerate(ROWS_OF_MEN)}
 """Where the part of a board begins."""
-
-CHOOSE = Constant(
-    "draughts.choose", [math.comb(min(n, 36), k) for k in range(MOST + 1) for n in range(64)]
-)
-"""The sets of 0 to ``MOST`` of so many squares, 64 numbers for each size of a set."""
