@@ -78,6 +78,7 @@ SPELLINGS = {
     "chess": lambda text: (text.replace(" ", "  "), text.replace(" ", "\t")),
     "connect4": lambda text: (text.upper(),),
     "dobutsu": lambda text: (text.lower()[0] + text[1:], text.replace("/", " / ")),
+    "draughts": lambda text: (text.lower(), f"{text}.", text.replace(",", " , ")),
     "kalah": lambda text: (text.upper(), f"{text} to move"),
     "othello": lambda text: (
         *(text.lower(), text.replace("X", "*"), text.replace("-", "."), f"{text} to move"),
@@ -91,7 +92,7 @@ SPELLINGS = {
 }
 """Other ways to write the text of a position."""
 
-SLASHES = set(game_names()) - {"chess", "uniform", "ur"}
+SLASHES = set(game_names()) - {"chess", "draughts", "uniform", "ur"}
 """The games whose rows may be on lines of their own."""
 
 DRAWINGS = ("breakthrough", "connect4", "kalah", "othello", "oware", "tictactoe")
@@ -100,6 +101,7 @@ DRAWINGS = ("breakthrough", "connect4", "kalah", "othello", "oware", "tictactoe"
 MOVE_SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), text[:2] + text[-2:]),
     "dobutsu": lambda text: (text.upper(), text.lower(), text.replace("x", "")),
+    "draughts": lambda text: (text.upper(), text.replace("-", "x")),
     "othello": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.upper(),),
     "ur": lambda text: (text.upper(),),
@@ -306,6 +308,8 @@ def test_values_in_words(name, text, value, words):
         ("connect4", "8x7", "8x7", "Position8x7"),
         ("dobutsu", "drops", "", "Positiondrops"),
         ("dobutsu", "vanish", "vanish", "Positionvanish"),
+        ("draughts", "8x8", "", "Position8x8"),
+        ("draughts", "4x4", "4x4", "Position4x4"),
         ("kalah", "6x4", "", "Position6x4"),
         ("kalah", "6x4,empty", "6x4,empty", "Position6x4__empty"),
         ("kalah", "4x3", "4x3", "Position4x3"),
@@ -407,6 +411,7 @@ def test_longest_games(name):
 SIDES = {
     "breakthrough": "second",
     "dobutsu": "second",
+    "draughts": "second",
     "kalah": "second",
     "othello": "white",
     "oware": "second",

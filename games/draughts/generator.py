@@ -1,0 +1,224 @@
+"""Moves of draughts: steps, and the paths of jumps by which pieces capture.
+
+A step is a move of the number four times its first square plus its direction.  Captures are
+numbered from ``CAPTURES`` on, by their paths.  Only so many are possible, whatever stands on the
+board: 1436 on that of 8x8, 108 of them for men, as no piece can be taken twice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine import Bits, compiled, lowest, lowest_index, without_lowest
+from engine.contract.bits import bytes_reversed
+from engine.contract.constants import Constant
+
+__all__ = [
+    "CAPTURES",
+    "CHANGE",
+    "FIRST",
+    "GROUPS",
+    "NEXT",
+    "ROWS_OF_MEN",
+    "TAKEN",
+    "can_capture",
+    "capturers",
+    "down",
+    "empty_squares",
+    "end_of_step",
+    "opponents",
+    "rows_of",
+    "turned",
+    "up",
+    "write_captures",
+    "write_steps",
+]
+
+UP_RIGHT, UP_LEFT, DOWN_RIGHT, DOWN_LEFT = range(4)
+"""Directions; the opposite of one is 3 less it."""
+
+CAPTURES = 4 * 36
+"""The number of the first path of jumps; lower ones are steps."""
+
+ROWS_OF_MEN = {8: 3, 6: 2, 4: 1}
+"""The boards, and how many rows of men each player has at first."""
+
+
+def rows_of(width: int, *numbers: int) -> Bits:
+    """The squares of some rows of a board, counted from 0 at the mover."""
+    half = width // 2
+    return Bits(sum(((1 << half) - 1) << half * row + row // 2 for row in numbers))
+
+
+# What stands where
+
+
+@compiled
+def turned(position, squares):
+    """The squares as the other player sees them: the bits in the opposite order."""
+    odd = Bits(0x5555555555555555)
+    squares = ((squares >> Bits(1)) & odd) | ((squares & odd) << Bits(1))
+    odd = Bits(0x3333333333333333)
+    squares = ((squares >> Bits(2)) & odd) | ((squares & odd) << Bits(2))
+    odd = Bits(0x0F0F0F0F0F0F0F0F)
+    squares = ((squares >> Bits(4)) & odd) | ((squares & odd) << Bits(4))
+    return bytes_reversed(squares) >> Bits(63 - position.LAST)
+
+
+@compiled
+def opponents(position):
+    """All of the other's pieces as the mover sees them."""
+    return turned(position, position.their_men | position.their_kings)
+
+
+@compiled
+def empty_squares(position, theirs):
+    """The squares without a piece, of the mover's or of *theirs*."""
+    return position.BOARD & ~(position.men | position.kings | theirs)
+
+
+@compiled
+def up(position, squares):
+    """The squares that a step up from some squares leads to."""
+    return (squares << position.RIGHT) | (squares << position.LEFT)
+
+
+@compiled
+def down(position, squares):
+    return (squares >> position.RIGHT) | (squares >> position.LEFT)
+
+
+@compiled
+def capturers(position, theirs, empty):
+    """The mover's pieces that can capture one of *theirs*."""
+    right, left = position.RIGHT, position.LEFT
+    forward = (((empty >> right) & theirs) >> right) | (((empty >> left) & theirs) >> left)
+    backward = (((empty << right) & theirs) << right) | (((empty << left) & theirs) << left)
+    return ((position.men | position.kings) & forward) | (position.kings & backward)
+
+
+@compiled
+def can_capture(position):
+    theirs = opponents(position)
+    return capturers(position, theirs, empty_squares(position, theirs)) != Bits(0)
+
+
+# Steps
+
+
+@compiled
+def end_of_step(position, move):
+    """The square where a step ends."""
+    direction, right = move & 3, position.HALF
+    return (move >> 2) + (right + direction if direction < 2 else direction - 3 - right)
+
+
+@compiled
+def write_steps(position, pieces, empty, buffer, at):
+    """The steps of *pieces* of the mover to empty squares: up, and then down those of kings."""
+    right, left, kings = position.RIGHT, position.LEFT, position.kings & pieces
+    at = write(pieces & (empty >> right), UP_RIGHT, buffer, at)
+    at = write(pieces & (empty >> left), UP_LEFT, buffer, at)
+    if kings:
+        at = write(kings & (empty << left), DOWN_RIGHT, buffer, at)
+        at = write(kings & (empty << right), DOWN_LEFT, buffer, at)
+    return at
+
+
+@compiled
+def write(squares, direction, buffer, at):
+    while squares:
+        buffer[at] = 4 * lowest_index(squares) + direction
+        squares = without_lowest(squares)
+        at += 1
+    return at
+
+
+# Captures
+
+
+@compiled
+def write_captures(position, pieces, empty, buffer, at):
+    """The captures of *pieces* that can capture, all of them by complete paths."""
+    while pieces:
+        source = lowest(pieces)
+        pieces ^= source
+        group = position.GROUPS + lowest_index(source)
+        if position.kings & source:
+            group += position.LAST + 1
+        at = write_paths(position, source, group, empty | source, buffer, at)
+    return at
+
+
+@compiled
+def write_paths(position, source, group, empty, buffer, at):
+    """The complete paths of a group, of which there is one at least.
+
+    A path is followed by those that go on from its end.  Where it is not possible, they are
+    skipped; where it is and none of them is, it is complete.
+    """
+    theirs = position.their_men | position.their_kings
+    path, end = FIRST[group], FIRST[group + 1]
+    possible, after = 0, 0
+    while path < end:
+        to = CHANGE[path] ^ source
+        if to & ~empty or TAKEN[path] & ~theirs:
+            path = NEXT[path]
+            continue
+        if path >= after > 0:
+            buffer[at] = CAPTURES + possible
+            at += 1
+        possible, after = path, NEXT[path]
+        path += 1
+    buffer[at] = CAPTURES + possible
+    return at + 1
+
+
+def _paths() -> tuple[dict[int, int], list[list[int]]]:
+    """All paths of jumps on the boards, with nothing in their way.
+
+    They stand in groups: for each board those of a man on each square, then those of a king.
+    Within a group a path is followed by those that go on from its end (preorder).
+    """
+    groups: dict[int, int] = {}
+    change, taken, following, first = tables = [list[int]() for _ in range(4)]
+
+    def extend(board: int, source: int, end: int, victims: int, steps: tuple[int, ...]) -> None:
+        last = board.bit_length() - 1
+        for step in steps:
+            over, to = end + step, end + 2 * step
+            if min(over, to) < 0 or not board >> over & board >> to & ~(victims >> over) & 1:
+                continue
+            number, both = len(taken), victims | 1 << over
+            change.append(1 << source ^ 1 << to)
+            taken.append(sum(1 << last - n for n in range(last + 1) if both >> n & 1))
+            following.append(0)
+            extend(board, source, to, both, steps)
+            following[number] = len(taken)
+
+    for width in ROWS_OF_MEN:
+        groups[width] = len(first)
+        board, right = rows_of(width, *range(width)), width // 2
+        for steps in ((right, right + 1), (right, right + 1, -right - 1, -right)):
+            for square in range(board.bit_length()):
+                first.append(len(taken))
+                if board >> square & 1:
+                    extend(board, square, square, 0, steps)
+    first.append(len(taken))
+    return groups, tables
+
+
+GROUPS, _TABLES = _paths()
+"""The first group of each board."""
+
+CHANGE = Constant("draughts.change", np.array(_TABLES[0], np.uint64))
+"""The first and the last square of each path; none if it ends where it began."""
+
+TAKEN = Constant("draughts.taken", np.array(_TABLES[1], np.uint64))
+"""The pieces that a path takes, as their owner sees them."""
+
+NEXT = Constant("draughts.next", np.array(_TABLES[2], np.int16))
+"""The number of the next path that does not go on from the end of this one."""
+
+FIRST = Constant("draughts.first", np.array(_TABLES[3], np.int16))
+"""The first path of each group."""

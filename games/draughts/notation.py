@@ -1,0 +1,170 @@
+"""Texts of draughts: positions as FEN of portable draughts notation, and moves by squares."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from typing import Any
+
+from engine import Bits, PositionError, legal_moves, lowest_index, popcount, quoted
+from engine.contract.verbs import outcome
+from games.draughts.generator import (
+    CAPTURES,
+    CHANGE,
+    FIRST,
+    NEXT,
+    can_capture,
+    end_of_step,
+)
+
+__all__ = ["DRAWN", "EXAMPLE", "fen", "move_text", "mover", "parse_fen", "parse_move"]
+
+DRAWN = 80
+"""Plies without a capture or a move of a man after which a game is drawn."""
+
+MOST_PIECES = 12
+"""Of a player."""
+
+EXAMPLE = "B:W18,K22:B1,K9,12"
+
+
+def mover(position: Any) -> str:
+    return "white" if position.second else "black"
+
+
+def _number(position: Any, bit: int, white: bool) -> int:
+    """The usual number of a square, of which a player sees the bit."""
+    count = bit - bit // (position.WIDTH + 1)
+    return position.SQUARES - count if white else count + 1
+
+
+def _bit(position: Any, number: int, white: bool) -> int:
+    count = position.SQUARES - number if white else number - 1
+    return count + count // position.WIDTH
+
+
+def _numbers(position: Any, squares: int, white: bool) -> list[int]:
+    bits = (n for n in range(position.LAST + 1) if squares >> n & 1)
+    return [_number(position, bit, white) for bit in bits]
+
+
+# Positions
+
+
+def fen(position: Any) -> str:
+    """Return the FEN of a position, in which white stands before black."""
+    sides = [(position.men, position.kings), (position.their_men, position.their_kings)]
+    if not position.second:
+        sides.reverse()
+    fields = [mover(position)[0].upper()]
+    for letter, (men, kings) in zip("WB", sides, strict=True):
+        pieces = [(number, "") for number in _numbers(position, men, letter == "W")]
+        pieces += [(number, "K") for number in _numbers(position, kings, letter == "W")]
+        fields.append(letter + ",".join(f"{king}{number}" for number, king in sorted(pieces)))
+    return ":".join([*fields, f"H{position.quiet}"] if position.quiet else fields)
+
+
+def parse_fen(text: str, empty: Any) -> Any:
+    """Read a FEN; *empty* is any position of the class."""
+    fields = re.sub(r"\s", "", text).upper().removesuffix(".").split(":")
+    if fields[0] not in ("B", "W"):
+        raise PositionError(f"{quoted(text)} does not begin with who is to move, as in {EXAMPLE}")
+    given = {field[:1]: field for field in fields[1:]}
+    if len(given) < len(fields) - 1 or not {"B", "W"} <= given.keys() <= {"B", "W", "H"}:
+        raise PositionError(
+            f"{quoted(text)} does not have the pieces of white, W, and of black, B, once each, "
+            f"and perhaps the plies without progress, H, as in {EXAMPLE}"
+        )
+    pieces = _parse_pieces(given, empty)
+    squares = [number for _, number, _ in pieces]
+    twice = next((number for number in squares if squares.count(number) > 1), None)
+    if twice is not None:
+        raise PositionError(f"two pieces are on square {twice}")
+    words = {(side, king): Bits(0) for side in "BW" for king in (False, True)}
+    for side, number, king in pieces:
+        square = Bits(1 << _bit(empty, number, side == "W"))
+        if square & empty.LAST_ROW and not king:
+            raise PositionError(f"a man on square {number} has become a king: K{number}")
+        words[side, king] = Bits(words[side, king] | square)
+    for side, name in (("B", "black"), ("W", "white")):
+        count = popcount(words[side, False]) + popcount(words[side, True])
+        if count > MOST_PIECES:
+            raise PositionError(f"{name} has {count} pieces; a player has {MOST_PIECES} at most")
+        if not count and side != fields[0]:
+            raise PositionError(f"{name} has no pieces, so it is {name}'s turn")
+    mine, theirs = fields[0], "BW"[fields[0] == "B"]
+    men, kings = words[mine, False], words[mine, True]
+    their_men, their_kings = words[theirs, False], words[theirs, True]
+    quiet = _parse_quiet(given.get("H", "H0"))
+    return type(empty)(men, kings, their_men, their_kings, mine == "W", quiet)
+
+
+def _parse_pieces(given: dict[str, str], empty: Any) -> list[tuple[str, int, bool]]:
+    """The pieces of both: whose, the square, and whether it is a king.  ``1-4`` are four men."""
+    found = []
+    for side in "BW":
+        for text in filter(None, given[side][1:].split(",")):
+            match = re.fullmatch("(K?)([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
+            if not match:
+                raise PositionError(f"{quoted(text)} is not a piece; write its square, 12 or K12")
+            low, high = int(match[2]), int(match[3] or match[2])
+            if not 1 <= low <= high <= empty.SQUARES:
+                raise PositionError(f"{quoted(text)}: squares are 1..{empty.SQUARES}")
+            found += [(side, number, bool(match[1])) for number in range(low, high + 1)]
+    return found
+
+
+def _parse_quiet(text: str) -> int:
+    if not re.fullmatch("H[0-9]{1,9}", text) or int(text[1:]) > DRAWN:
+        raise PositionError(f"{quoted(text)} is not a number of plies, H0 to H{DRAWN}")
+    return int(text[1:])
+
+
+# Moves
+
+
+def _squares(position: Any, move: int) -> list[int]:
+    """The numbers of the squares where a move begins, of all where it jumps to, and of its end."""
+    if move < CAPTURES:
+        bits = [move >> 2, end_of_step(position, move)]
+    else:
+        path = move - CAPTURES
+        group = bisect.bisect_right(FIRST, path) - 1
+        source = (group - position.GROUPS) % (position.LAST + 1)
+        ways = (number for number in range(FIRST[group], path + 1) if NEXT[number] > path)
+        bits = [source, *(lowest_index(CHANGE[number] ^ 1 << source) for number in ways)]
+    return [_number(position, bit, position.second) for bit in bits]
+
+
+def move_text(position: Any, move: int) -> str:
+    squares = _squares(position, move)
+    if move < CAPTURES:
+        return "-".join(map(str, squares))
+    ways = [_squares(position, other) for other in legal_moves(position)]
+    same = [way for way in ways if (way[0], way[-1]) == (squares[0], squares[-1])]
+    return "x".join(map(str, squares if len(same) > 1 else (squares[0], squares[-1])))
+
+
+def parse_move(position: Any, text: str) -> int:
+    """Read a move, given by its first and last square or by all of them."""
+    if not re.fullmatch("[0-9]{1,9}([-xX:][0-9]{1,9})+", text):
+        raise PositionError(f"{quoted(text)} is not a move; write squares, as in 11-15 or 22x15")
+    squares = [int(number) for number in re.findall("[0-9]+", text)]
+    wrong = [number for number in squares if not 1 <= number <= position.SQUARES]
+    if wrong:
+        raise PositionError(f"{quoted(text)}: squares are 1..{position.SQUARES}, not {wrong[0]}")
+    if outcome(position)[0]:
+        raise PositionError(f"{quoted(text)} is played after the game is over")
+    ways = {move: _squares(position, move) for move in legal_moves(position)}
+    found = [move for move, way in ways.items() if squares in (way, [way[0], way[-1]])]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        some = " or ".join(move_text(position, move) for move in found[:4])
+        raise PositionError(f"{quoted(text)} is ambiguous: {some}")
+    player = mover(position)
+    if squares[0] not in _numbers(position, position.men | position.kings, position.second):
+        raise PositionError(f"{quoted(text)}: {player} has no piece on {squares[0]}")
+    must = " and has to capture" * can_capture(position)
+    some = ", ".join(move_text(position, move) for move in list(ways)[:8])
+    raise PositionError(f"{quoted(text)} is not a move that {player} can make{must}: {some}")
