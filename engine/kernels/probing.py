@@ -57,6 +57,7 @@ LOOKUP = np.dtype(
         ("conversion", np.int64),  # see engine.kernels.retrograde
         ("signs", np.int64),  # whether only win, draw and loss are kept
         ("through", np.int64),
+        ("irregular", np.int64),
         ("done", np.int64),  # indices
         ("compared", np.int64),  # positions
         ("wrong", np.int64),
@@ -136,7 +137,7 @@ def probe_value(
         return float(value)
     number = number_of(position, tables)
     if number < 0:
-        return backed_up_value(position, memory.layer, 0.0, tables, values, values, buffer, room)
+        return backed_up_value(position, memory, 0.0, tables, values, values, buffer, room, None, 0)
     at = layer_of(position)
     if tables[ENTRY * at + SYMBOLS] == 0 or number >= tables[ENTRY * at + SIZE]:
         return math.nan
@@ -254,7 +255,16 @@ def compare_values(
             found = float(value)
             if not over:
                 found = backed_up_value(
-                    position, memory.layer, 0.0, tables, values, values, buffer, room
+                    position,
+                    memory,
+                    0.0,
+                    tables,
+                    values,
+                    values,
+                    buffer,
+                    room,
+                    None,
+                    0,
                 )
             memory.compared += 1
             if not abs(found - values[number]) <= 2 * error_of(tables, memory.layer):

@@ -99,7 +99,9 @@ class LayerWork:
         if self.kind == CHANCES:
             whole = settings.tolerance or DIGITS * value_limit(space.cls)
             self._share = whole / (1.5 * len(space.sizes))
-            self.layer = ChanceLayer(space, number, directory, self.threads, self._share)
+            self.layer = ChanceLayer(
+                space, number, directory, self.threads, self._share, settings.memory
+            )
         elif self.kind == POINTS:
             self.layer = PointsLayer(space, number, directory, self.threads)
         else:

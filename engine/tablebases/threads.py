@@ -66,12 +66,26 @@ class LayerThreads:
         ``None`` among them is a buffer for two lists of moves, followed by where the second begins.
         :class:`StoppedError` if that was ended early.
         """
+        example = self.space.example
+        self._run(
+            kernel,
+            [
+                [example, memory.argument]
+                + [buffer if argument is None else argument for argument in arguments]
+                for memory, buffer in zip(self.memories, self._buffers, strict=True)
+            ],
+        )
+
+    def run_all(self, kernel: Kernel, *arguments: Any) -> None:
+        """Call a kernel that takes no position in all threads: *arguments* follow the memory."""
+        self._run(kernel, [[memory.argument, *arguments] for memory in self.memories])
+
+    def _run(self, kernel: Kernel, arguments: list[list[Any]]) -> None:
         go = kernel.specialise(self.space.cls)
-        tasks = []
-        for memory, buffer in zip(self.memories, self._buffers, strict=True):
-            given = [buffer if argument is None else argument for argument in arguments]
-            call = functools.partial(go, self.space.example, memory.argument, *given)
-            tasks.append(KernelCall(call, memory, self._clock))
+        tasks = [
+            KernelCall(functools.partial(go, *given), memory, self._clock)
+            for given, memory in zip(arguments, self.memories, strict=True)
+        ]
         reason = run(tasks, self._stops, look=self._look)
         if reason:
             raise StoppedError(reason)
