@@ -415,9 +415,9 @@ def test_search_is_a_package_and_can_be_called(first):
 {first}
 import types
 import engine
-from engine.search import running
+from engine.search import results
 print(isinstance(engine.search, types.ModuleType), callable(engine.search))
-print(engine.runtime.running is running)
+print(engine.search.results is results)
 """
     assert in_a_new_process(code) == ["True", "True", "True"]
     result = engine.search(LATE, depth=2, lines=2)

@@ -12,7 +12,7 @@ from engine.conformance import check
 from engine.contract import verbs
 from engine.contract.dispatch import VERBS
 
-GROUPS = ("core", "solver", "heuristics", "chance", "symmetry")
+GROUPS = ("core", "solver", "heuristics", "chance", "symmetry", "tablebase")
 
 
 def example(text, title):

@@ -13,7 +13,15 @@ import click
 from engine.batches.books import build_book
 from engine.cli.batch import LIMITS, WEAK, WORK
 from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
-from engine.cli.options import GAME, POSITION, json_option, option, out_option, plies_option
+from engine.cli.options import (
+    BEGIN,
+    GAME,
+    OWN_GAME,
+    POSITION,
+    json_option,
+    out_option,
+    plies_option,
+)
 from engine.cli.progress import progress_bar
 from engine.contract.dispatch import game_name, module_of
 from engine.contract.errors import CutnodeError
@@ -25,8 +33,6 @@ from engine.storage.files import check_file
 
 __all__ = ["book"]
 
-OWN_GAME = option("--game", "The game, if it is one in a file of yours.", metavar="GAME")
-
 
 @click.group()
 def book() -> None:
@@ -37,7 +43,7 @@ def book() -> None:
 @GAME
 @plies_option("All of N moves.", required=True)
 @out_option("The file of the book.", required=True)
-@click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
+@BEGIN
 @WEAK
 @LIMITS
 @WORK

@@ -31,7 +31,8 @@ A     a player: `random`, or settings separated by commas:
         strength=N      0..100: errs as a person does, the less the higher N is
         depth=N, nodes=N, seconds=S
                         the limits of an engine
-        evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME, table=MIB
+        evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME, table=MIB,
+        tablebase=FOLDER
                         as the options of `cutnode search`
 B     another, or the same.
 """

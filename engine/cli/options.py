@@ -20,11 +20,13 @@ from engine.runtime.threads import MOST_THREADS
 from engine.search.options import DRIVERS
 
 __all__ = [
+    "BEGIN",
     "DEPTH_IN",
     "EVALUATION",
     "EXACT",
     "FILE",
     "GAME",
+    "OWN_GAME",
     "POSITION",
     "SEARCHER",
     "TECHNIQUES",
@@ -37,6 +39,7 @@ __all__ = [
     "integer",
     "journal_option",
     "json_option",
+    "memory_option",
     "nodes_option",
     "option",
     "out_option",
@@ -46,7 +49,9 @@ __all__ = [
     "seconds_option",
     "seed_option",
     "table_option",
+    "tablebase_option",
     "threads_option",
+    "tolerance_option",
     "weak_option",
 ]
 
@@ -108,6 +113,17 @@ def games_option(help: str, default: int) -> Decorator:
     return integer("--games", help, default=default)
 
 
+OWN_GAME = option("--game", "The game, if it is one in a file of yours.", metavar="GAME")
+"""A file or folder names its game; one in a file of its own has to be loaded first."""
+
+BEGIN = click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
+
+
+def tolerance_option(help: str, **settings: Any) -> Decorator:
+    """How close expected values have to be, in games of chance."""
+    return positive("--tolerance", help, **{"metavar": "X", **settings})
+
+
 # How it is searched
 
 DEPTH_IN = choice(
@@ -155,6 +171,16 @@ def seconds_option(help: str = "At most S seconds.", **settings: Any) -> Decorat
 def threads_option(help: str, default: int | None = 1) -> Decorator:
     """The number of threads."""
     return integer("--threads", help, most=MOST_THREADS, default=default)
+
+
+def memory_option(help: str, default: int) -> Decorator:
+    """How much memory may be taken, in MiB."""
+    return integer("--memory-mb", help, default=default)
+
+
+def tablebase_option(help: str = "Answer from the tablebase in FOLDER.") -> Decorator:
+    """The folder of a tablebase."""
+    return option("--tablebase", help, metavar="FOLDER")
 
 
 def table_option(default: int) -> Decorator:

@@ -13,7 +13,13 @@ from random import SystemRandom
 import click
 
 from engine.cli.exit_codes import INTERRUPTED
-from engine.cli.options import POSITION, integer, seconds_option, seed_option
+from engine.cli.options import (
+    POSITION,
+    integer,
+    seconds_option,
+    seed_option,
+    tablebase_option,
+)
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
 from engine.playing.play import PERSON, Session, resume
@@ -79,6 +85,7 @@ class Terminal:
 @click.option("--second", "sides", flag_value="second", help="The engine moves first.")
 @click.option("--both", "sides", flag_value="both", help="Two people play.")
 @click.option("--watch", "sides", flag_value="watch", help="The engine plays against itself.")
+@tablebase_option("The engine and its hints know the tablebase in FOLDER.")
 @seed_option("The same game again, if you play the same.", None)
 @click.option("--thoughts", is_flag=True, help="Show the engine's value and line with its moves.")
 @click.option("--resume", "file", metavar="FILE", help="Go on with a game that was saved.")
@@ -89,6 +96,7 @@ def play(
     strength: int | None,
     seconds: float | None,
     sides: str | None,
+    tablebase: str | None,
     seed: int | None,
     thoughts: bool,
     file: str | None,
@@ -100,7 +108,7 @@ def play(
     """
     if file is not None:
         own: dict[str, object] = {"POSITION": position, "--level": level, "--strength": strength}
-        own |= {"--seconds": seconds, "--seed": seed, "a side": sides}
+        own |= {"--seconds": seconds, "--tablebase": tablebase, "--seed": seed, "a side": sides}
         surplus = [name for name, value in own.items() if value is not None]
         if surplus:
             raise CutnodeError(f"a resumed game has its own settings: leave {surplus[0]} out")
@@ -114,6 +122,8 @@ def play(
         loaded = load_game(game)
         skill = f"level={level or 'medium'}" if strength is None else f"strength={strength}"
         engine = skill if seconds is None else f"{skill},seconds={seconds:g}"
+        if tablebase is not None:
+            engine += f",tablebase={tablebase}"
         players = {
             "first": (PERSON, engine),
             "second": (engine, PERSON),
@@ -127,6 +137,7 @@ def play(
             players=players,
             seed=SystemRandom().getrandbits(24) if seed is None else seed,
             thoughts=thoughts,
+            tablebase=tablebase,
         )
     session.colours = sys.stdout.isatty()
     if not session.run(Terminal()):

@@ -20,6 +20,7 @@ from engine.cli.options import (
     seconds_option,
     seed_option,
     table_option,
+    tablebase_option,
     threads_option,
 )
 from engine.contract.messages import board
@@ -40,6 +41,7 @@ __all__ = ["search"]
 @seed_option("Choose among equal moves by N.", None)
 @threads_option("Search each position with N threads.")
 @table_option(64)
+@tablebase_option("Answer from the tablebase in FOLDER, and end lines where they come to it.")
 @click.option("--statistics", is_flag=True, help="Print what the search counted.")
 @click.option("--debug", is_flag=True, help="Check a game of chance while it is searched.")
 def search(
@@ -59,6 +61,7 @@ def search(
     seed: int | None,
     threads: int,
     table_mb: int,
+    tablebase: str | None,
     statistics: bool,
     debug: bool,
 ) -> None:
@@ -78,6 +81,7 @@ def search(
         driver=driver,
         depth_in=depth_in,
         debug=debug,
+        tablebase=tablebase,
     )
     width = max(len(text) for text, _ in entries)
     for text, start in entries:

@@ -17,24 +17,31 @@ import engine
 from engine.cli.exit_codes import EPILOG, INTERRUPTED, NOT_PROVEN
 from engine.cli.options import (
     integer,
+    memory_option,
     nodes_option,
     positions_of_game,
-    positive,
     seconds_option,
     table_option,
+    tablebase_option,
     threads_option,
+    tolerance_option,
     weak_option,
 )
 from engine.cli.progress import progress_bar
 from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError
 from engine.contract.messages import board
+from engine.search.loops import has_loops
 from engine.search.results import Result
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["solve"]
 
-WITHOUT_CHANCE = ("all_moves", "weak", "nodes", "threads", "table_mb", "cold")
+WITHOUT_CHANCE = (
+    *("all_moves", "weak", "nodes", "threads", "table_mb", "cold"),
+    *("tablebase", "memory_mb"),
+)
 WITH_CHANCE = ("positions", "tolerance")
 """Options of how a game without chance is solved, and one with chance."""
 
@@ -47,18 +54,15 @@ WITH_CHANCE = ("positions", "tolerance")
 @seconds_option("At most S seconds for a position.")
 @threads_option("Search with N threads: all on one position, or each with a part of a file.")
 @table_option(256)
+@tablebase_option()
+@memory_option("Where play can go round: solve at most so many MiB of positions in memory.", 512)
 @click.option("--cold", is_flag=True, help="Start each position of a file with an empty table.")
 @integer(
     "--positions",
     "With chance: keep at most N positions, some 200 bytes each.",
     default=10_000_000,
 )
-@positive(
-    "--tolerance",
-    "With chance: how close the bounds of a value have to be.",
-    metavar="X",
-    default=1e-9,
-)
+@tolerance_option("With chance: how close the bounds of a value have to be.", default=1e-9)
 def solve(
     entries: list[tuple[str, Any]],
     file: str | None,
@@ -68,6 +72,8 @@ def solve(
     cold: bool,
     positions: int,
     tolerance: float,
+    memory_mb: int,
+    tablebase: str | None,
     **search: Any,
 ) -> None:
     """Prove the value, a best move, and the line of best play.
@@ -91,12 +97,19 @@ def solve(
     started = time.perf_counter()
     results: Iterator[Result]
     if file is not None:
-        results = solve_file([entry for _, entry in entries], table, all_moves, cold, search)
+        known = Tablebase.of(tablebase, type(entries[0][1]))
+        one_by_one = all_moves or known is not None or has_loops(type(entries[0][1]))
+        if one_by_one:
+            search |= {"tablebase": known, "memory": memory_mb << 20}
+        results = solve_file(
+            [entry for _, entry in entries], table, all_moves, one_by_one, cold, search
+        )
     else:
         start = entries[0][1]
         if not as_json:
             click.echo(f"{board(start)}\n")
         scored = all_moves or (sys.stdout.isatty() and not as_json)
+        search |= {"tablebase": tablebase, "memory": memory_mb << 20}
         results = iter([(engine.analyse if scored else engine.solve)(start, table=table, **search)])
 
     width = max(len(text) for text, _ in entries)
@@ -171,10 +184,15 @@ def solve_by_iteration(
 
 
 def solve_file(
-    positions: list[Any], table: Table, all_moves: bool, cold: bool, search: dict[str, Any]
+    positions: list[Any],
+    table: Table,
+    all_moves: bool,
+    one_by_one: bool,
+    cold: bool,
+    search: dict[str, Any],
 ) -> Iterator[Result]:
     """Yield the results of many positions in order; stop early if interrupted."""
-    if not all_moves:
+    if not one_by_one:
         with progress_bar(len(positions)) as progress:
             batch = engine.solve_many(
                 positions, table=table, cold=cold, lines=True, progress=progress, **search
@@ -187,7 +205,8 @@ def solve_file(
         for done, position in enumerate(positions, 1):
             if cold:
                 table.forget()
-            result = engine.analyse(position, table=table, **search)
+            prove = engine.analyse if all_moves else engine.solve
+            result = prove(position, table=table, **search)
             progress(done)
             yield result
             if result.reason == "interrupted":

@@ -11,15 +11,17 @@ import click
 
 from engine.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from engine.cli.options import (
+    BEGIN,
     GAME,
+    OWN_GAME,
     POSITION,
     choice,
-    integer,
     json_option,
+    memory_option,
     option,
     out_option,
-    positive,
     threads_option,
+    tolerance_option,
 )
 from engine.cli.progress import progress_bar
 from engine.contract.dispatch import module_of
@@ -34,9 +36,6 @@ from engine.tablebases.tables import METRICS
 __all__ = ["tablebase"]
 
 FOLDER = click.argument("folder")
-OWN_GAME = option("--game", "The game, if it is one in a file of yours.", metavar="GAME")
-"""A folder names its game; one in a file has to be loaded first."""
-
 DISTANCES = "; ".join(f"{name}: {meaning}" for name, meaning in METRICS.items())
 
 
@@ -48,7 +47,7 @@ def tablebase() -> None:
 @tablebase.command()
 @GAME
 @out_option("The folder of the tablebase; one that is there is gone on with.", required=True)
-@click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
+@BEGIN
 @click.option(
     "--layer",
     "layers",
@@ -58,8 +57,8 @@ def tablebase() -> None:
 )
 @option("--through", "Solve all layers up to this one.", metavar="NAME")
 @choice("--metric", f"Distances: {DISTANCES}.", [*METRICS])
-@positive("--tolerance", "Of expected values, in games of chance.", metavar="X")
-@integer("--memory-mb", "At most N MiB for a layer that is solved.", default=DEFAULT_MEMORY >> 20)
+@tolerance_option("The error of expected values, in games of chance.")
+@memory_option("At most N MiB for a layer that is solved.", DEFAULT_MEMORY >> 20)
 @threads_option("Threads.  [default: one for each core]", default=None)
 @json_option("The numbers of `stats` as one JSON object.")
 def build(

@@ -21,7 +21,7 @@ from engine.contract.loading import Game, game_names, load_game
 from engine.contract.messages import board
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
-from engine.kernels.scores import is_decisive
+from engine.kernels.scores import is_decisive, win_distance
 from engine.playing.players import Choice, EnginePlayer, Player, make_player
 from engine.playing.record import Record
 from engine.search.api import solve
@@ -64,7 +64,7 @@ class Session:
 
     *name* is the name that the game was asked for by; *players* are the configurations of sides 0
     (to move in *start*) and 1, or :data:`PERSON`.  *thoughts* shows the engine's value and line
-    after its moves.
+    after its moves.  Hints know the folder of a *tablebase*.
     """
 
     def __init__(
@@ -76,12 +76,14 @@ class Session:
         players: tuple[str, str],
         seed: int = 0,
         thoughts: bool = False,
+        tablebase: str | None = None,
     ):
         self.game = game
         self.name = name
         self.record = Record(start, seed=seed)
         self.players = list(players)
         self.thoughts = thoughts
+        self._adviser = ADVISER if tablebase is None else f"{ADVISER},tablebase={tablebase}"
         self.colours = False
         """Whether boards have the colours of a terminal."""
         self.saved: tuple[str, dict[str, Any]] | None = None
@@ -143,6 +145,8 @@ class Session:
         if self.thoughts and choice.value is not None:
             value, line = _signed(choice.value), self._line(choice.pv)
             text += f"  (value {value} at depth {choice.depth}: {line})"
+        if choice.reason == "tablebase" and choice.value is not None:
+            text += f", and {self._certainty(choice.value)}"
         self.record.play(choice.move)
         view.show(text)
         return choice
@@ -237,13 +241,23 @@ class Session:
             self._made[configuration] = player
         return self._made[configuration]
 
-    def _advice(self) -> SearchResult:
+    def _advice(self, lines: int = 1) -> SearchResult:
         """Search the position as the engine that gives hints."""
         if self.record.ending():
             raise PositionError("the game is over")
-        adviser = self._player(ADVISER)
+        adviser = self._player(self._adviser)
         assert isinstance(adviser, EnginePlayer)
-        return adviser.search(self.record.position)
+        return adviser.search(self.record.position, lines=lines)
+
+    def _certainty(self, score: float) -> str:
+        """Return what a tablebase says of a move, of which this is the score for the mover."""
+        if not is_decisive(type(self.record.position)):
+            return f"the value is {_signed(score)}"
+        if score == 0:
+            return "it is a draw"
+        distance = win_distance(score) or 0
+        plies = "1 ply" if distance == 1 else f"{distance:g} plies"
+        return f"{'wins' if score > 0 else 'loses'} in {plies}"
 
     def _has_chance(self) -> bool:
         return defines(type(self.record.position), "chance")
@@ -263,9 +277,20 @@ class Session:
         return textwrap.fill(" ".join(texts), 78, break_long_words=False, break_on_hyphens=False)
 
     def hint(self, argument: str) -> str:
-        best = self._advice().best_move
+        advice = self._advice()
+        if advice.reason == "tablebase":
+            advice = self._advice(lines=len(legal_moves(self.record.position)))
+        best = advice.best_move
         assert best is not None
-        return f"try {self.game.notation.move_text(self.record.position, best)}"
+        named = {
+            line.move: self.game.notation.move_text(self.record.position, line.move)
+            for line in advice.lines
+        }
+        text = f"try {named[best]}"
+        if advice.reason == "tablebase":
+            known = (f"{named[line.move]}: {self._certainty(line.value)}" for line in advice.lines)
+            text = "\n".join([text, *known])
+        return text
 
     def eval(self, argument: str) -> str:
         result = self._advice()

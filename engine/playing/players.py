@@ -186,7 +186,10 @@ def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | No
 
 
 class LevelPlayer(EnginePlayer):
-    """A level of :data:`LEVELS`, perhaps with another limit of *seconds*."""
+    """A level of :data:`LEVELS`, perhaps with another limit of *seconds*.
+
+    In the positions of a *tablebase* it does not err.
+    """
 
     def __init__(
         self,
@@ -195,6 +198,7 @@ class LevelPlayer(EnginePlayer):
         *,
         seconds: float | None = None,
         table: Table | int = TABLE_MEGABYTES,
+        tablebase: str | None = None,
     ):
         if level not in LEVELS:
             raise CutnodeError(
@@ -209,6 +213,7 @@ class LevelPlayer(EnginePlayer):
             table=table,
             techniques=full_width(class_of(game)),
             evaluation=level_evaluation(class_of(game), self.level, Random("0 level")),
+            tablebase=tablebase,
         )
 
     def new_game(self, seed: int) -> None:
@@ -217,7 +222,11 @@ class LevelPlayer(EnginePlayer):
             cls, table = self.engine.cls, self.engine.table
             evaluation = level_evaluation(cls, self.level, Random(f"{seed} level"))
             self.engine = Searcher(
-                cls, table=table, techniques=full_width(cls), evaluation=evaluation
+                cls,
+                table=table,
+                techniques=full_width(cls),
+                evaluation=evaluation,
+                tablebase=self.engine.tablebase,
             )
 
 
@@ -319,7 +328,7 @@ def make_player(game: Any, text: str) -> Player:
     :class:`CutnodeError` says what is wrong.
     """
     settings = parse_configuration(text)
-    for name, others in (("random", ()), ("level", ("seconds", "table"))):
+    for name, others in (("random", ()), ("level", ("seconds", "table", "tablebase"))):
         surplus = sorted(settings.keys() - {name, *others})
         if name in settings and surplus:
             raise CutnodeError(f"{quoted(text)}: {name} does not go with {surplus[0]}")
@@ -380,6 +389,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "without": _names,
     "driver": str,
     "table": int,
+    "tablebase": str,
     "exact": bool,
     "random": bool,
 }
