@@ -7,12 +7,14 @@ from typing import Any
 import numba
 
 from engine import Bits, compiled, popcount
-from engine.compiler.jit import Evaluator, Position, kernel
-from engine.contract.verbs import INFINITE, moves, outcome, play
+from engine.compiler.jit import Evaluator, Numbers, Position, Words, kernel
+from engine.contract.positions import unpack, width
+from engine.contract.verbs import INFINITE, index, layer, moves, outcome, play
 from engine.kernels.evaluation import estimate
 from engine.kernels.reference import PlainMemory
 from engine.kernels.scores import final_score, limited
 from engine.kernels.table import begin, open_whole, probe, store
+from engine.kernels.tablebase import meaning_at
 from games.othello.discs import mobility
 
 
@@ -79,3 +81,13 @@ def look_up(table: Any, words: Any) -> int:
         if probe(table, Bits(word)) != Bits(0):
             hits += 1
     return hits
+
+
+@kernel
+def look_up_entries(example: Position, tables: Numbers, words: Words, count: int) -> int:
+    """Look packed positions up in a tablebase, and return the sum of their codes."""
+    total = 0
+    for at in range(count):
+        position = unpack(words, at * width(example), example)
+        total += meaning_at(tables, layer(position), index(position))
+    return total

@@ -15,6 +15,7 @@ from test_service import running
 from engine.service.settings import Settings
 
 PAGE = Path(__file__).parent.parent / "engine" / "docs" / "embedding.md"
+TABLEBASES = PAGE.with_name("tablebases.md")
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.M | re.S))
 
 
@@ -56,3 +57,8 @@ def test_links_lead_to_sections() -> None:
     links = re.findall(r"\]\(#(.*?)\)", text)
     assert len(links) > 5
     assert set(links) <= anchors
+
+
+def test_the_page_about_tablebases_runs() -> None:
+    failures, examples = doctest.testfile(str(TABLEBASES), module_relative=False)
+    assert (failures, examples > 10) == (0, True)

@@ -19,6 +19,7 @@ from engine.contract.verbs import (
     chance,
     index,
     layer,
+    moves_again,
     outcome,
     play,
     position_at,
@@ -92,6 +93,8 @@ def layers_never_grow(position: Any, sample: Sample) -> Iterator[str]:
             if layer(child) > layer(position):
                 yield f"is {layer(position)}, but a move leads to layer {layer(child)}"
             continue
+        if _wins_at_once(child):
+            continue
         for grandchild in children(child):
             if outcome(grandchild)[0]:
                 continue
@@ -125,6 +128,16 @@ def retreats_are_the_moves_that_led_here(position: Any, sample: Sample) -> Itera
         found = {_place(retreat(child, number)) for number in written(retreats, child)}
         if place not in found:
             yield f"after move {move}, no retreat leads back here"
+
+
+def _wins_at_once(position: Any) -> bool:
+    """Return whether a move ends the game as a win of its mover."""
+    for move in [] if chance(position) else legal_moves(position):
+        child = play(position, move)
+        over, value = outcome(child)
+        if over and (value if moves_again(position, child) else -value) > 0:
+            return True
+    return False
 
 
 def _place(position: Any) -> tuple[int, int] | None:

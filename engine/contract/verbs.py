@@ -765,7 +765,8 @@ def index(position: Any) -> int:
     :func:`position_at` and ``LAYER_SIZES``.  Equivalent positions have the same index.  It is
     ``NO_INDEX`` (-1) of positions whose value is left to the next ply: after the dice are thrown,
     say, or where a king can be taken.  Each of *their* moves and chances has to lead to a position
-    with an index, or to one where the game is over.
+    with an index, or to one where the game is over; or a move wins at once, which is listed before
+    those that do not.
 
     In games of chance that can go round, values are found in fewer sweeps if play mostly leads to
     smaller indices.  Default: positions have none, and those that can be reached are enumerated.

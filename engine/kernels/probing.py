@@ -81,20 +81,18 @@ def probe_code(
     codes: Codes,
     room: int,
 ) -> int:
-    """Return the code of any position; faults are those of :mod:`engine.kernels.retrograde`.
-
-    *codes* are empty.
-    """
+    """Return the code of any position, ``ABSENT`` if the tables do not say it; *codes* are empty."""
     over, value = outcome(position)
     if over:
         return 1 if value > 0 else -1 if value < 0 else 0
     number = number_of(position, tables)
     if number < 0:
-        return backed_up(position, memory, tables, codes, -1, buffer, room, False)
+        memory.fault = 0
+        code = backed_up(position, memory, tables, codes, -1, buffer, room, False)
+        return ABSENT if memory.fault != 0 else code
     at = layer_of(position)
     if tables[ENTRY * at + SYMBOLS] == 0 or number >= tables[ENTRY * at + SIZE]:
-        memory.fault, memory.fault_layer = 1, at
-        return 0
+        return ABSENT
     return meaning_at(tables, at, number)
 
 
@@ -107,18 +105,18 @@ def probe_points(
     codes: Codes,
     room: int,
 ) -> int:
-    """Return the value of any position in points."""
+    """Return the value of any position in points, ``ABSENT`` if the tables do not say it."""
     over, value = outcome(position)
     if over:
         return value
     number = number_of(position, tables)
     if number < 0:
+        memory.fault = 0
         left = backed_up_points(position, memory, tables, codes, buffer, room)
-        return left + banked(position)
+        return ABSENT if memory.fault != 0 else left + banked(position)
     at = layer_of(position)
     if tables[ENTRY * at + SYMBOLS] == 0 or number >= tables[ENTRY * at + SIZE]:
-        memory.fault, memory.fault_layer = 1, at
-        return 0
+        return ABSENT
     return banked(position) + meaning_at(tables, at, number)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.compiler.jit import compiled
-from engine.contract.dispatch import defines, derived, game_constant, module_of
+from engine.contract.dispatch import declared, defines, derived, game_constant
 from engine.contract.verbs import NO_INDEX, index, layer
 from engine.kernels.layer_points import banked
 from engine.kernels.scores import final_score
@@ -42,10 +42,10 @@ def tablebase_fields(cls: Any) -> list[Any]:
     """Return the fields of a search's memory that lead to a tablebase, if a game has indices."""
     if not defines(cls, "index"):
         return []
-    sizes = getattr(cls, "LAYER_SIZES", getattr(module_of(cls), "LAYER_SIZES", ()))
+    layers = len(declared(cls, "LAYER_SIZES"))
     return [
         ("tablebase", np.int64),  # of what kind it is
-        ("tables", np.int64, (max(len(sizes), 1) * ENTRY,)),  # see engine.kernels.tablebase
+        ("tables", np.int64, (layers * ENTRY,)),  # see engine.kernels.tablebase
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.compiler.memory import Memory
-from engine.contract.dispatch import defines, game_constant, game_name, is_plain, module_of
+from engine.contract.dispatch import declared, defines, game_constant, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.positions import coerce, words_each
 from engine.contract.text import quoted
@@ -93,7 +93,7 @@ def indexed(example: Any) -> Space:
     cls: Any = type(example)
     name = game_name(cls)
     missing = [verb for verb in ("position_at",) if not defines(cls, verb)]
-    sizes = getattr(cls, "LAYER_SIZES", getattr(module_of(cls), "LAYER_SIZES", None))
+    sizes = declared(cls, "LAYER_SIZES")
     if sizes is None:
         missing.append("LAYER_SIZES")
     if missing:
@@ -104,7 +104,7 @@ def indexed(example: Any) -> Space:
         sizes = np.zeros((0, 0))
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0 or sizes.min() < 0:
         raise GameError(f"LAYER_SIZES of {name} is a tuple of numbers of indices, one a layer")
-    names = getattr(cls, "LAYER_NAMES", getattr(module_of(cls), "LAYER_NAMES", None))
+    names = declared(cls, "LAYER_NAMES")
     if names is None:
         names = [str(number) for number in range(len(sizes))]
     if len(names) != len(sizes) or len(set(names)) != len(names):

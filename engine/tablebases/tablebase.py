@@ -19,6 +19,7 @@ from engine.contract.positions import coerce, words_each
 from engine.contract.text import quoted
 from engine.contract.verbs import chance, chance_outcome, moves_again, outcome, play
 from engine.kernels.probing import (
+    ABSENT,
     LOOKUP,
     compare_codes,
     compare_points,
@@ -141,11 +142,10 @@ class Tablebase:
         self.require(type(position))
         memory, buffer, codes = self._room()
         tables, room = self.directory.numbers, self.space.room
-        found = self._go(coerce(position), memory.argument, tables, buffer, codes, room)
+        found = self._go(coerce(position), memory, tables, buffer, codes, room)
         if self.kind == CHANCES:
             return Entry(float(found), None) if found == found else None
-        if memory["fault"]:
-            memory["fault"] = 0
+        if found == ABSENT:
             return None
         if self.kind == POINTS:
             return Entry(int(found), None)
@@ -155,15 +155,16 @@ class Tablebase:
         value = (code > 0) - (code < 0)
         return Entry(value, abs(code) - 1 if value and self.metric != "wdl" else None)
 
-    def _room(self) -> tuple[Memory, Any, Any]:
+    def _room(self) -> tuple[Any, Any, Any]:
         """The memory of the calling thread."""
         if not hasattr(self._local, "room"):
             memory = Memory(self.cls, LOOKUP)
             memory["layer"] = NOWHERE
             memory["conversion"] = 0
             kind = np.float64 if self.kind == CHANCES else code_type(self.cls)
-            self._local.room = memory, self.space.buffer(), np.zeros(0, kind)
-        room: tuple[Memory, Any, Any] = self._local.room
+            self._local.room = memory.argument, self.space.buffer(), np.zeros(0, kind)
+            self._local.memory = memory
+        room: tuple[Any, Any, Any] = self._local.room
         return room
 
     def moves(self, position: Any) -> dict[int, Entry]:

@@ -402,7 +402,8 @@ def skip(position):
 
 @compiled
 def position_at(example, layer, index):
-    return with_sums(ending_at(example, layer, index))
+    found = ending_at(example, layer, index)
+    return found if found.castling else with_sums(found)  # of no position: men may share a square
 
 
 @compiled

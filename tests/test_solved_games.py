@@ -1,0 +1,128 @@
+"""Tablebases of whole games and endings against what is published."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from data import FOLDER, rows
+
+from engine import load_game, solve
+from engine.compiler.jit import jit_enabled
+from engine.contract.positions import coerce
+from engine.tablebases.solving import LayerWork, Settings, solve_layers
+from engine.tablebases.spaces import indexed
+from engine.tablebases.tablebase import Tablebase
+from engine.tablebases.tables import Directory
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not jit_enabled(), reason="many positions"),
+]
+
+
+def solved(name, *layers):
+    """The layers of a game with these names, and all that they lead to."""
+    space = indexed(coerce(load_game(name).start()))
+    directory, settings = Directory(len(space.sizes)), Settings(threads=2)
+    wanted = [space.number_of(layer) for layer in layers] or range(len(space.sizes))
+    solve_layers(
+        space,
+        directory,
+        wanted,
+        lambda number: LayerWork(space, number, directory, settings).solve(),
+    )
+    return Tablebase(space, directory, metric="dtm", name=name)
+
+
+ENDINGS = Counter[tuple[str, str]]()
+"""Positions that are won, drawn and lost in each ending, whoever is to move."""
+
+for ending, _, *numbers in rows(FOLDER / "chess_endings.txt"):
+    for result, number in zip(("wins", "draws", "losses"), numbers, strict=True):
+        ENDINGS[ending, result] += int(number)
+
+MATES = [(text, int(plies)) for text, plies in rows(FOLDER / "chess_mates.txt")]
+
+
+def assert_as_published(base, *names):
+    layers = {layer["layer"]: layer for layer in base.layers()}
+    for name in names:
+        for result in ("wins", "draws", "losses"):
+            assert layers[name][result] == ENDINGS[name, result], (name, result)
+    return layers
+
+
+def signed(entry):
+    return int(entry.value) * (entry.distance or 0)
+
+
+def mates_in(base):
+    """The published positions that a tablebase has, and how often it agrees."""
+    chess = load_game("chess")
+    known = [(base.entry(chess.parse(text)), plies) for text, plies in MATES]
+    return [(signed(entry), plies) for entry, plies in known if entry is not None]
+
+
+def test_chess_with_three_men():
+    base = solved("chess", "KQvK", "KRvK", "KPvK")
+    layers = assert_as_published(base, "KQvK", "KRvK", "KPvK")
+    assert (layers["KQvK"]["longest"], layers["KRvK"]["longest"]) == (20, 32)
+    found = mates_in(base)
+    assert len(found) == 2 and all(ours == plies for ours, plies in found)
+    assert base.verify(threads=2).wrong == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "names, longest",
+    [
+        (("KBNvK",), 66),
+        (("KQvKR",), 70),
+        (("KRvKN",), 80),
+        (("KQRvK", "KBBvK", "KNNvK"), None),
+    ],
+)
+def test_chess_with_four_men(names, longest):
+    """Mates in 33, 35 and 40 moves are the longest of their endings."""
+    base = solved("chess", *names)
+    twice = {"KBBvK", "KNNvK", "KQQvK", "KRRvK"}  # men of a kind told apart in what is published
+    layers = assert_as_published(base, *(set(names) - twice))
+    if longest is not None:
+        assert layers[names[0]]["longest"] == longest
+    found = mates_in(base)
+    assert found and all(ours == plies for ours, plies in found)
+    assert base.verify(threads=2).wrong == 0
+
+
+def test_solve_needs_no_tablebase_for_a_few_men():
+    chess = load_game("chess")
+    result = solve(chess.parse("8/8/8/8/8/2k5/1R6/K7 w - - 0 1"))
+    assert (result.value, result.depth) == (1, 31)
+    drawn = solve(chess.parse("8/8/8/8/8/2k5/8/K6B w - - 0 1"))
+    assert (drawn.value, drawn.pv) == (0, ())
+
+
+def test_draughts_with_four_kings():
+    base = solved("draughts", "2k-2k", "2m-1k")
+    layers = {layer["layer"]: layer for layer in base.layers()}
+    assert layers["2k-2k"]["positions"] == 215_760
+    assert base.verify(threads=2).wrong == 0
+
+
+@pytest.mark.long
+def test_dobutsu_without_captured_men():
+    base = solved("dobutsu:vanish")
+    assert base.entry(load_game("dobutsu:vanish").start()).value == 0
+    assert base.verify(threads=2).wrong == 0
+
+
+@pytest.mark.long
+def test_dobutsu():
+    """All of it: six minutes of a processor and a gigabyte."""
+    dobutsu = load_game("dobutsu")
+    base = solved("dobutsu")
+    assert base.stats()["longest"] == 173
+    assert signed(base.entry(dobutsu.start())) == -78
+    for text, plies in rows(FOLDER / "dobutsu_values.txt"):
+        assert signed(base.entry(dobutsu.parse(text))) == int(plies)
