@@ -81,7 +81,7 @@ def probe_code(
     codes: Codes,
     room: int,
 ) -> int:
-    """Return the code of any position, ``ABSENT`` if the tables do not say it; *codes* are empty."""
+    """Return the code of a position, ``ABSENT`` if the tables do not say it; *codes* are empty."""
     over, value = outcome(position)
     if over:
         return 1 if value > 0 else -1 if value < 0 else 0
