@@ -35,7 +35,7 @@ Moves are written ``d2``, ``d2-d3`` and, with what is taken, ``d2-d3xa7``.  A bo
 by row, with who is to move and, unless there are none, the men that white and black have in hand::
 
     .../.../.../....../.../.../... white 9 9
-    w../.../.../b...../.../w../.b. black
+    w../.../.../b....w/.../b../.bw black
 
 Encoding: a bit for each point (``games/morris/board.py``), for the men of the mover and of the
 other.  A move is the point where it ends, 32 times the point where it begins, and 1024 times the
@@ -459,7 +459,7 @@ def caption(position: Men) -> str:
     return f"{mover(position)} to move{left}"
 
 
-def position_text(position: Men) -> str:
+def position_text(position: Any) -> str:
     white, black = hands(position)
     board = position.CELLS.text(contents_of(position), mover(position))
     return f"{board} {white} {black}" if white + black else board
