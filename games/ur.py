@@ -51,18 +51,30 @@ wait: ``hand-4``, ``9-12``, ``14-home``; and ``pass``.
 Encoding: a word for each player, seen by the mover.  Bit n is a piece on square n of the own
 route, and the number that waits is counted from bit 20 on: a word of 0 has all pieces home.
 Bits shift by the roll.  A move is the square it starts from, 0 for pieces that wait.
+
+In a tablebase are the positions before a roll.  A layer has those in which one player has *a*
+pieces left to bring home, and the other *b*.  They are ranked by how many pieces of the mover, and
+of the other, are on shared squares; then by which squares these are, the mover's and the other's
+together being a number in base 3; then by the mover's own squares and the other's, as sets of them
+are counted from the smallest up.  The index counts ranks from the last down, so that play mostly
+leads to smaller ones.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from math import comb
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from engine import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
 from engine.contract.cells import Points
+from engine.contract.constants import Constant
 from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
+from engine.contract.verbs import NO_INDEX
 
 VALUE_LIMIT = 100
 MAX_MOVES = 8
@@ -210,6 +222,135 @@ def canonical(position):
     return word_of(position), 0
 
 
+# The tablebase: positions before a roll, by the pieces that are left to bring home
+
+
+def _shared_patterns() -> tuple[Any, ...]:
+    """Number the ways to put pieces of two players on the shared squares.
+
+    A pattern is a number in base 3 with a digit for each square: 1 a piece of the mover, 2 one of
+    the other.  Return the digits of the sets of squares, the rank of each pattern among those with
+    as many pieces of both, the patterns in this order (the mover's squares, and from bit 12 on the
+    other's), and where those with *m* and *n* pieces begin, at ``13 * m + n``.
+    """
+    sets = np.arange(1 << MOST_SHARED)
+    digits = sum((sets >> square & 1) * 3**square for square in range(MOST_SHARED))
+    patterns = np.zeros(1, np.uint32)
+    for square in range(MOST_SHARED):
+        own, other = np.uint32(1 << square), np.uint32(1 << square + MOST_SHARED)
+        patterns = np.concatenate((patterns, patterns | own, patterns | other))
+    low = patterns & np.uint32((1 << MOST_SHARED) - 1)
+    counts = np.bitwise_count(low) * 13 + np.bitwise_count(patterns ^ low)
+    order = np.argsort(counts, kind="stable")
+    firsts = np.searchsorted(counts[order], np.arange(13 * 13))
+    ranks = np.empty(len(patterns), np.int32)
+    ranks[order] = np.arange(len(patterns)) - firsts[counts[order]]
+    return digits.astype(np.int32), ranks, patterns[order], firsts.astype(np.int32)
+
+
+MOST_SHARED = 12
+"""Squares of Masters and Blitz.  The eight of Finkel are the lowest digits, and come first."""
+
+_TABLES = _shared_patterns()
+DIGITS, PATTERN_RANKS, PATTERNS, PATTERN_FIRSTS = (
+    Constant(f"ur.{name}", table)
+    for name, table in zip(("digits", "ranks", "patterns", "firsts"), _TABLES, strict=True)
+)
+
+
+@compiled
+def pieces_left(position, word):
+    """The pieces of a player that are not home."""
+    return popcount(word & position.ROUTE) + (0 + (word >> Bits(20)))
+
+
+@compiled
+def own_squares(position, word):
+    """The squares of a player that nobody else comes to, side by side."""
+    last = Bits(0) if position.CROSSED else (word >> Bits(9)) & Bits(48)
+    return (word >> Bits(1)) & Bits(15) | last
+
+
+@compiled
+def shared_squares(position, word, other):
+    """The shared squares with pieces of a player, side by side; the *other*'s as the mover's."""
+    squares = (word & position.SHARED) >> Bits(5)
+    if position.CROSSED and other:
+        middle = squares & Bits(0x7F)
+        for square in range(7, 12):
+            middle |= ((squares >> Bits(18 - square)) & Bits(1)) << Bits(square)
+        return middle
+    return squares
+
+
+@compiled
+def layer(position):
+    """Layers by the pieces left: 1-1, 2-1, 2-2, 3-1, ..."""
+    mine, theirs = pieces_left(position, position.mine), pieces_left(position, position.theirs)
+    most, least = max(mine, theirs), min(mine, theirs)
+    return most * (most - 1) // 2 + least - 1
+
+
+@compiled
+def index(position):
+    if position.roll != NOT_ROLLED:
+        return NO_INDEX
+    mine, theirs = pieces_left(position, position.mine), pieces_left(position, position.theirs)
+    squares = shared_squares(position, position.mine, False)
+    others = shared_squares(position, position.theirs, True)
+    count, other_count = popcount(squares), popcount(others)
+    pattern = PATTERN_RANKS[DIGITS[squares] + 2 * DIGITS[others]]
+    ways = position.WAYS[mine - count]
+    other_ways = position.WAYS[theirs - other_count]
+    rank = position.FIRSTS[((mine * 8 + theirs) * 8 + count) * 8 + other_count]
+    rank += pattern * ways * other_ways
+    rank += position.SET_RANKS[own_squares(position, position.mine)] * other_ways
+    rank += position.SET_RANKS[own_squares(position, position.theirs)]
+    return position.LAST[mine * 8 + theirs] - rank
+
+
+@compiled
+def position_at(example, layer, index):
+    most = 1
+    while most * (most + 1) // 2 <= layer:
+        most += 1
+    least = layer + 1 - most * (most - 1) // 2
+    mine, theirs = most, least
+    if index > example.LAST[mine * 8 + theirs]:
+        mine, theirs = least, most
+    rank = example.LAST[mine * 8 + theirs] - index
+    at = (mine * 8 + theirs) * 64
+    count = mine
+    while example.FIRSTS[at + count * 8] > rank:
+        count -= 1
+    other_count = theirs
+    while example.FIRSTS[at + count * 8 + other_count] > rank:
+        other_count -= 1
+    rank -= example.FIRSTS[at + count * 8 + other_count]
+    ways = example.WAYS[mine - count]
+    other_ways = example.WAYS[theirs - other_count]
+    pattern = PATTERNS[PATTERN_FIRSTS[13 * count + other_count] + rank // (ways * other_ways)]
+    rank %= ways * other_ways
+    low = Bits((1 << MOST_SHARED) - 1)
+    squares = own_word(example, rank // other_ways, Bits(pattern) & low, mine, False)
+    others = own_word(example, rank % other_ways, Bits(pattern) >> Bits(MOST_SHARED), theirs, True)
+    return example._replace(mine=squares, theirs=others, roll=NOT_ROLLED, second=False)
+
+
+@compiled
+def own_word(example, own, shared, left, other):
+    """The word of a player with *left* pieces, some on own squares and some on *shared* ones."""
+    squares = Bits(example.SETS[own])
+    word = (squares & Bits(15)) << Bits(1) | (squares & Bits(48)) << Bits(9)
+    if example.CROSSED and other:
+        word |= (shared & Bits(0x7F)) << Bits(5)
+        for square in range(7, 12):
+            word |= ((shared >> Bits(square)) & Bits(1)) << Bits(23 - square)
+    else:
+        word |= shared << Bits(5)
+    return word | Bits(left - popcount(word)) << Bits(20)
+
+
 # What helps a search that has to stop before the end of the game
 
 
@@ -285,6 +426,43 @@ def route(finkel: bool, dark: bool) -> tuple[int, ...]:
     return tuple(mirrored[cell] for cell in cells) if dark else cells
 
 
+def _ranks(own: int, shared: int, pieces: int) -> dict[str, Any]:
+    """The constants of the tablebase: *own* and *shared* squares, and pieces of each player.
+
+    ``SETS``: the sets of own squares, the smallest first, and ``SET_RANKS`` their ranks.
+    ``WAYS[n]``: how many have at most *n* squares.  ``FIRSTS[((a * 8 + b) * 8 + m) * 8 + n]``: the
+    rank from which on, of *a* and *b* pieces left, *m* and *n* are on shared squares.
+    ``LAST[a * 8 + b]``: the index of rank 0.
+    """
+    sets = np.array(sorted(range(1 << own), key=lambda word: (word.bit_count(), word)), np.uint64)
+    ways = [sum(comb(own, size) for size in range(most + 1)) for most in range(8)]
+    firsts, last = np.full((8, 8, 8, 8), 1 << 40), np.full((8, 8), -1)
+    sizes, names = [], []
+    for a in range(1, pieces + 1):
+        for b in range(1, a + 1):
+            size = 0
+            for mine, theirs in dict.fromkeys(((a, b), (b, a))):
+                rank = 0
+                for m in range(mine + 1):
+                    for n in range(theirs + 1):
+                        firsts[mine, theirs, m, n] = rank
+                        patterns = comb(shared, m) * comb(max(shared - m, 0), n)
+                        rank += patterns * ways[mine - m] * ways[theirs - n]
+                size += rank
+                last[mine, theirs] = size - 1
+            sizes.append(size)
+            names.append(f"{a}-{b}")
+    return {
+        "SETS": sets,
+        "SET_RANKS": np.argsort(sets),
+        "WAYS": tuple(ways),
+        "FIRSTS": firsts.reshape(-1),
+        "LAST": last.reshape(-1),
+        "LAYER_SIZES": tuple(sizes),
+        "LAYER_NAMES": tuple(names),
+    }
+
+
 @variants(Pieces, usual="finkel", read=_settings)
 def ruleset(name: str, pieces: int, *options: str) -> dict[str, Any]:
     """The constants of rules, with a number of pieces and options."""
@@ -313,6 +491,7 @@ def ruleset(name: str, pieces: int, *options: str) -> dict[str, Any]:
         "ROLLS": len(odds),
         "ODDS": odds,
         "VARIANT": ",".join((name + dashed, *options)),
+        **_ranks(6 if finkel else 4, 8 if finkel else 12, pieces),
     }
 
 

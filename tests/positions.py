@@ -23,6 +23,7 @@ VARIANTS = {
     "breakthrough": ("", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5"),
     "chess": ("",),
     "connect4": ("", "5x4", "4x5", "8x7", "9x6", "10x5", "3x7"),
+    "dobutsu": ("", "vanish"),
     "draughts": ("", "6x6", "4x4"),
     "kalah": ("", "6x4,empty", "4x3", "3x2,empty", "1x1", "2x6", "7x18", "1x127,empty", "6x6"),
     "morris": ("", "nine-5", "lasker", "morabaraba", "six", "six-4,flying", "three"),

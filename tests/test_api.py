@@ -37,6 +37,7 @@ from engine import (
 )
 from engine.batches import search_many
 from engine.compiler.jit import jit_enabled
+from engine.runtime.threads import SHARED_WORKERS
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
@@ -46,7 +47,6 @@ from engine.search.options import (
     SearchOptions,
 )
 from engine.search.solving import table_for
-from engine.search.threads import SHARED_WORKERS
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -417,7 +417,7 @@ import types
 import engine
 from engine.search import running
 print(isinstance(engine.search, types.ModuleType), callable(engine.search))
-print(engine.search.running is running)
+print(engine.runtime.running is running)
 """
     assert in_a_new_process(code) == ["True", "True", "True"]
     result = engine.search(LATE, depth=2, lines=2)

@@ -26,8 +26,8 @@ from engine.cli.batch import batch
 from engine.compiler.jit import jit_enabled
 from engine.contract.positions import Packed, as_words
 from engine.contract.verbs import canonical, play
+from engine.runtime.running import Limits
 from engine.search.proving import ProofSettings
-from engine.search.running import Limits
 from engine.search.spans import Spans, proof_workers
 from engine.storage.files import lock
 

@@ -77,6 +77,7 @@ SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), f"{text} to move"),
     "chess": lambda text: (text.replace(" ", "  "), text.replace(" ", "\t")),
     "connect4": lambda text: (text.upper(),),
+    "dobutsu": lambda text: (text.lower()[0] + text[1:], text.replace("/", " / ")),
     "draughts": lambda text: (text.lower(), f"{text}.", text.replace(",", " , ")),
     "kalah": lambda text: (text.upper(), f"{text} to move"),
     "othello": lambda text: (
@@ -100,6 +101,7 @@ DRAWINGS = ("breakthrough", "connect4", "kalah", "othello", "oware", "tictactoe"
 
 MOVE_SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), text[:2] + text[-2:]),
+    "dobutsu": lambda text: (text.upper(), text.lower(), text.replace("x", "")),
     "draughts": lambda text: (text.upper(), text.replace("-", "x")),
     "morris": lambda text: (text.upper(), text.replace("-", "")),
     "othello": lambda text: (text.upper(),),
@@ -152,6 +154,7 @@ def test_positions_are_read_from_their_moves(name):
         ("connect4:10x5", "10,1,10", ("10 1 10", "10 1, 10")),
         ("kalah", "3 6 1 1", ("3611", "3,6,1,1", " 3\t6 , 11 ")),
         ("oware", "3 1 1", ("311", "3,1,1", " 3\t1 , 1 ")),
+        ("dobutsu", "b3xb2 b1xb2 C*b3", ("b3b2b1b2c*b3", "B3xB2,b1xb2, C*b3")),
         ("othello", "f5d6c3", ("F5D6C3", "f5 d6 c3", "f5,D6, c3", " f5\nd6\tc3 ")),
         ("othello", "f5d6c3", ("f5d6c3 ; a comment",)),
         ("skirmish", "b1-b2 build fire end", ("b1-b2, build fire, end",)),
@@ -305,6 +308,8 @@ def test_values_in_words(name, text, value, words):
         ("breakthrough", "6x5", "6x5", "Position6x5"),
         ("connect4", "7x6", "", "Position7x6"),
         ("connect4", "8x7", "8x7", "Position8x7"),
+        ("dobutsu", "drops", "", "Positiondrops"),
+        ("dobutsu", "vanish", "vanish", "Positionvanish"),
         ("draughts", "8x8", "", "Position8x8"),
         ("draughts", "4x4", "4x4", "Position4x4"),
         ("kalah", "6x4", "", "Position6x4"),
@@ -410,6 +415,7 @@ def test_longest_games(name):
 
 SIDES = {
     "breakthrough": "second",
+    "dobutsu": "second",
     "draughts": "second",
     "kalah": "second",
     "morris": "second",

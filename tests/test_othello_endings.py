@@ -22,7 +22,7 @@ from engine import (
 )
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import INFINITE, bounds, endgame, outcome, play
-from engine.search.running import Limits
+from engine.runtime.running import Limits
 from engine.search.scouting import scouting
 from games.othello import move_text, parse_position, start
 from games.othello.discs import empties

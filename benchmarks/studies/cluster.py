@@ -27,8 +27,8 @@ from engine.cluster.tasks import IN_FLIGHT, Tasks
 from engine.cluster.top import Top
 from engine.cluster.worker import GameOnWorker, SentGame, answer
 from engine.contract.positions import Packed
+from engine.runtime.running import Limits
 from engine.search.proving import ProofSettings, ProofTask
-from engine.search.running import Limits
 
 POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
 PLIES = (2, 4, 6, 8, 10)

@@ -23,7 +23,7 @@ from engine.contract.stop import MOVES
 from engine.contract.verbs import INFINITE, MOVES_ROOM, NO_MOVE, canonical, canonical_move
 from engine.kernels.expansion import unfold
 from engine.search.options import class_of, require_keywords
-from engine.search.solving import require_solvable
+from engine.search.solving import require_batches
 from engine.storage.books import Book
 
 __all__ = ["build_book"]
@@ -73,7 +73,7 @@ def build_book(
     if require_integer(plies, "a number of plies") < 0:
         raise CutnodeError(f"a book has 0 plies or more, not {plies}")
     cls = class_of(game)
-    require_solvable(cls)
+    require_batches(cls)
     first = coerce(game.start() if start is None else start)
     if type(first) is not cls:
         raise GameError(f"a book of {game_name(cls)} does not begin at {first!r}")

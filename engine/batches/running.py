@@ -24,10 +24,10 @@ from engine.contract.messages import position_text
 from engine.contract.positions import Packed, class_of_all, coerce
 from engine.contract.stop import PLIES
 from engine.contract.verbs import NO_MOVE
+from engine.runtime.running import Limits
 from engine.search.options import LimitKeywords, thread_count
 from engine.search.proving import ProofSettings
-from engine.search.running import Limits
-from engine.search.solving import lines_too_long, require_solvable
+from engine.search.solving import lines_too_long, require_batches
 from engine.search.spans import ProofWorker, Spans, SpanWorker, proof_workers, work_through
 from engine.storage.arrays import identity
 from engine.storage.tables import Table
@@ -283,7 +283,7 @@ def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, 
 def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
     """Return the workers that solve positions, and the settings on which their rows depend."""
     positions, options, limits, kept = plan.positions, plan.options, plan.limits, plan.kept
-    require_solvable(type(positions.example))
+    require_batches(type(positions.example))
     weak, line = bool(options.get("weak")), int(bool(options.get("moves", True)))
 
     def keep(first: int, found: tuple[Any, Any]) -> None:

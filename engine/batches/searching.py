@@ -28,6 +28,7 @@ from engine.kernels.batch_search import CONTROL, FOUND, search_batch
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import Evaluation
 from engine.kernels.optionality import Optionality
+from engine.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
 from engine.search.options import (
     LimitKeywords,
     SearcherKeywords,
@@ -36,7 +37,6 @@ from engine.search.options import (
     require_limit,
     thread_count,
 )
-from engine.search.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 

@@ -16,8 +16,8 @@ from engine.cli.inputs import read_positions
 from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.kernels.optionality import PRESETS
+from engine.runtime.threads import MOST_THREADS
 from engine.search.options import DRIVERS
-from engine.search.threads import MOST_THREADS
 
 __all__ = [
     "DEPTH_IN",

@@ -22,11 +22,11 @@ from engine.contract.messages import position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.clock import Clock
+from engine.runtime.running import Limits, is_stopped
 from engine.search.api import solve
 from engine.search.results import Result, TableUse
-from engine.search.running import Limits, is_stopped
 from engine.search.scouting import scouting
-from engine.search.solving import require_solvable
+from engine.search.solving import require_batches
 from engine.storage.arrays import identity
 from engine.storage.tables import Table
 
@@ -126,7 +126,7 @@ def solve_split(
     from engine.cluster.worker import GameOnWorker, SentGame, answer
 
     cls: Any = type(position)
-    require_solvable(cls)
+    require_batches(cls)
     if is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
     if require_integer(plies, "the plies of a split") < 1:

@@ -12,7 +12,7 @@ from engine.batches.running import Job, run_batch
 from engine.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
 from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import GameError
-from engine.search.running import is_stopped
+from engine.runtime.running import is_stopped
 
 __all__ = ["search_many", "solve_many"]
 

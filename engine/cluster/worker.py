@@ -31,8 +31,8 @@ from engine.contract.messages import contract_violation
 from engine.contract.positions import Packed, words_each
 from engine.contract.stop import PLIES
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED
+from engine.runtime.running import Limits, run
 from engine.search.proving import ProofSettings, ProofTask, solver_memory
-from engine.search.running import Limits, run
 from engine.search.scouting import scouting
 from engine.storage.arrays import rules_digest
 from engine.storage.tables import Table

@@ -17,6 +17,7 @@ from random import Random
 
 from engine.conformance.compiled import COMPILED, SEARCHES
 from engine.conformance.findings import Finding, raised
+from engine.conformance.numbering import NUMBERING
 from engine.conformance.rules import RULES
 from engine.conformance.sample import Sample
 from engine.conformance.symmetry import SYMMETRY
@@ -33,6 +34,8 @@ __all__ = ["check"]
 TOGETHER = (
     *(("chance", "chance_outcome"), ("chance_outcome", "chance")),
     ("original_move", "canonical_move"),
+    *(("index", "position_at"), ("position_at", "index")),
+    *(("retreats", "retreat"), ("retreats", "index")),
 )
 """Verbs that mean nothing without another."""
 
@@ -49,7 +52,7 @@ def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -
     sample = Sample(game, Random(seed))
     for number in range(games):
         sample.play_game(reluctant=number % 2 == 1)
-    sample.ask([*RULES, *TEXTS, *TURNS, *VALUES, *SYMMETRY])
+    sample.ask([*RULES, *TEXTS, *TURNS, *VALUES, *SYMMETRY, *NUMBERING])
     if compile and not sample.found() and not runs_plainly(game.module):
         sample.ask(COMPILED)
     if compile and not sample.found():

@@ -29,6 +29,7 @@ __all__ = [
     "as_bits",
     "as_float",
     "bytes_reversed",
+    "fetch_add",
     "high_product",
     "lowest",
     "lowest_index",
@@ -112,6 +113,16 @@ def high_product(a: int, b: int) -> int:
 
 def prefetch(array: Any, index: int) -> None:
     """Ask the processor to bring ``array[index]`` near; never fails, changes nothing."""
+
+
+def fetch_add(numbers: Any, index: int, number: int) -> int:
+    """Add to an element of an array of 64-bit integers, and return what it was, as one step.
+
+    Compiled, threads that do so at once lose nothing.
+    """
+    before = int(numbers[index])
+    numbers[index] = before + number
+    return before
 
 
 def mix(word: int) -> int:
@@ -198,6 +209,15 @@ def _prefetch(typing: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
+@intrinsic
+def _fetch_add(typing: Any, numbers: Any, index: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(numbers)(context, builder, args[0]).data
+        return builder.atomic_rmw("add", builder.gep(data, [args[1]]), args[2], "monotonic")
+
+    return types.int64(numbers, types.intp, types.int64), generate
+
+
 def _of_word(function: Callable[..., Any], compiled: Callable[..., Any]) -> None:
     """Let compiled code call a function of a word as an intrinsic."""
     in_compiled_code(function)(lambda word: lambda word: compiled(np.uint64(word)))
@@ -232,6 +252,11 @@ def _compiled_product(a: Any, b: Any) -> Any:
 @in_compiled_code(high_product)
 def _compiled_high_product(a: Any, b: Any) -> Any:
     return lambda a, b: _high_product(np.uint64(a), np.uint64(b))
+
+
+@in_compiled_code(fetch_add)
+def _compiled_fetch_add(numbers: Any, index: Any, number: Any) -> Any:
+    return lambda numbers, index, number: _fetch_add(numbers, index, number)
 
 
 @in_compiled_code(prefetch)

@@ -23,6 +23,7 @@ from numba.extending import intrinsic, overload_attribute
 
 from engine.contract import named_tuples as named_tuples  # what compiled code can do with them
 from engine.contract.bits import WORD, Bits
+from engine.contract.constants import Constant
 from engine.contract.dispatch import is_plain
 from engine.contract.errors import GameError, PositionError
 from engine.contract.native import in_compiled_code
@@ -76,8 +77,10 @@ def field_kinds(cls: Any) -> tuple[Any, ...]:
 def position_type(cls: Any) -> types.Type:
     """The compiled type of a position class, from its annotations."""
     fields = _fields(cls)
-    for name in constants_of(cls):
+    for name, value in constants_of(cls).items():
         _make_readable(name)
+        if isinstance(value, np.ndarray):
+            _array(cls, name)  # code that is loaded from the cache needs it
     return types.BaseTuple.from_types([_SCALARS[kind] for kind in fields.values()], cls)
 
 
@@ -105,8 +108,17 @@ def _make_readable(name: str) -> None:
         if name in position.fields:
             index = position.fields.index(name)
             return lambda position: position[index]
-        constant = getattr(position.instance_class, name)
+        cls = position.instance_class
+        constant = getattr(cls, name)
+        if isinstance(constant, np.ndarray):
+            constant = _array(cls, name)
         return lambda position: constant
+
+
+@functools.cache
+def _array(cls: type, name: str) -> Constant:
+    """An array that is a constant of a position class, as compiled code reads it."""
+    return Constant(f"{cls.__module__}.{cls.__qualname__}.{name}", getattr(cls, name))
 
 
 def coerce(position: Any) -> Any:

@@ -66,6 +66,7 @@ from engine.kernels.table import (
     probe,
     upper_of,
 )
+from engine.kernels.tablebase_scores import tablebase_fields, tablebase_score
 from engine.kernels.techniques import TECHNIQUES
 
 __all__ = [
@@ -164,6 +165,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
             ("lowest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
             ("highest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
         ]
+    fields += tablebase_fields(cls)
     return np.dtype(fields, align=True)
 
 
@@ -295,7 +297,7 @@ def count_leaf(ply, search):
 
 @compiled
 def end_of_line(position, ply, steps, search):
-    """Return whether the game or a draw ends the line here, and the score if so."""
+    """Return whether the game, a draw or a tablebase ends the line here, and the score if so."""
     over, value = outcome(position)
     if over:
         count_leaf(ply, search)
@@ -304,7 +306,10 @@ def end_of_line(position, ply, steps, search):
         count_leaf(ply, search)
         search.repetitions += 1
         return True, 0
-    return False, 0
+    known, score = tablebase_score(position, ply, search)
+    if known:
+        count_leaf(ply, search)
+    return known, score
 
 
 @compiled
@@ -434,6 +439,9 @@ def leaf_score(position, evaluation, ply, steps, search):
     if is_draw(position, ply, steps, search):
         search.repetitions += 1
         return 0
+    known, score = tablebase_score(position, ply, search)
+    if known:
+        return score
     # From here on the score depends on an estimate, and so may that of all nodes above.
     search.estimates += 1
     return limited(estimate(evaluation, position), search.win)

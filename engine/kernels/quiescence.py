@@ -42,6 +42,7 @@ from engine.kernels.parameters import GAIN_WEIGHT, ORDER_WEIGHT
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import final_score, limited
 from engine.kernels.table import entry_cutoff, is_proven, store_depth
+from engine.kernels.tablebase_scores import tablebase_score
 
 __all__ = ["quiet_node"]
 
@@ -89,6 +90,10 @@ def quiet_node(
     if ply > 0 and drawn(position):
         search.leaves += 1
         return 0
+    known, value = tablebase_score(position, ply, search)
+    if known:
+        search.leaves += 1
+        return value
 
     # Step 2. Look the position up.  Only games with gains are worth it: in others a quiet search
     # is over after a few nodes.

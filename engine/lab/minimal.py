@@ -46,8 +46,8 @@ from engine.lab.searches import (
     require_score,
 )
 from engine.lab.study import Column, Study
+from engine.runtime.running import watch
 from engine.search.api import alphabeta
-from engine.search.running import watch
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 

@@ -22,9 +22,9 @@ from engine.kernels.optionality import PRESETS, Optionality
 from engine.kernels.parameters import MOST_DEPTH, PARITY
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
+from engine.runtime.running import Limits
 from engine.search.options import class_of
 from engine.search.results import Line, SearchResult
-from engine.search.running import Limits
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 

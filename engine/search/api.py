@@ -8,6 +8,7 @@ early; what is proven by then is returned.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, Unpack
@@ -30,15 +31,17 @@ from engine.kernels.optionality import Optionality
 from engine.kernels.reference import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.kernels.scores import WIN, is_decisive
 from engine.kernels.solver import result_dtype
+from engine.runtime.running import KernelCall, Limits, run, watch
+from engine.runtime.threads import SHARED_WORKERS, Workers
+from engine.search.game_solver import GameSolver
 from engine.search.options import ProofKeywords, ProofOptions, thread_count
 from engine.search.proving import ProofSettings
 from engine.search.results import Batch, PlainResult, Result
-from engine.search.running import KernelCall, Limits, run, watch
-from engine.search.solving import Solver, proof_result, require_solvable, table_for
+from engine.search.solving import proof_result, require_batches, table_for
 from engine.search.spans import Spans, proof_workers, work_through
-from engine.search.threads import SHARED_WORKERS, Workers
 from engine.storage.books import Book
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
 
@@ -55,6 +58,8 @@ class SolveKeywords(ProofKeywords, total=False):
     table: Table | None
     threads: int
     book: Book | None
+    tablebase: Tablebase | str | os.PathLike[str] | None
+    memory: int | None
 
 
 def solve(position: Any, **options: Unpack[SolveKeywords]) -> Result:
@@ -65,6 +70,10 @@ def solve(position: Any, **options: Unpack[SolveKeywords]) -> Result:
     :class:`Table` it builds on what earlier searches with that table stored, and no other may use
     it meanwhile.  *nodes* and *seconds* limit the search, and another thread can end it by setting
     the event *stop*.  A *book* is put into the table first.
+
+    A position that is in a *tablebase* is answered from it.  Where play can go round, the positions
+    that can be reached are solved in *memory*, so many bytes, by default 512 MiB; if they do not
+    fit, repetitions on the line of play are draws: see :mod:`engine.search.loops`.
     """
     return _prove("solve", position, **options)
 
@@ -84,11 +93,16 @@ def _prove(
     table: Table | None = None,
     threads: int = 1,
     book: Book | None = None,
+    tablebase: Tablebase | str | os.PathLike[str] | None = None,
+    memory: int | None = None,
     **options: Unpack[ProofKeywords],
 ) -> Result:
     chosen = ProofOptions.of(kind, options)
+    known = Tablebase.of(tablebase, type(position))
     with table_for(table) as table:
-        solver = Solver(type(position), table, threads, book=book)
+        solver = GameSolver(
+            type(position), table, threads, book=book, tablebase=known, memory=memory
+        )
         prove = solver.solve if kind == "solve" else solver.analyse
         return prove(position, weak=chosen.weak, limits=chosen.limits)
 
@@ -116,7 +130,7 @@ def solve_many(
     if not positions:
         raise CutnodeError("there are no positions to solve")
     cls = class_of_all(positions)
-    require_solvable(cls)
+    require_batches(cls)
     threads = min(thread_count(threads, cls), len(positions))
     rows = records(len(positions), result_dtype(cls))
     spent = np.zeros(len(positions))

@@ -17,8 +17,8 @@ from engine.kernels.clock import Clock
 from engine.kernels.node import COUNTERS
 from engine.kernels.parameters import INLINE_NODES
 from engine.kernels.table import ENTRY_WORDS
+from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from engine.search.compiled_search import CompiledSearch
-from engine.search.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 
 __all__ = ["LimitedCalls"]
 

@@ -22,11 +22,14 @@ from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.profiles import MARGINS, NUMBERS, profile_of
 from engine.kernels.scores import WIN, final_score, is_decisive, limited
 from engine.kernels.search import search_root
+from engine.kernels.tablebase_scores import NO_DISTANCE, POINTS, TO_THE_END
 from engine.kernels.techniques import TECHNIQUES, choose
+from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.history import drawing_words
 from engine.search.options import DRIVERS, SearcherOptions
-from engine.search.threads import SHARED_WORKERS, Workers
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
+from engine.tablebases.tables import DISTANCES
 
 __all__ = ["CompiledSearch"]
 
@@ -58,7 +61,8 @@ class CompiledSearch:
             raise GameError(f"{game_name(cls)} has no chance: debug has nothing to watch")
         self.evaluation = evaluation_of(cls, options.evaluation)
         self.techniques = choose(cls, options.techniques, exact=options.exact)
-        self.options = replace(options, techniques=self.techniques)
+        self.tablebase = Tablebase.of(options.tablebase, cls)
+        self.options = replace(options, techniques=self.techniques, tablebase=self.tablebase)
         self.exact = not self.techniques - choose(cls, None, exact=True)
         if self.has_chance:
             self.exact = options.exact or "table" not in self.techniques
@@ -101,17 +105,28 @@ class CompiledSearch:
         for name in NUMBERS:
             words[name][0] = getattr(profile, name)
         words["lmr_reductions"][:] = reductions(profile.reduction_base, profile.reduction_divisor)
+        if self.tablebase is not None and "tables" in words:
+            words["tables"][:] = self.tablebase.directory.numbers
+            words["tablebase"][0] = self._kind_of_tablebase(self.tablebase)
         if self.has_chance:
             words["debug"][0] = self.debug
             words["value_limit"][0] = value_limit(self.cls)
             words["most"][0] = self.win or value_limit(self.cls)
 
+    def _kind_of_tablebase(self, base: Tablebase) -> int:
+        """Return how scores are made of what a tablebase says."""
+        if base.kind != DISTANCES:
+            return POINTS
+        return TO_THE_END if base.metric == "dtm" else NO_DISTANCE
+
     def _purpose(self) -> int:
         """Return a part of the keys of the table: scores of different meaning must not mix."""
         selective = () if self.exact else sorted(TECHNIQUES[name].key for name in self.techniques)
         symmetry = "symmetry" in self.techniques
-        meaning = (self.evaluation.meaning, self.step, self.turns, symmetry, selective)
-        name = f"{game_name(self.cls)} {meaning}"
+        meaning = [self.evaluation.meaning, self.step, self.turns, symmetry, selective]
+        if self.tablebase is not None:
+            meaning.append(self.tablebase.name)
+        name = f"{game_name(self.cls)} {tuple(meaning)}"
         return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
 
     def clone(self) -> CompiledSearch:

@@ -21,12 +21,12 @@ from engine.kernels.aspiration import aspiration_window, iteration_depths, widen
 from engine.kernels.clock import Clock
 from engine.kernels.node import COUNTERS
 from engine.kernels.parameters import ASPIRATION_DEPTH, MOST_DEPTH, SHORT_NODES
+from engine.runtime.running import Limits
 from engine.search.calls import LimitedCalls
 from engine.search.compiled_search import CompiledSearch
 from engine.search.helper_threads import HelperThreads
 from engine.search.lines import completed
 from engine.search.results import Iteration, Line, SearchResult
-from engine.search.running import Limits
 from engine.search.statistics import Statistics
 
 __all__ = ["Deepening", "HelperTask"]

@@ -19,7 +19,9 @@ from engine.contract.errors import CutnodeError, GameError
 from engine.kernels.clock import Clock
 from engine.kernels.node import search_dtype
 from engine.kernels.solver import search_dtype as solver_dtype
+from engine.runtime.threads import Workers, interrupts
 from engine.search.api import perft
+from engine.search.game_solver import GameSolver
 from engine.search.handles import Handle, Progress, Stop
 from engine.search.options import (
     ProofKeywords,
@@ -32,8 +34,7 @@ from engine.search.options import (
 )
 from engine.search.results import Iteration, Result, SearchResult
 from engine.search.searcher import Searcher
-from engine.search.solving import Solver, require_solvable
-from engine.search.threads import Workers, interrupts
+from engine.search.solving import require_solvable
 from engine.storage.tables import Table
 
 __all__ = ["Engine"]
@@ -51,7 +52,7 @@ class Engine:
     MiB.  *threads* work together on one position by what each finds in the table (without
     the technique ``table`` only one searches), and have equal shares of limits of nodes.  The rest
     is as for :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book*
-    helps these, too.
+    and a *tablebase* help these, too.
 
     One search at a time: a call while another is under way is refused with a
     :class:`CutnodeError`, also if it is by another engine with the same :class:`Table`.  A process
@@ -81,7 +82,7 @@ class Engine:
         self.techniques = searcher.techniques
         self.exact = searcher.exact
         self.megabytes = self.room(cls, table=searcher.table, threads=threads)
-        self._solver: Solver | None = None
+        self._solver: GameSolver | None = None
         self._busy = threading.Lock()
         self._lock = threading.Lock()
         self._spare = Stop()
@@ -275,11 +276,16 @@ class Engine:
             raise CutnodeError("this engine is closed")
         return self._searcher
 
-    def _ready_solver(self) -> Solver:
+    def _ready_solver(self) -> GameSolver:
         if self._solver is None:
             searcher = self._opened()
-            self._solver = Solver(
-                self.cls, searcher.table, self.threads, self._workers, searcher.book
+            self._solver = GameSolver(
+                self.cls,
+                searcher.table,
+                self.threads,
+                self._workers,
+                book=searcher.book,
+                tablebase=searcher.tablebase,
             )
         return self._solver
 

@@ -21,10 +21,10 @@ from engine.contract.stop import MOVES, NODES, RUNNING
 from engine.contract.verbs import NO_MOVE, outcome, play
 from engine.kernels.clock import Clock
 from engine.kernels.mate import MOST_MOVES, mating_dtype, mating_root
+from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from engine.search.history import drawing_words
 from engine.search.options import LimitKeywords, chosen_moves, class_of
 from engine.search.proofs import Answer, ForcedWin, Proof
-from engine.search.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from engine.storage.tables import Table, holding
 
 __all__ = ["Prover", "prove_win"]

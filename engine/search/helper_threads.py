@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.kernels.node import COUNTERS
+from engine.runtime.running import RunningTasks, ThreadTask
+from engine.runtime.threads import interrupts
 from engine.search.compiled_search import CompiledSearch
-from engine.search.running import RunningTasks, ThreadTask
-from engine.search.threads import interrupts
 
 __all__ = ["HelperThreads"]
 

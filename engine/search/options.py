@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -15,10 +16,11 @@ from engine.contract.loading import Game
 from engine.kernels.evaluation import Evaluation
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
+from engine.runtime.running import Limits
+from engine.runtime.threads import MOST_THREADS
 from engine.search.results import Iteration
-from engine.search.running import Limits
-from engine.search.threads import MOST_THREADS
 from engine.storage.books import Book
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "DRIVERS",
@@ -54,6 +56,7 @@ class SearcherKeywords(TypedDict, total=False):
     depth_in: str
     debug: bool
     book: Book | None
+    tablebase: Tablebase | str | os.PathLike[str] | None
 
 
 class LimitKeywords(TypedDict, total=False):
@@ -112,6 +115,7 @@ class SearcherOptions(_Options):
     depth_in: str = "turns"
     debug: bool = False
     book: Book | None = None
+    tablebase: Tablebase | str | os.PathLike[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -24,7 +24,7 @@ from engine.kernels.solver import (
     search_dtype,
     solve_batch,
 )
-from engine.search.running import UNLIMITED, KernelLoop, Limits
+from engine.runtime.running import UNLIMITED, KernelLoop, Limits
 from engine.search.scouting import Scouting
 from engine.storage.tables import Table
 

@@ -200,7 +200,7 @@ class SearchResult(PositionResult):
     depend on estimates (a win found by selective techniques is one, though perhaps not the
     quickest); it is *exact* if it is that of plain minimax at this depth.  *reason* is why
     the search ended: depth limit, proven, node limit, time limit, stopped, or interrupted;
-    or book, where that knows the move.
+    or book or tablebase, where that knows the move.
     """
 
     position: Any

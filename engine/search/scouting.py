@@ -15,7 +15,7 @@ from engine.contract.dispatch import defines
 from engine.contract.positions import coerce
 from engine.contract.verbs import INFINITE, outcome, scout
 from engine.kernels.parameters import MOST_DEPTH, SCOUTING_SHARE
-from engine.search.running import Limits
+from engine.runtime.running import Limits
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 

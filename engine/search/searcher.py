@@ -14,6 +14,7 @@ from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.positions import coerce
 from engine.kernels.clock import Clock
+from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.compiled_search import CompiledSearch
 from engine.search.deepening import Deepening
 from engine.search.helper_threads import HelperThreads
@@ -29,7 +30,8 @@ from engine.search.options import (
     thread_count,
 )
 from engine.search.results import SearchResult
-from engine.search.threads import SHARED_WORKERS, Workers
+from engine.search.statistics import Statistics
+from engine.search.tablebase_results import lines_of
 from engine.storage.tables import Table, holding
 
 __all__ = ["Searcher", "search"]
@@ -53,7 +55,9 @@ class Searcher(CompiledSearch):
     always exact but for the table: unless *exact*, what was searched deeper counts as well.
     *debug* watches while searching that probabilities sum to one, that no value is beyond
     the game's ``VALUE_LIMIT``, and that lines of play end; :class:`GameError` says where not.
-    A position whose value is proven in the *book* is not searched: its move is the book's.
+    A position whose value is proven in the *book* is not searched: its move is the book's.  Nor is
+    one that is in the *tablebase*, a folder or what ``Tablebase.open`` gives; lines of a search end
+    where they come to one, if the game numbers its positions (``index``).
 
     One thread at a time may use a searcher, and searchers with one table must not use it at the
     same time for different games.
@@ -108,6 +112,9 @@ class Searcher(CompiledSearch):
             limits = options.limits if stop is None else replace(options.limits, stop=stop)
             moves = None if options.moves is None else chosen_moves(position, options.moves)
             depth = options.depth
+            answer = self._in_tablebase(position, options, moves, clock)
+            if answer is not None:
+                return answer
             helpers: HelperThreads | None = self.helpers
             known = self._in_book(position) if options.lines == 1 and moves is None else None
             if known is not None:
@@ -145,6 +152,29 @@ class Searcher(CompiledSearch):
         require_history(options.history, self.cls)
         if options.moves is not None:
             chosen_moves(position, options.moves)
+
+    def _in_tablebase(
+        self, position: Any, options: SearchOptions, moves: list[int] | None, clock: Clock
+    ) -> SearchResult | None:
+        """Return what the tablebase says of a position and its moves, if it knows all of them."""
+        if self.tablebase is None:
+            return None
+        lines = lines_of(self.tablebase, position, moves, options.lines, self.win, self.step)
+        if lines is None:
+            return None
+        return SearchResult(
+            position=coerce(position),
+            value=lines[0].value,
+            proven=True,
+            exact=True,
+            decisive=self.win != 0,
+            lines=lines,
+            depth=1,
+            iterations=(),
+            statistics=Statistics.nothing(),
+            seconds=clock.elapsed(),
+            reason="tablebase",
+        )
 
     def _in_book(self, position: Any) -> tuple[int, int] | None:
         """Return the value and a best move of a position, if the book knows both."""

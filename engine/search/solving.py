@@ -19,13 +19,13 @@ from engine.contract.stop import NODES, PLIES, TIME
 from engine.contract.verbs import moves_again, play
 from engine.kernels.clock import Clock
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED, solve_batch
+from engine.runtime.running import Limits, run
+from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.options import require_book, thread_count
 from engine.search.proving import ProofSettings, ProofTask, solver_memory
 from engine.search.results import Result, TableUse
-from engine.search.running import Limits, run
 from engine.search.scouting import Scouting, scouting
 from engine.search.searcher import Searcher
-from engine.search.threads import SHARED_WORKERS, Workers
 from engine.storage.books import Book
 from engine.storage.tables import Table
 
@@ -234,14 +234,24 @@ def lines_too_long(cls: Any) -> ContractError:
 
 
 def require_solvable(cls: type) -> None:
-    """:class:`GameError` if the exact solver is not for the game of a class."""
+    """:class:`GameError` if no proof is for the game of a class."""
+    if defines(cls, "chance"):
+        raise GameError(
+            f"{game_name(cls)} has chance: iterate() solves such games, not the exact solver"
+        )
+
+
+def require_batches(cls: type) -> None:
+    """:class:`GameError` if the solver of batches is not for the game of a class."""
+    require_solvable(cls)
     for verb, reason in (
-        ("chance", "chance: iterate() solves such games, not the exact solver"),
-        ("reversible", "repetition: the exact solver does not take it yet"),
-        ("drawn", "draws by rule: the exact solver does not take them yet"),
+        ("reversible", "repetition"),
+        ("drawn", "draws by rule"),
     ):
         if defines(cls, verb):
-            raise GameError(f"{game_name(cls)} has {reason}")
+            raise GameError(
+                f"{game_name(cls)} has {reason}: its positions are solved one by one, by solve()"
+            )
 
 
 @functools.cache

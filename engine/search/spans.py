@@ -16,8 +16,8 @@ import numpy as np
 from engine.contract.dispatch import defines
 from engine.contract.positions import class_of_all
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED
+from engine.runtime.running import KernelLoop, Limits, is_stopped, run
 from engine.search.proving import ProofSettings, ProofTask, solver_memory
-from engine.search.running import KernelLoop, Limits, is_stopped, run
 from engine.search.scouting import Scouting, scouting
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table

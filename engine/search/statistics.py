@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
 
 __all__ = ["Statistics"]
 
@@ -73,6 +73,11 @@ class Statistics:
     seconds: float
     fill: float
     """The part of the table's entries that this table has in use."""
+
+    @classmethod
+    def nothing(cls) -> Self:
+        """Return the counts of a search that had nothing to do."""
+        return cls(**{field.name: 0 for field in fields(cls)})
 
     @property
     def interior(self) -> int:

@@ -52,7 +52,7 @@ from engine.kernels.value_iteration import (
     explore,
     renumber,
 )
-from engine.search.running import KernelCall, Limits, run
+from engine.runtime.running import KernelCall, Limits, run
 from engine.search.state_values import Iterated, States
 
 __all__ = ["iterate"]

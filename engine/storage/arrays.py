@@ -159,12 +159,12 @@ def _checksums(array: Any) -> Any:
 
 
 @functools.cache
-def rules_digest(cls: type) -> str:
+def rules_digest(cls: type, modules: tuple[str, ...] = MEANING) -> str:
     """Return a digest of the rules that make keys and values, in hexadecimal.
 
     It depends on the sources of the game and on those of the engine by which entries are kept,
-    but not on comments and docstrings.  :class:`GameError` if the rules are not in a file, or
-    it was changed since this process began: then it may not be what runs.
+    *modules*, but not on comments and docstrings.  :class:`GameError` if the rules are not in a
+    file, or it was changed since this process began: then it may not be what runs.
     """
     module = module_of(cls)
     sources = sorted(set(own_sources(module)))
@@ -178,7 +178,7 @@ def rules_digest(cls: type) -> str:
             f"{game_name(cls)} has no key: its positions are numbered as they are met, which "
             f"means nothing to another process"
         )
-    sources += [Path(__file__).parents[1] / name for name in MEANING]
+    sources += [Path(__file__).parents[1] / name for name in modules]
     digest = blake2b(digest_size=16)
     for path in sources:
         if path.stat().st_mtime_ns > STARTED:
@@ -207,17 +207,23 @@ def _is_text(step: ast.stmt) -> bool:
     )
 
 
-def identity(cls: type) -> dict[str, Any]:
-    """Return the part of a header that names the game of a file's positions."""
+def identity(cls: type, modules: tuple[str, ...] = MEANING) -> dict[str, Any]:
+    """Return the part of a header that names the game of a file's positions.
+
+    *modules* of the engine say what its entries mean.
+    """
     return {
         "game": game_name(cls),
         "class": [cls.__module__, cls.__qualname__],
-        "rules": rules_digest(cls),
+        "rules": rules_digest(cls, modules),
     }
 
 
 def class_in(
-    about: Mapping[str, Any], path: str | os.PathLike[str], error: type[CutnodeError]
+    about: Mapping[str, Any],
+    path: str | os.PathLike[str],
+    error: type[CutnodeError],
+    modules: tuple[str, ...] = MEANING,
 ) -> Any:
     """Return the class of positions that a header names, if its rules are still the same."""
     module, name = about["class"]
@@ -228,6 +234,6 @@ def class_in(
         raise error(
             f"{path} is about {quoted(about['game'])}, which is not loaded: call load_game first"
         )
-    if rules_digest(cls) != about["rules"]:
+    if rules_digest(cls, modules) != about["rules"]:
         raise error(f"{path} was made by other rules of {about['game']} than those that run")
     return cls

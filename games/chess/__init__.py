@@ -28,6 +28,7 @@ from engine import (
     Bits,
     PositionError,
     compiled,
+    lowest,
     lowest_index,
     mix,
     play_texts,
@@ -39,6 +40,12 @@ from engine.contract.constants import Constant
 from engine.contract.counting import NOWHERE
 from engine.contract.notation import prints_board
 from games.chess.boards import sides
+from games.chess.endings import LAYER_NAMES as LAYER_NAMES
+from games.chess.endings import LAYER_SIZES as LAYER_SIZES
+from games.chess.endings import ending_at, taken_back
+from games.chess.endings import index as index
+from games.chess.endings import layer as layer
+from games.chess.endings import retreats as retreats
 from games.chess.evaluation import SQUARES
 from games.chess.evaluation import evaluate as evaluate
 from games.chess.evaluation import evaluate_features as evaluate_features
@@ -388,6 +395,39 @@ def skip(position):
     pieces = position.mine & ~(position.pawns | position.kings)
     allowed = pieces != Bits(0) and not check(position)
     return allowed, handed_over(position, position.clock + 1, hash_after(position))
+
+
+# Tablebase (games/chess/endings.py)
+
+
+@compiled
+def position_at(example, layer, index):
+    return with_sums(ending_at(example, layer, index))
+
+
+@compiled
+def retreat(position, number):
+    return with_sums(taken_back(position, number))
+
+
+@compiled
+def with_sums(position):
+    """The position with its hash, and the worth of its men, of which there are four at most."""
+    black = position.ply & 1
+    placed, zobrist = 0, BLACK if black else Bits(0)
+    men = position.mine | position.theirs
+    for _ in range(4):
+        man = lowest(men)
+        men ^= man
+        if man:
+            kind, square = kind_at(position, man), lowest_index(man)
+            other = 1 if position.theirs & man else 0
+            zobrist ^= hashed(kind, other, black, square)
+            worth = SQUARES[(kind << 6) | (square ^ (UPSIDE_DOWN * other))]
+            placed += -worth if other else worth
+    if position.passant:
+        zobrist ^= rights_hashed(position.passant, 1, black)
+    return position._replace(placed=placed, zobrist=zobrist)
 
 
 # Text

@@ -35,7 +35,7 @@ from engine import (
 from engine.contract.verbs import outcome
 from engine.kernels.clock import Clock
 from engine.kernels.solver import solve_batch
-from engine.search.running import Limits
+from engine.runtime.running import Limits
 from games.othello import Discs, Position, move_text, parse_position, play_text, start
 from games.othello.discs import PASS, empties
 

@@ -19,7 +19,7 @@ from engine.compiler.memory import Memory
 from engine.contract.errors import CutnodeError, require_integer
 from engine.contract.stop import CALLED, TIME
 from engine.kernels.clock import Clock
-from engine.search.threads import SHARED_WORKERS, Workers, interrupts
+from engine.runtime.threads import SHARED_WORKERS, Workers, interrupts
 
 __all__ = [
     "UNLIMITED",

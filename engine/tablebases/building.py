@@ -1,0 +1,209 @@
+"""Building a tablebase in a folder: layer by layer, so that it goes on wherever it was ended."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.errors import CutnodeError, GameError
+from engine.contract.messages import position_text
+from engine.contract.positions import coerce
+from engine.tablebases.files import Folder
+from engine.tablebases.solving import LayerWork, Settings, solve_layers
+from engine.tablebases.spaces import Space, StoppedError, enumerated, indexed
+from engine.tablebases.tables import CHANCES, Directory, LayerTable, kind_of
+
+__all__ = ["BuildProgress", "build_tablebase"]
+
+SAVE_SECONDS = 120.0
+"""What is known of a layer is saved so often, or as seldom as the saving takes a twentieth."""
+
+BYTES_OF_POSITION = 40
+"""Of memory, for each position that is enumerated: its key, its fields and its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildProgress:
+    """How far a build has come."""
+
+    layer: str
+    """The name of the layer that is solved."""
+    step: str
+    """What is done there now."""
+    part: float
+    """How much of this step is done, 0 to 1."""
+    solved: int
+    """Indices of all solved layers."""
+    total: int
+    """Indices of all layers that are wanted, as far as that is known."""
+    seconds: float
+    left: float | None
+    """Seconds that the rest takes at the rate of the layers solved so far; None if unknown."""
+
+
+def build_tablebase(
+    root: Any,
+    folder: str | os.PathLike[str],
+    *,
+    layers: Sequence[str] = (),
+    through: str | None = None,
+    settings: Settings | None = None,
+    stop: threading.Event | None = None,
+    progress: Callable[[BuildProgress], None] | None = None,
+) -> str:
+    """Solve a game's positions and keep them in a folder; return why that ended.
+
+    It is done, or was stopped or interrupted: then the same call goes on.  Of a game with indices
+    those layers are solved to which *root* leads, or the *layers* with these names and all
+    that they lead to, or all up to the one that *through* names.  Of other games all positions that
+    can be reached from *root*.  *progress* is called now and then.
+
+    :class:`CutnodeError` if there is too little memory, the folder is another tablebase's, or
+    another process writes there; :class:`GameError` if the game breaks the contract.
+    """
+    settings = settings or Settings()
+    place = Folder(folder)
+    with place.writing():
+        build = _Build(coerce(root), place, settings, () if stop is None else (stop,), progress)
+        try:
+            build.run(layers, through)
+        except StoppedError as stopped:
+            return str(stopped)
+    return "done"
+
+
+class _Build:
+    """A tablebase that is being built."""
+
+    def __init__(
+        self,
+        root: Any,
+        folder: Folder,
+        settings: Settings,
+        stops: Sequence[threading.Event],
+        progress: Callable[[BuildProgress], None] | None,
+    ):
+        self.root, self.folder, self.settings, self.stops = root, folder, settings, stops
+        self.cls: Any = type(root)
+        self.progress = progress
+        self.about = {"kind": kind_of(self.cls), "metric": settings.metric}
+        self._started = time.monotonic()
+        self._solved_before = 0
+        self._wanted: set[int] = set()
+
+    def run(self, layers: Sequence[str], through: str | None) -> None:
+        """Solve what is wanted and is not there yet."""
+        self.space = self._find_space()
+        self.directory = Directory(len(self.space.sizes), self.space.keys)
+        for number in self.folder.solved:
+            _, about, table = self.folder.load(number, self.cls)
+            for name, value in self.about.items():
+                if about.get(name) != value:
+                    raise CutnodeError(
+                        f"{self.folder.path} has a tablebase with {name} {about.get(name)}, not "
+                        f"{value}: build into another folder"
+                    )
+            self.directory.add(table)
+        self._solved_before = sum(table.size for table in self.directory.layers.values())
+        self._wanted = set(self._find_wanted(layers, through))
+        solve_layers(self.space, self.directory, self._wanted, self._solve)
+
+    def _find_space(self) -> Space:
+        if defines(self.cls, "index"):
+            return indexed(self.root)
+        if is_plain(self.cls):
+            raise GameError(
+                f"{game_name(self.cls)} is plain Python: a tablebase in a folder is of compiled "
+                f"rules, so add types and @compiled"
+            )
+        root = position_text(self.root)
+        known = self.folder.load_space(self.root)
+        if known is not None:
+            about, space = known
+            if about.get("root") != root:
+                raise CutnodeError(
+                    f"{self.folder.path} has a tablebase that begins at {about.get('root')!r}, not "
+                    f"at {root!r}: build into another folder"
+                )
+            return space
+        most = self.settings.memory // BYTES_OF_POSITION
+        found = enumerated(self.root, most, self.stops)
+        if found is None:
+            raise CutnodeError(
+                f"more than {most:,} positions of {game_name(self.cls)} can be reached, which "
+                f"takes more than {self.settings.memory / 2**20:,.0f} MiB: allow more memory, "
+                f"begin at a later position, or let the game number its positions (index, layer)"
+            )
+        self.folder.save_space(found, {"root": root})
+        return found
+
+    def _find_wanted(self, layers: Sequence[str], through: str | None) -> Iterable[int]:
+        space = self.space
+        if through is not None:
+            return range(space.number_of(through) + 1)
+        if layers:
+            return [space.number_of(name) for name in layers]
+        first = space.first_layer(self.root)
+        return range(first + 1) if kind_of(self.cls) == CHANCES else [first]
+
+    def _solve(self, number: int) -> LayerTable:
+        """Solve a layer and save it."""
+        self._wanted.add(number)
+        table = self._work(number)
+        self.folder.save(self.cls, table, self.about)
+        del table  # the pages of the file take the place of its memory
+        return self.folder.load(number, self.cls)[2]
+
+    def _work(self, number: int) -> LayerTable:
+        """Solve a layer; what is known of it is saved now and then."""
+        work = LayerWork(
+            self.space,
+            number,
+            self.directory,
+            self.settings,
+            stops=self.stops,
+            look=self._tell,
+        )
+        about = {**self.about, "layer": number, "size": work.size, "errors": work.error_before}
+        known = self.folder.load_partial(self.cls, number, about)
+        if known is not None:
+            work.restore(*known)
+        last, took = time.monotonic(), 0.0
+
+        def save() -> None:
+            state = work.state()
+            if state is not None:
+                self.folder.save_partial(self.cls, number, {**about, **state[0]}, state[1])
+
+        def pause() -> None:
+            nonlocal last, took
+            now = time.monotonic()
+            if now - last >= max(SAVE_SECONDS, 20 * took):
+                save()
+                last = time.monotonic()
+                took = last - now
+
+        try:
+            return work.solve(pause)
+        except StoppedError:
+            save()
+            raise
+
+    def _tell(self, work: LayerWork) -> None:
+        """Report how far the build has come."""
+        if self.progress is None:
+            return
+        sizes = self.space.sizes
+        solved = sum(table.size for table in self.directory.layers.values())
+        total = max(sum(sizes[number] for number in self._wanted), solved)
+        seconds = time.monotonic() - self._started
+        fresh = solved - self._solved_before
+        left = seconds * (total - solved) / fresh if fresh > 0 else None
+        step, part = work.step()
+        name = self.space.names[work.number]
+        self.progress(BuildProgress(name, step, part, solved, total, seconds, left))

@@ -1,0 +1,175 @@
+"""The files of a tablebase: one for each layer, in a folder that one process at a time writes.
+
+A layer's file appears when the layer is solved, complete or not at all, so those that are there are
+the journal of a build.  Of a layer that takes long, what is known is saved now and then, in a file
+that goes when the layer is done.  All are files of arrays (:mod:`engine.storage.arrays`): with a
+checksum for each MiB, a digest of the rules, and mapped into memory where they are read.  The
+header of a layer holds what its symbols are, how many positions are won, drawn and lost, and its
+error; its arrays are the packed ``symbols`` and their ``meanings``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.contract.dispatch import game_name
+from engine.contract.errors import CutnodeError
+from engine.storage.arrays import class_in, identity, read_arrays, write_arrays
+from engine.storage.files import lock
+from engine.tablebases.spaces import Space
+from engine.tablebases.tables import LayerTable
+
+__all__ = ["Folder"]
+
+LAYER_KIND = b"cutnode tablebase layer\n"
+PARTIAL_KIND = b"cutnode tablebase partial layer\n"
+KEYS_KIND = b"cutnode tablebase keys\n"
+FORMAT = 1
+"""Of the files: what symbols mean, and codes."""
+
+NO_MODULES = ()
+"""Of the engine, that the digest of the rules is made of: entries depend on the game alone."""
+
+LAYER_FILE = re.compile(r"layer-(\d+)\.tb")
+
+
+class Folder:
+    """The folder of a tablebase."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+
+    def _layer(self, number: int) -> Path:
+        return self.path / f"layer-{number:04}.tb"
+
+    def _partial(self, number: int) -> Path:
+        return self.path / f"layer-{number:04}.partial"
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make the folder, and keep other processes from writing there."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = (self.path / "lock").open("ab")
+        except OSError as error:
+            raise CutnodeError(f"{self.path} cannot be written: {error.strerror}") from None
+        with file:
+            if not lock(file):
+                raise CutnodeError(f"another process is building the tablebase in {self.path}")
+            for left in self.path.glob(".writing-*"):  # of a process that was killed
+                left.unlink()
+            yield
+
+    @property
+    def solved(self) -> list[int]:
+        """The layers that are there."""
+        matches = (LAYER_FILE.fullmatch(path.name) for path in self.path.glob("layer-*.tb"))
+        return sorted(int(match[1]) for match in matches if match)
+
+    def require(self) -> None:
+        """:class:`CutnodeError` if there is no tablebase."""
+        if not self.path.is_dir():
+            raise CutnodeError(f"there is no tablebase in {self.path}: it is no folder")
+        if not self.solved:
+            raise CutnodeError(
+                f"there is no tablebase in {self.path}: it has no solved layer (no layer-*.tb)"
+            )
+
+    # Layers
+
+    def save(self, cls: Any, table: LayerTable, about: Mapping[str, Any]) -> None:
+        """Write a solved layer; what was kept of it while it was solved goes."""
+        head = {
+            **identity(cls, NO_MODULES),
+            **about,
+            "format": FORMAT,
+            "layer": table.number,
+            "name": table.name,
+            "size": table.size,
+            "bits": table.bits,
+            "error": table.error,
+            "counts": dict(table.counts),
+        }
+        arrays = {"symbols": table.symbols, "meanings": table.meanings}
+        write_arrays(self._layer(table.number), LAYER_KIND, head, arrays)
+        self._partial(table.number).unlink(missing_ok=True)
+
+    def load(self, number: int, cls: Any = None) -> tuple[Any, dict[str, Any], LayerTable]:
+        """Return the class of positions of a layer, what its header says, and the layer.
+
+        :class:`CutnodeError` if it is damaged, foreign, or not of class *cls*.
+        """
+        path = self._layer(number)
+        about, arrays = read_arrays(path, LAYER_KIND, CutnodeError, map=True)
+        if about.get("format") != FORMAT:
+            raise CutnodeError(f"{path} is of format {about.get('format')}, not {FORMAT}")
+        found = class_in(about, path, CutnodeError, NO_MODULES)
+        if cls is not None and found is not cls:
+            raise CutnodeError(f"{path} is about {about['game']}, not {game_name(cls)}")
+        if about["layer"] != number or len(arrays["symbols"]) * 64 < about["size"] * about["bits"]:
+            raise CutnodeError(f"{path} is not layer {number} of the tablebase")
+        table = LayerTable(
+            number,
+            about["name"],
+            about["size"],
+            about["bits"],
+            arrays["symbols"],
+            arrays["meanings"],
+            about["error"],
+            about["counts"],
+        )
+        return found, about, table
+
+    # What is known of a layer that is being solved
+
+    def save_partial(self, cls: Any, number: int, about: Mapping[str, Any], known: Any) -> None:
+        """Save what is known of a layer: an array, and numbers."""
+        head = {**identity(cls, NO_MODULES), **about}
+        write_arrays(self._partial(number), PARTIAL_KIND, head, {"known": known})
+
+    def load_partial(
+        self, cls: Any, number: int, about: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], Any] | None:
+        """Return what was saved of a layer, if it is of the same work; None if nothing was."""
+        path = self._partial(number)
+        if not path.exists():
+            return None
+        head, arrays = read_arrays(path, PARTIAL_KIND, CutnodeError, map=False)
+        same = {**identity(cls, NO_MODULES), **about}
+        if any(head.get(name) != value for name, value in same.items()):
+            return None
+        return head, arrays["known"]
+
+    # The positions of a game without indices
+
+    def save_space(self, space: Space, about: Mapping[str, Any]) -> None:
+        """Write the enumerated positions."""
+        arrays = {"keys": space.keys}
+        if space.words is not space.keys:
+            arrays["words"] = space.words
+        head = {**identity(space.cls, NO_MODULES), **about}
+        write_arrays(self.path / "positions.tb", KEYS_KIND, head, arrays)
+
+    def load_space(self, example: Any) -> tuple[dict[str, Any], Space] | None:
+        """Return the header of the enumerated positions, and these; None if they are not there."""
+        path = self.path / "positions.tb"
+        if not path.exists():
+            return None
+        about, arrays = read_arrays(path, KEYS_KIND, CutnodeError, map=True)
+        cls = class_in(about, path, CutnodeError, NO_MODULES)
+        if cls is not type(example):
+            raise CutnodeError(f"{path} is about {about['game']}, not {game_name(type(example))}")
+        keys = np.asarray(arrays["keys"])
+        words = arrays.get("words", keys)
+        return about, Space(example, [len(keys)], ["all"], keys, words)
+
+    def size(self) -> int:
+        """Return the bytes of all files of the tablebase."""
+        return sum(path.stat().st_size for path in self.path.glob("*.tb"))

@@ -1,0 +1,549 @@
+"""Tablebases: every entry against a naive solver, files, restarts, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from toys import bargain, chase, pursuit
+
+from engine import (
+    CutnodeError,
+    Engine,
+    GameError,
+    PositionError,
+    analyse,
+    iterate,
+    legal_moves,
+    load_game,
+    solve,
+)
+from engine.cli.main import main
+from engine.contract.positions import coerce
+from engine.contract.verbs import canonical, moves_again, outcome, play
+from engine.kernels.scores import WIN
+from engine.tablebases.building import build_tablebase
+from engine.tablebases.solving import LayerWork, Settings, solve_layers
+from engine.tablebases.spaces import enumerated, indexed
+from engine.tablebases.tablebase import Tablebase
+from engine.tablebases.tables import Directory
+
+
+def reachable(start):
+    """The positions that can be reached, one of each class, and where their moves lead."""
+    found = {canonical(start)[0]: start}
+    waiting, edges = [start], {}
+    while waiting:
+        position = waiting.pop()
+        over, value = outcome(position)
+        children = []
+        for move in () if over else legal_moves(position):
+            child = play(position, move)
+            word = canonical(child)[0]
+            children.append((word, moves_again(position, child)))
+            if word not in found:
+                found[word] = child
+                waiting.append(child)
+        edges[canonical(position)[0]] = (over, value, children)
+    return found, edges
+
+
+def solved_by_sweeps(edges):
+    """Win, draw and loss with distance, by looking at all positions again and again."""
+    known = {
+        word: ((value > 0) - (value < 0), 0) for word, (over, value, _) in edges.items() if over
+    }
+    drawn = {word for word, (value, _) in known.items() if value == 0}
+    known = {word: entry for word, entry in known.items() if word not in drawn}
+    distance = 0
+    while distance <= max((far for _, far in known.values()), default=0):
+        fresh = {}
+        for word, (over, _, children) in edges.items():
+            if over or word in known:
+                continue
+            seen = [
+                (known[child][0] if same else -known[child][0], known[child][1])
+                for child, same in children
+                if child in known
+            ]
+            wins = [far for value, far in seen if value > 0]
+            if wins:
+                fresh[word] = 1, min(wins) + 1
+            elif len(seen) == len(children):
+                fresh[word] = -1, max(far for _, far in seen) + 1
+        known.update(fresh)
+        distance += 1
+    return {word: known.get(word, (0, None)) for word in edges}
+
+
+def in_memory(position, **settings):
+    """A tablebase of a game that is not kept in files."""
+    position = coerce(position)
+    settings = Settings(**settings)
+    if hasattr(sys.modules[type(position).__module__], "index"):
+        space = indexed(position)
+        wanted = range(len(space.sizes))
+    else:
+        space, wanted = enumerated(position, 1 << 20), [0]
+    directory = Directory(len(space.sizes), space.keys)
+    solve_layers(
+        space,
+        directory,
+        wanted,
+        lambda number: LayerWork(space, number, directory, settings).solve(),
+    )
+    return Tablebase(space, directory, metric=settings.metric, name="this")
+
+
+@pytest.fixture(scope="module")
+def pursued():
+    return in_memory(pursuit.Position(), threads=2)
+
+
+# Values
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("toy", [pursuit, chase])
+def test_every_distance_against_sweeps(toy, threads):
+    """By moves backwards and by the list of all moves; layers, loops, second turns."""
+    base = in_memory(toy.Position(), threads=threads)
+    positions, edges = reachable(toy.Position())
+    naive = solved_by_sweeps(edges)
+    assert {value for value, _ in naive.values()} == {-1, 0, 1}
+    for word, position in positions.items():
+        entry = base.entry(position)
+        assert (entry.value, entry.distance) == naive[word], position
+
+
+def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(monkeypatch):
+    base = in_memory(chase.Position())
+    monkeypatch.setattr("engine.tablebases.retrograde.LARGEST_EDGES", 0)
+    swept = in_memory(chase.Position(), threads=2)
+    assert swept.distances() == base.distances()
+    assert all(
+        swept.entry(position) == base.entry(position)
+        for position in reachable(chase.Position())[0].values()
+    )
+
+
+@pytest.mark.parametrize("metric", ["dtc", "wdl"])
+def test_other_metrics_have_the_same_values(pursued, metric):
+    base = in_memory(pursuit.Position(), metric=metric)
+    assert base.verify(threads=2).wrong == 0
+    for position in reachable(pursuit.Position())[0].values():
+        entry, full = base.entry(position), pursued.entry(position)
+        assert entry.value == full.value
+        assert (entry.distance is None) == (metric == "wdl" or not full.value)
+        if entry.distance is not None:
+            assert entry.distance <= full.distance
+
+
+def test_points_with_loops_against_thresholds():
+    """Infinite play is worth nothing; a number of points is what can be forced."""
+    base = in_memory(bargain.Position(), threads=2)
+    positions, edges = reachable(bargain.Position())
+    values = dict.fromkeys(positions, 0)
+    values.update({word: value for word, (over, value, _) in edges.items() if over})
+    for threshold in range(9, 0, -1):
+        decided = {
+            word: (value > 0) - (value < 0)
+            for word, value in values.items()
+            if (edges[word][0] and abs(value) >= threshold) or abs(value) > threshold
+        }
+        changed = True
+        while changed:
+            changed = False
+            for word, (over, _, children) in edges.items():
+                if over or word in decided:
+                    continue
+                signs = [-decided.get(child, 0) for child, _ in children]
+                if 1 in signs or all(sign == -1 for sign in signs):
+                    decided[word] = 1 if 1 in signs else -1
+                    values[word] = decided[word] * threshold
+                    changed = True
+    assert len(set(values.values())) > 4
+    for word, position in positions.items():
+        assert base.entry(position).value == values[word]
+    assert base.verify().wrong == 0
+
+
+@pytest.mark.parametrize("variant", ["finkel-1", "finkel-2", "masters-1", "blitz-1"])
+def test_dice_against_value_iteration(variant):
+    start = load_game(f"ur:{variant}").start()
+    base, iterated = in_memory(start, threads=2), iterate(start)
+    assert base.entry(start).value == pytest.approx(iterated.value, abs=2e-9)
+    assert base.verify(threads=2).wrong == 0
+    error = base.stats()["error"]
+    assert error <= 1e-9
+    rng = np.random.default_rng(1)
+    for number in rng.integers(0, base.space.sizes[-1], 50):
+        position = base.position_at(base.space.names[-1], int(number))
+        with contextlib.suppress(PositionError):  # not all of them can be reached
+            value = iterated.value_of(position)
+            assert base.entry(position).value == pytest.approx(value, abs=2e-9)
+
+
+@pytest.mark.slow
+def test_ur_with_three_pieces():
+    """Published: Finkel with three pieces (see ur_values.txt for the others)."""
+    start = load_game("ur:finkel-3").start()
+    base = in_memory(start, threads=2)
+    assert base.entry(start).value == pytest.approx(iterate(start).value, abs=2e-9)
+    assert base.verify(threads=2).wrong == 0
+
+
+def test_games_without_loops_too():
+    base = in_memory(load_game("tictactoe").start())
+    assert len(base) == 5478
+    assert base.entry(load_game("tictactoe").start()).value == 0
+    assert base.entry(load_game("tictactoe").parse("12")).value == 1
+    positions, edges = reachable(load_game("tictactoe").start())
+    naive = solved_by_sweeps(edges)
+    for word, position in positions.items():
+        entry = base.entry(position)
+        assert (entry.value, entry.distance) == naive[word]
+
+
+def test_verification_finds_what_is_wrong(pursued):
+    base = in_memory(pursuit.Position())
+    assert base.verify().compared == sum(layer["positions"] for layer in base.layers())
+    table = base.directory.layers[1]
+    table.symbols[5] ^= np.uint64(0b101)
+    found = base.verify(threads=2)
+    assert found.wrong > 0
+    assert found.examples[0][0] == "two"
+    layer, number = found.examples[0]
+    assert type(base.position_at(layer, number)) is pursuit.Position
+
+
+def test_moves_and_lines(pursued):
+    for position in list(reachable(pursuit.Position())[0].values())[:200]:
+        entry = pursued.entry(position)
+        moves = pursued.moves(position)
+        if outcome(position)[0]:
+            assert not moves
+            continue
+        assert sorted(moves) == sorted(legal_moves(position))
+        best = next(iter(moves.values()))
+        assert (best.value, best.distance) == (entry.value, entry.distance)
+        if entry.value:
+            line = pursued.line(position)
+            assert len(line) == entry.distance
+
+
+# Files
+
+
+@pytest.fixture
+def folder(tmp_path):
+    target = tmp_path / "base"
+    assert build_tablebase(pursuit.Position(), target) == "done"
+    return target
+
+
+def test_a_folder_is_opened_and_gives_the_same(folder, pursued):
+    base = Tablebase.open(folder)
+    assert base.distances() == pursued.distances()
+    assert base.verify(threads=2).wrong == 0
+    assert len(base) == len(pursued)
+    for position in list(reachable(pursuit.Position())[0].values())[::7]:
+        assert base.entry(position) == pursued.entry(position)
+
+
+def test_positions_without_indices_are_kept_with_the_values(tmp_path):
+    build_tablebase(chase.Position(), tmp_path / "base")
+    base = Tablebase.open(tmp_path / "base")
+    assert base.verify().wrong == 0
+    assert base.distances() == in_memory(chase.Position()).distances()
+
+
+def test_a_build_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+    """At any moment: in a layer, or between layers."""
+    monkeypatch.setattr("engine.tablebases.building.SAVE_SECONDS", 0.0)
+    whole = in_memory(pursuit.Position()).distances()
+    for stop_after in range(0, 40, 3):
+        target = tmp_path / str(stop_after)
+        stop, seen = threading.Event(), []
+
+        def look(progress, stop=stop, seen=seen, stop_after=stop_after):
+            seen.append(progress)
+            if len(seen) > stop_after:
+                stop.set()
+
+        reason = build_tablebase(pursuit.Position(), target, stop=stop, progress=look)
+        assert reason in ("stopped", "done")
+        assert build_tablebase(pursuit.Position(), target) == "done"
+        assert Tablebase.open(target).distances() == whole
+        assert not list(target.glob("*.partial"))
+
+
+KILLED = """
+import sys
+sys.path.insert(0, {tests!r})
+from engine.tablebases import building
+from engine.contract.verbs import *
+from engine import load_game
+building.SAVE_SECONDS = 0.0
+start = load_game("ur:finkel-2").start()
+building.build_tablebase(start, {target!r}, progress=lambda p: print("on", flush=True))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no signals")
+def test_a_killed_build_goes_on(tmp_path):
+    target = tmp_path / "base"
+    script = KILLED.format(tests=str(Path(__file__).parent), target=str(target))
+    for _ in range(4):
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        time.sleep(0.05)
+        process.kill()
+        process.communicate()
+    start = load_game("ur:finkel-2").start()
+    assert build_tablebase(start, target) == "done"
+    base = Tablebase.open(target)
+    assert base.entry(start).value == pytest.approx(iterate(start).value, abs=2e-9)
+    assert base.verify().wrong == 0
+
+
+def test_two_builds_do_not_share_a_folder(tmp_path):
+    seen = []
+
+    def second(progress):
+        if not seen:
+            with pytest.raises(CutnodeError, match="another process is building") as error:
+                build_tablebase(pursuit.Position(), tmp_path)
+            seen.append(error)
+
+    build_tablebase(pursuit.Position(), tmp_path, progress=second)
+    assert seen
+
+
+def test_folders_and_files_that_are_refused(folder, tmp_path):
+    with pytest.raises(CutnodeError, match=r"no tablebase in .*missing"):
+        Tablebase.open(tmp_path / "missing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CutnodeError, match="has no solved layer"):
+        Tablebase.open(tmp_path / "empty")
+    file = folder / "layer-0001.tb"
+    data = bytearray(file.read_bytes())
+    data[4099] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(CutnodeError, match=r"layer-0001.tb is damaged"):
+        Tablebase.open(folder)
+    file.write_bytes(data[:4200])
+    with pytest.raises(CutnodeError, match="is cut off"):
+        Tablebase.open(folder)
+    file.write_bytes(b"something else altogether")
+    with pytest.raises(CutnodeError, match="is no cutnode tablebase layer"):
+        Tablebase.open(folder)
+    with pytest.raises(CutnodeError, match="is no cutnode tablebase layer"):
+        build_tablebase(pursuit.Position(), folder)
+
+
+def test_other_rules_are_refused(folder, monkeypatch):
+    monkeypatch.setattr("engine.storage.arrays.rules_digest", lambda cls, modules=(): "another")
+    with pytest.raises(CutnodeError, match=r"was made by other rules of toys\.pursuit"):
+        Tablebase.open(folder)
+
+
+def test_a_folder_of_another_game_or_metric_is_not_gone_on_with(folder, tmp_path):
+    with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
+        build_tablebase(load_game("tictactoe").start(), folder)
+    with pytest.raises(CutnodeError, match="has a tablebase with metric dtm, not wdl"):
+        build_tablebase(pursuit.Position(), folder, settings=Settings(metric="wdl"))
+    with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
+        Tablebase.open(folder).entry(load_game("tictactoe").start())
+
+
+def test_a_position_beyond_the_layers_is_no_entry(tmp_path):
+    build_tablebase(pursuit.Position(), tmp_path, layers=["one"])
+    base = Tablebase.open(tmp_path)
+    assert list(base.directory.layers) == [0]
+    assert base.entry(pursuit.Position()) is None
+    assert base.moves(pursuit.Position()) == {}
+    with pytest.raises(PositionError, match=r"is not in .*, which has the layers one"):
+        base.probe(pursuit.Position())
+    build_tablebase(pursuit.Position(), tmp_path, through="two")
+    assert list(Tablebase.open(tmp_path).directory.layers) == [0, 1]
+
+
+# What is wrong with games, and with what is asked
+
+
+def test_too_large(tmp_path):
+    with pytest.raises(CutnodeError, match=r"more than .* positions of connect4 can be reached"):
+        build_tablebase(
+            load_game("connect4").start(), tmp_path / "a", settings=Settings(memory=1 << 22)
+        )
+    with pytest.raises(CutnodeError, match="layer 1-1 of ur has 217 indices and takes"):
+        build_tablebase(load_game("ur").start(), tmp_path / "b", settings=Settings(memory=1000))
+
+
+def test_what_is_asked_wrongly(tmp_path):
+    with pytest.raises(CutnodeError, match="has no layer 'four'; there are 3: one, two, three"):
+        build_tablebase(pursuit.Position(), tmp_path, layers=["four"])
+    with pytest.raises(CutnodeError, match="a metric is one of dtm, dtc, wdl"):
+        Settings(metric="dtz")
+    with pytest.raises(CutnodeError, match="a tolerance is a number"):
+        Settings(tolerance=0)
+    with pytest.raises(CutnodeError, match="a number of threads is 1 to"):
+        build_tablebase(pursuit.Position(), tmp_path, settings=Settings(threads=0))
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"LAYER_SIZES": (729, 729, 200)}, "play leads to a later layer, to an index that is none"),
+        ({"LAYER_SIZES": None}, "defines index, and so has to define LAYER_SIZES"),
+        ({"LAYER_SIZES": ((1, 2), 3)}, "is a tuple of numbers"),
+        ({"LAYER_NAMES": ("a", "a", "b")}, "are 3 different names"),
+    ],
+)
+def test_wrong_layers_of_a_game(change, message, monkeypatch):
+    for name, value in change.items():
+        monkeypatch.setattr(pursuit, name, value)
+    with pytest.raises((GameError, ValueError), match=message):
+        in_memory(pursuit.Position())
+
+
+# The command
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_the_command(tmp_path):
+    target = tmp_path / "base"
+    built = run("tablebase", "build", "tictactoe", "--out", target, "--json")
+    assert built.exit_code == 0, built.output
+    numbers = json.loads(built.stdout)
+    assert numbers["positions"] == 5478
+    assert numbers["wins"] + numbers["draws"] + numbers["losses"] == 5478
+    assert json.loads(run("tablebase", "stats", target, "--json").stdout) == numbers
+    assert "positions         5,478" in run("tablebase", "stats", target, "--layers").stdout
+    found = json.loads(run("tablebase", "probe", target, "12", "--json").stdout)
+    assert (found["value"], found["distance"]) == (1, 5)
+    assert found["moves"]["5"] == {"value": 1, "distance": 5}
+    assert "wins in 5 plies" in run("tablebase", "probe", target, "12").stdout
+    assert run("tablebase", "verify", target).stdout == "5,478 entries compared, 0 wrong\n"
+    assert json.loads(run("tablebase", "verify", target, "--json").stdout)["wrong"] == 0
+    listed = json.loads(run("tablebase", "layers", "ur:finkel-2", "--json").stdout)
+    assert listed == {"1-1": 217, "2-1": 2956, "2-2": 9696}
+
+
+def test_the_command_says_what_is_wrong(tmp_path):
+    missing = run("tablebase", "probe", tmp_path / "no")
+    assert missing.exit_code == 2 and "there is no tablebase in" in missing.stderr
+    run("tablebase", "build", "tictactoe", "--out", tmp_path)
+    wrong = run("tablebase", "probe", tmp_path, "1 1")
+    assert wrong.exit_code == 2 and "Traceback" not in wrong.output
+    other = run("tablebase", "stats", tmp_path, "--game", "connect4")
+    assert other.exit_code == 2 and "is about tictactoe, not connect4" in other.stderr
+    infinite = run("tablebase", "build", "kalah", "--out", tmp_path / "k", "--memory-mb", "4")
+    assert infinite.exit_code == 2 and "allow more memory" in infinite.stderr
+    assert os.listdir(tmp_path / "k") == ["lock"]
+
+
+# Use
+
+
+def test_a_search_answers_from_a_tablebase(pursued):
+    engine = Engine(pursuit.Position, tablebase=pursued)
+    for position in list(reachable(pursuit.Position())[0].values())[::11]:
+        if outcome(position)[0]:
+            continue
+        entry = pursued.entry(position)
+        result = engine.search(position, depth=4, lines=2)
+        assert (result.proven, result.reason, result.nodes) == (True, "tablebase", 0)
+        expected = WIN - entry.distance if entry.value else 0
+        assert result.value == entry.value * expected
+        assert list(pursued.moves(position))[:2] == [line.move for line in result.lines]
+        solved = engine.solve(position)
+        assert (solved.value, solved.depth) == (entry.value, entry.distance or 0)
+
+
+def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued):
+    """With the table of the last layer a search sees wins from farther away."""
+    build_tablebase(pursuit.Position(), tmp_path, through="one")
+    part = Tablebase.open(tmp_path)
+    plain = Engine(pursuit.Position, exact=True)
+    engine = Engine(pursuit.Position, exact=True, tablebase=part)
+    better = 0
+    for position in list(reachable(pursuit.Position())[0].values()):
+        if outcome(position)[0] or part.entry(position) is not None:
+            continue
+        entry = pursued.entry(position)
+        with_tables = engine.search(position, depth=2)
+        without = plain.search(position, depth=2)
+        better += bool(with_tables.value) > bool(without.value)
+        if with_tables.value:
+            assert (with_tables.value > 0) - (with_tables.value < 0) == entry.value
+        if without.value:
+            assert with_tables.value == without.value
+    assert better >= 10
+
+
+def test_solve_finds_a_tablebase_in_a_folder(tmp_path, pursued):
+    build_tablebase(pursuit.Position(), tmp_path)
+    result = analyse(pursuit.Position(), tablebase=tmp_path)
+    assert result.proven and result.nodes == 0
+    assert result.scores == {
+        move: entry.value for move, entry in pursued.moves(pursuit.Position()).items()
+    }
+    with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
+        Engine(load_game("tictactoe"), tablebase=tmp_path)
+    with pytest.raises(CutnodeError, match="a tablebase is a folder, or what"):
+        Engine(pursuit.Position, tablebase=7)
+
+
+# Proofs where play goes round
+
+
+@pytest.mark.parametrize("toy", [pursuit, chase])
+def test_solve_takes_games_that_loop(toy, pursued):
+    """By the positions that fit into memory."""
+    for position in list(reachable(toy.Position())[0].values())[::9]:
+        entry = pursued.entry(pursuit.Position(*position))
+        result = solve(position)
+        assert result.value == entry.value
+        assert result.depth == (entry.distance or 0)
+
+
+def test_without_memory_a_proof_is_right_where_it_ends(pursued):
+    """An exact search with repetitions as draws: what it proves is true, and it proves a lot."""
+    proven = 0
+    positions = list(reachable(pursuit.Position())[0].values())[::5]
+    for position in positions:
+        entry = pursued.entry(position)
+        result = solve(position, memory=1, nodes=20_000)
+        assert result.lower <= entry.value <= result.upper
+        proven += result.proven
+    assert proven > len(positions) // 4
+
+
+def test_points_that_loop_by_search():
+    base = in_memory(bargain.Position())
+    for position in reachable(bargain.Position())[0].values():
+        result = solve(position, memory=1, nodes=50_000)
+        assert result.lower <= base.entry(position).value <= result.upper
+
+
+def test_limits_of_a_proof_in_memory():
+    result = solve(load_game("dobutsu").start(), seconds=0.2)
+    assert not result.proven and result.reason == "time limit"
+    assert (result.lower, result.upper) == (-1, 1)
+    assert solve(chase.Position(), nodes=100).nodes <= 200
