@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 from random import Random
 
-import numpy as np
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
+from numbering import assert_no_faults
 from positions import moves_by, order_scores, random_positions, reached
 
 from engine import Bits, legal_moves, load_game
-from engine.compiler.jit import Numbers, Position, jit_enabled, kernel
+from engine.compiler.jit import jit_enabled
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
     NO_INDEX,
@@ -23,7 +23,6 @@ from engine.contract.verbs import (
     index,
     key,
     layer,
-    moves,
     noisy,
     original_move,
     outcome,
@@ -341,45 +340,13 @@ def test_moves_taken_back(variant, name):
                 assert here in {index(play(before, move)) for move in legal_moves(before)}
 
 
-@kernel
-def unlike(position: Position, number: int, size: int, stride: int, moved: Numbers) -> int:
-    """The numbers, and the moves back and forth, that are not as they should be."""
-    wrong, room = 0, len(moved) >> 1
-    for at in range(0, size, stride):
-        before = position_at(position, number, at)
-        here = index(before)
-        wrong += layer(before) != number or here > at
-        wrong += index(position_at(position, number, here)) != here
-        if outcome(before)[0]:
-            continue
-        for move in range(moves(before, moved, 0)):
-            child = play(before, moved[move])
-            wrong += layer(child) > number
-            if layer(child) == number and index(child) != NO_INDEX:
-                found = 0
-                for back in range(room, retreats(child, moved, room)):
-                    found += index(retreat(child, moved[back])) == here
-                wrong += found == 0
-        for back in range(retreats(before, moved, 0)):
-            earlier = retreat(before, moved[back])
-            if outcome(earlier)[0]:
-                continue
-            found = 0
-            for move in range(room, moves(earlier, moved, room)):
-                child = play(earlier, moved[move])
-                found += layer(child) == number and index(child) == here
-            wrong += found == 0
-    return wrong
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many positions")
 @pytest.mark.parametrize("variant", ["nine", "six", pytest.param("lasker", marks=pytest.mark.long)])
 def test_some_positions_of_all_layers(variant):
-    example, room = coerce(start(variant)), np.zeros(1000, np.int64)
-    unlike.specialise(type(example))
+    example = start(variant)
     for number, size in enumerate(map(int, example.LAYER_SIZES)):
-        assert unlike(example, number, size, 1 + size // 1000, room) == 0
+        assert_no_faults(example, number, range(0, size, 1 + size // 1000))
 
 
 # Estimates
