@@ -26,6 +26,7 @@ VARIANTS = {
     "dobutsu": ("", "vanish"),
     "draughts": ("", "6x6", "4x4"),
     "kalah": ("", "6x4,empty", "4x3", "3x2,empty", "1x1", "2x6", "7x18", "1x127,empty", "6x6"),
+    "morris": ("", "nine-5", "lasker", "morabaraba", "six", "six-4,flying", "three"),
     "othello": ("", "6x6", "4x4"),
     "oware": ("", "1", "7", "255"),
     "skirmish": ("", "5x5", "4x4"),

@@ -7,14 +7,14 @@ from collections import Counter
 from itertools import product
 from random import Random
 
-import numpy as np
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
+from numbering import assert_no_faults
 from positions import moves_by, order_scores, random_positions, reached
 
 from engine import legal_moves, load_game
-from engine.compiler.jit import Numbers, Position, jit_enabled, kernel
+from engine.compiler.jit import jit_enabled
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
     NO_INDEX,
@@ -25,7 +25,6 @@ from engine.contract.verbs import (
     index,
     key,
     layer,
-    moves,
     noisy,
     outcome,
     play,
@@ -288,43 +287,13 @@ def test_steps_taken_back(variant, name):
     assert forth == back
 
 
-@kernel
-def unlike(
-    position: Position, number: int, start: int, end: int, stride: int, moved: Numbers
-) -> int:
-    """The numbers, and the moves back and forth, that are not as they should be."""
-    wrong, room = 0, len(moved) >> 1
-    for here in range(start, end, stride):
-        before = position_at(position, number, here)
-        wrong += layer(before) != number or index(before) != here
-        last = 0 if outcome(before)[0] else moves(before, moved, 0)
-        for at in range(last):
-            child = play(before, moved[at])
-            wrong += layer(child) > number
-            if layer(child) == number and index(child) != NO_INDEX:
-                found = 0
-                for back in range(room, retreats(child, moved, room)):
-                    found += index(retreat(child, moved[back])) == here
-                wrong += found != 1
-        for back in range(retreats(before, moved, 0)):
-            earlier = retreat(before, moved[back])
-            found = 0
-            for at in range(room, moves(earlier, moved, room)):
-                child = play(earlier, moved[at])
-                found += layer(child) == number and index(child) == here
-            wrong += found != 1
-    return wrong
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many positions")
 @pytest.mark.parametrize("variant", SIZES)
 def test_some_positions_of_all_layers(variant):
-    example, room = coerce(start(variant)), np.zeros(200, np.int64)
-    unlike.specialise(type(example))
+    example = start(variant)
     for number, size in enumerate(map(int, example.LAYER_SIZES)):
-        stride = 1 + size // 20_000
-        assert unlike(example, number, 0, size, stride, room) == 0
+        assert_no_faults(example, number, range(0, size, 1 + size // 20_000))
 
 
 # Estimates
