@@ -9,9 +9,10 @@ from data import FOLDER, rows
 
 from engine import load_game, solve
 from engine.compiler.jit import jit_enabled
+from engine.contract.dispatch import defines
 from engine.contract.positions import coerce
 from engine.tablebases.solving import LayerWork, Settings, solve_layers
-from engine.tablebases.spaces import indexed
+from engine.tablebases.spaces import enumerated, indexed
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import Directory
 
@@ -23,8 +24,9 @@ pytestmark = [
 
 def solved(name, *layers):
     """The layers of a game with these names, and all that they lead to."""
-    space = indexed(coerce(load_game(name).start()))
-    directory, settings = Directory(len(space.sizes)), Settings(threads=2)
+    start = coerce(load_game(name).start())
+    space = indexed(start) if defines(type(start), "index") else enumerated(start, 1 << 24)
+    directory, settings = Directory(len(space.sizes), space.keys), Settings(threads=2)
     wanted = [space.number_of(layer) for layer in layers] or range(len(space.sizes))
     solve_layers(
         space,
@@ -43,6 +45,9 @@ for ending, _, *numbers in rows(FOLDER / "chess_endings.txt"):
         ENDINGS[ending, result] += int(number)
 
 MATES = [(text, int(plies)) for text, plies in rows(FOLDER / "chess_mates.txt")]
+
+
+SMALL = ("hexapawn:4x3", "quixo:3x3")
 
 
 def assert_as_published(base, *names):
@@ -92,6 +97,28 @@ def test_chess_with_four_men(names, longest):
         assert layers[names[0]]["longest"] == longest
     found = mates_in(base)
     assert found and all(ours == plies for ours, plies in found)
+    assert base.verify(threads=2).wrong == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "winner", "plies"),
+    [
+        pytest.param(*fact[:3], marks=[] if fact[0] in SMALL else [pytest.mark.long])
+        for fact in rows(FOLDER / "small_games.txt")
+    ],
+)
+def test_small_games(name, winner, plies):
+    base = solved(f"toys.{name}")
+    value = 1 if winner == "first" else -1
+    assert signed(base.entry(load_game(f"toys.{name}").start())) == value * int(plies)
+    assert base.verify(threads=2).wrong == 0
+
+
+@pytest.mark.parametrize(
+    ("variant", "layers"), [("three", ()), pytest.param("", ("3-3",), marks=pytest.mark.long)]
+)
+def test_morris(variant, layers):
+    base = solved(f"morris:{variant}" if variant else "morris", *layers)
     assert base.verify(threads=2).wrong == 0
 
 
