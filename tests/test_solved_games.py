@@ -7,10 +7,12 @@ from collections import Counter
 import pytest
 from data import FOLDER, rows
 
-from engine import load_game, solve
+from engine import CutnodeError, Table, load_game, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.dispatch import defines
 from engine.contract.positions import coerce
+from engine.runtime.running import Limits
+from engine.search.loops import LoopSolver
 from engine.tablebases.solving import LayerWork, Settings, solve_layers
 from engine.tablebases.spaces import enumerated, indexed
 from engine.tablebases.tablebase import Tablebase
@@ -153,3 +155,28 @@ def test_dobutsu():
     assert signed(base.entry(dobutsu.start())) == -78
     for text, plies in rows(FOLDER / "dobutsu_values.txt"):
         assert signed(base.entry(dobutsu.parse(text))) == int(plies)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "layers", "nodes"),
+    [("chess", ("KQvK", "KRvK"), 2_000), ("draughts", ("2k-1k", "2m-1m"), 1_000)],
+)
+def test_proofs_by_search_against_tablebases(name, layers, nodes):
+    """A hundred thousand proofs with repetitions as draws: no bound is wrong, and some are tight."""
+    base = solved(name, *layers)
+    solver = LoopSolver(base.cls, Table(16), memory=1)
+    proven = compared = 0
+    for layer in layers:
+        for number in range(base.space.sizes[base.space.number_of(layer)]):
+            try:
+                position = base.position_at(layer, number)
+            except CutnodeError:  # not each index is that of a position
+                continue
+            value = base.entry(position).value
+            result = solver.solve(position, weak=False, limits=Limits(nodes))
+            assert result.lower <= value <= result.upper, position
+            compared += 1
+            proven += result.proven
+    print(f"{name}: {proven:,} of {compared:,} proven")
+    assert proven > compared // 20

@@ -23,6 +23,7 @@ from engine.runtime.threads import Workers, interrupts
 from engine.search.api import perft
 from engine.search.game_solver import GameSolver
 from engine.search.handles import Handle, Progress, Stop
+from engine.search.loops import has_loops
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
@@ -93,7 +94,10 @@ class Engine:
 
     @staticmethod
     def room(game: Any, *, table: Table | int = 64, threads: int = 1) -> int:
-        """Return the memory in MiB that an engine may take: its table, and that of each thread."""
+        """Return the memory in MiB that an engine may take: its table, and that of each thread.
+
+        Where play can go round, positions that a proof solves in memory take as much as the table.
+        """
         cls = class_of(game)
         each = 0
         if not is_plain(cls):
@@ -101,6 +105,8 @@ class Engine:
             if not any(defines(cls, verb) for verb in ("chance", "reversible", "drawn")):
                 each += solver_dtype(cls).itemsize
         megabytes = table.megabytes if isinstance(table, Table) else table
+        if has_loops(cls) and not defines(cls, "chance"):
+            megabytes *= 2
         return megabytes + -(-each * thread_count(threads, cls) // MEBIBYTE)
 
     def prepare(self, *kinds: str) -> None:
@@ -286,6 +292,7 @@ class Engine:
                 self._workers,
                 book=searcher.book,
                 tablebase=searcher.tablebase,
+                memory=searcher.table.megabytes << 20,
             )
         return self._solver
 

@@ -83,7 +83,7 @@ class ChanceLayer:
     ):
         self.space, self.number, self.threads = space, number, threads
         self.tolerance = tolerance
-        self.memory = memory - 32 * space.sizes[number]
+        self.memory = memory - 16 * space.sizes[number]  # beside values and their changes
         self.tables = directory.numbers
         self.values = np.zeros(space.sizes[number])
         self.sweeps = 0
