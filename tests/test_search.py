@@ -37,7 +37,8 @@ def hashed(position):
 
 
 HASHED = Evaluation(hashed)
-DEPTHS = {"tictactoe": 5, "uniform": 5, "isola": 5, "duel": 6, "breakthrough": 3, "skirmish": 1}
+DEPTHS = {"tictactoe": 5, "uniform": 5, "isola": 5, "duel": 6, "breakthrough": 3}
+DEPTHS |= {"morris": 2, "skirmish": 1}
 GAMES = {
     **{name: load_game(name).start() for name in game_names()},
     "boxes": boxes.start(),
