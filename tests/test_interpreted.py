@@ -94,7 +94,9 @@ def same_searches(position, other):
 
 
 @compiled_too
-@pytest.mark.parametrize("name", marked(["skirmish", "breakthrough"], ["chess"]))
+@pytest.mark.parametrize(
+    "name", marked(["skirmish", "breakthrough", "draughts", "morris"], ["chess"])
+)
 def test_shipped_games_count_the_same_both_ways(name):
     both_ways(name, same_counts)
 
@@ -102,7 +104,10 @@ def test_shipped_games_count_the_same_both_ways(name):
 @compiled_too
 @pytest.mark.parametrize(
     "name",
-    marked(["breakthrough", "kalah", "ur"], ["chess", "othello", "oware", "skirmish", "uniform"]),
+    marked(
+        ["breakthrough", "kalah", "ur"],
+        ["chess", "draughts", "morris", "othello", "oware", "skirmish", "uniform"],
+    ),
 )
 def test_shipped_games_search_the_same_both_ways(name):
     both_ways(name, same_searches)

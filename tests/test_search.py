@@ -37,7 +37,8 @@ def hashed(position):
 
 
 HASHED = Evaluation(hashed)
-DEPTHS = {"tictactoe": 5, "uniform": 5, "isola": 5, "duel": 6, "breakthrough": 3, "skirmish": 1}
+DEPTHS = {"tictactoe": 5, "uniform": 5, "isola": 5, "duel": 6, "breakthrough": 3}
+DEPTHS |= {"morris": 2, "skirmish": 1}
 GAMES = {
     **{name: load_game(name).start() for name in game_names()},
     "boxes": boxes.start(),
@@ -181,7 +182,9 @@ SMALL = {
     "breakthrough": ("breakthrough:3x4", "", 3),
     "chess": ("chess", "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1", 2),
     "connect4": ("connect4:4x4", "", 4),
+    "draughts": ("draughts:6x6", "", 3),
     "kalah": ("kalah:3x2", "", 3),
+    "morris": ("morris:three", "", 2),
     "othello": ("othello:4x4", "", 3),
     "oware": ("oware", "", 2),
     "skirmish": ("skirmish", "", 1),

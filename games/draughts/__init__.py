@@ -28,8 +28,8 @@ Text: squares have the usual numbers::
 
 Moves are written ``11-15`` and ``22x15``, and with all squares where that is ambiguous:
 ``22x15x8``.  A position is a FEN of portable draughts notation: who is to move, the pieces of
-both, ``K`` before a king, and, unless it is 0, the number of moves, of both players together, since
-the last capture or move of a man: ``W:W18,K22:B1,K9,12:H7``.
+both, ``K`` before a king, and, unless it is 0, the plies since the last capture or move of a man:
+``W:W18,K22:B1,K9,12:H7``.
 
 Encoding: a word for the men and one for the kings of each player, *as their owner sees them* from
 his own side.  So all rules are written once, a move changes the words of its player, and then the
@@ -40,8 +40,8 @@ left -4::
          34    33    32    31      a man of the owner's is crowned here
       30    29    28    27
          25    24    23    22
-      21    20    19    18         16-19 of white: bit 16 (square 17) and +4 = 20 (square 14)
-         16    15    14    13
+      21    20    19    18           white's squares 14, 13 ... have the bits 20, 21,
+         16    15    14    13        and 17 has bit 16: 17-14 is +4, 17-13 is +5
       12    11    10     9
           7     6     5     4
        3     2     1     0
