@@ -274,6 +274,7 @@ def test_layers_of_men_that_vanish():
     assert layer(parse_position("S/-l-/--g/---/-L-/-", "vanish")) == 3
 
 
+@pytest.mark.slow
 @compiled_only
 def test_compiled_moves_backwards():
     indices = np.random.default_rng(1).integers(0, sizes(rules(True))[0], 30_000)

@@ -178,7 +178,17 @@ def test_points_with_loops_against_thresholds():
     assert base.verify().wrong == 0
 
 
-@pytest.mark.parametrize("variant", ["finkel-1", "finkel-2", "masters-1", "blitz-1"])
+LONG = [pytest.mark.slow, pytest.mark.long]
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "finkel-2",
+        pytest.param("masters-1", marks=pytest.mark.slow),
+        *(pytest.param(variant, marks=LONG) for variant in ("finkel-1", "blitz-1")),
+    ],
+)
 def test_dice_against_value_iteration(variant):
     start = load_game(f"ur:{variant}").start()
     base, iterated = in_memory(start, threads=2), iterate(start)
@@ -195,6 +205,7 @@ def test_dice_against_value_iteration(variant):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_ur_with_three_pieces():
     """Published: Finkel with three pieces (see ur_values.txt for the others)."""
     start = load_game("ur:finkel-3").start()
@@ -535,6 +546,7 @@ def test_without_memory_a_proof_is_right_where_it_ends(pursued):
     assert proven > len(positions) // 4
 
 
+@pytest.mark.slow
 def test_points_that_loop_by_search():
     base = in_memory(bargain.Position())
     for position in reachable(bargain.Position())[0].values():
@@ -543,7 +555,7 @@ def test_points_that_loop_by_search():
 
 
 def test_limits_of_a_proof_in_memory():
-    result = solve(load_game("dobutsu").start(), seconds=0.2)
+    result = solve(pursuit.Position(), memory=1, seconds=0.2)
     assert not result.proven and result.reason == "time limit"
     assert (result.lower, result.upper) == (-1, 1)
     assert solve(chase.Position(), nodes=100).nodes <= 200
