@@ -129,7 +129,7 @@ def test_foreign_files_are_refused(saved, tmp_path):
 
 def test_tables_of_other_rules_are_refused(saved, tmp_path, monkeypatch):
     _, path = saved
-    monkeypatch.setattr("engine.storage.arrays.rules_digest", lambda cls: "another")
+    monkeypatch.setattr("engine.storage.arrays.rules_digest", lambda cls, modules: "another")
     with pytest.raises(TableError, match="made by other rules of tictactoe than those that run"):
         Table.load(path)
 

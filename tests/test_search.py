@@ -182,6 +182,7 @@ SMALL = {
     "breakthrough": ("breakthrough:3x4", "", 3),
     "chess": ("chess", "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1", 2),
     "connect4": ("connect4:4x4", "", 4),
+    "dobutsu": ("dobutsu", "", 2),
     "draughts": ("draughts:6x6", "", 3),
     "kalah": ("kalah:3x2", "", 3),
     "morris": ("morris:three", "", 2),

@@ -163,7 +163,7 @@ def test_dobutsu():
     [("chess", ("KQvK", "KRvK"), 2_000), ("draughts", ("2k-1k", "2m-1m"), 1_000)],
 )
 def test_proofs_by_search_against_tablebases(name, layers, nodes):
-    """A hundred thousand proofs with repetitions as draws: no bound is wrong, and some are tight."""
+    """A hundred thousand proofs with repetitions as draws: no bound is wrong, some are tight."""
     base = solved(name, *layers)
     solver = LoopSolver(base.cls, Table(16), memory=1)
     proven = compared = 0
