@@ -187,7 +187,7 @@ def test_stream(client: httpx.Client) -> None:
     asked = {"position": "44444326555535"}
     *_, last = events(client.post("/games/connect4/analyse/stream", json=asked).text)
     assert last["result"]["scores"]["3"] == 2
-    assert client.post("/games/chess/solve/stream", json={}).status_code == 409
+    assert client.post("/games/ur/solve/stream", json={}).status_code == 409
 
 
 def test_a_client_that_leaves_ends_its_search(client: httpx.Client) -> None:
@@ -361,7 +361,7 @@ def test_what_is_not_there(client: httpx.Client) -> None:
     assert error(missing) == (404, "no such position", "query.position")
     assert error(client.get("/nowhere")) == (404, "no such page", None)
     assert error(client.delete("/games")) == (405, "wrong method", None)
-    refused = client.post("/games/chess/solve", json={})
+    refused = client.post("/games/ur/solve", json={})
     assert error(refused) == (409, "refused by the game", "path.game")
     plain = client.post("/games/tictactoe/search", content=b"{}", headers={"content-type": "a/b"})
     assert plain.status_code == 422
