@@ -23,10 +23,9 @@ from engine.contract.verbs import (
     play,
 )
 from engine.kernels.tablebase import (
-    ENTRY,
-    SIZE,
     error_of,
     is_hole,
+    is_solved,
     layer_of,
     number_of,
     position_numbered,
@@ -103,7 +102,7 @@ def leaf_value(position, same, solved, side, tables, own, other):
         if same:
             return own[number], 2 * number
         return -other[number], 2 * number + OPPOSITE
-    if at > solved or number >= tables[ENTRY * at + SIZE]:
+    if at > solved or not is_solved(tables, at, number):
         return math.nan, NO_EDGE
     found = value_at(tables, at, number)
     return (found if same else -found) + side * error_of(tables, at), NO_EDGE

@@ -13,14 +13,10 @@ import numpy as np
 from engine.compiler.jit import Numbers, Position, Words, compiled, kernel
 from engine.contract.dispatch import defines, derived
 from engine.contract.stop import RUNNING
-from engine.contract.verbs import moves, moves_again, outcome, play, settled
-from engine.kernels.retrograde import BEYOND, BLOCK_SHIFT, DRAWN, HOLE, MISSING, Codes
+from engine.contract.verbs import NO_INDEX, moves, moves_again, outcome, play, settled
+from engine.kernels.retrograde import BLOCK_SHIFT, DRAWN, HOLE, Codes, entry_of
 from engine.kernels.tablebase import (
-    ENTRY,
-    SIZE,
-    SYMBOLS,
     is_hole,
-    layer_of,
     meaning_at,
     number_of,
     position_numbered,
@@ -62,24 +58,11 @@ def known_points(position, same, memory, tables, codes):
     """The value of a position that is over or has an index, for the mover of the one before."""
     over, value = outcome(position)
     if not over:
-        number = number_of(position, tables)
-        at = layer_of(position)
-        if number < 0 or at < 0 or at > memory.layer:
-            memory.fault, memory.fault_layer = BEYOND, at
+        at, number = entry_of(position, memory, tables, len(codes))
+        if number == NO_INDEX:
             return 0
-        if at == memory.layer:
-            if number >= len(codes):
-                memory.fault, memory.fault_layer = BEYOND, at
-                return 0
-            value = banked(position) + codes[number]
-        elif tables[ENTRY * at + SYMBOLS] == 0:
-            memory.fault, memory.fault_layer = MISSING, at
-            return 0
-        elif number >= tables[ENTRY * at + SIZE]:
-            memory.fault, memory.fault_layer = BEYOND, at
-            return 0
-        else:
-            value = banked(position) + meaning_at(tables, at, number)
+        left = codes[number] if at == memory.layer else meaning_at(tables, at, number)
+        value = banked(position) + left
     return value if same else -value
 
 

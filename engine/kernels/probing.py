@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numba
 import numpy as np
 
-from engine.compiler.jit import Numbers, Position, Words, kernel
+from engine.compiler.jit import Numbers, Position, Words, compiled, kernel
 from engine.contract.stop import RUNNING
 from engine.contract.verbs import outcome
 from engine.kernels.layer_iteration import Reals
@@ -20,11 +20,9 @@ from engine.kernels.layer_iteration import backed_up as backed_up_value
 from engine.kernels.layer_points import backed_up_points, banked
 from engine.kernels.retrograde import BLOCK_SHIFT, MOST_DISTANCE, Codes, backed_up
 from engine.kernels.tablebase import (
-    ENTRY,
-    SIZE,
-    SYMBOLS,
     error_of,
     is_hole,
+    is_solved,
     layer_of,
     meaning_at,
     number_of,
@@ -91,7 +89,7 @@ def probe_code(
         code = backed_up(position, memory, tables, codes, -1, buffer, room, False)
         return ABSENT if memory.fault != 0 else code
     at = layer_of(position)
-    if tables[ENTRY * at + SYMBOLS] == 0 or number >= tables[ENTRY * at + SIZE]:
+    if not is_solved(tables, at, number):
         return ABSENT
     return meaning_at(tables, at, number)
 
@@ -115,7 +113,7 @@ def probe_points(
         left = backed_up_points(position, memory, tables, codes, buffer, room)
         return ABSENT if memory.fault != 0 else left + banked(position)
     at = layer_of(position)
-    if tables[ENTRY * at + SYMBOLS] == 0 or number >= tables[ENTRY * at + SIZE]:
+    if not is_solved(tables, at, number):
         return ABSENT
     return banked(position) + meaning_at(tables, at, number)
 
@@ -137,9 +135,7 @@ def probe_value(
     if number < 0:
         return backed_up_value(position, memory, 0.0, tables, values, values, buffer, room, None, 0)
     at = layer_of(position)
-    if tables[ENTRY * at + SYMBOLS] == 0 or number >= tables[ENTRY * at + SIZE]:
-        return math.nan
-    return value_at(tables, at, number)
+    return value_at(tables, at, number) if is_solved(tables, at, number) else math.nan
 
 
 @kernel
@@ -154,6 +150,17 @@ def unpack_values(tables: Numbers, layer: int, values: Reals) -> None:
     """Write the values of a layer."""
     for number in range(len(values)):
         values[number] = value_at(tables, layer, number)
+
+
+@compiled
+def count_entry(memory, number, is_right):
+    """Count an entry that was compared; where play leads out of the tables it is wrong, too."""
+    memory.compared += 1
+    if not is_right or memory.fault != 0:
+        memory.wrong += 1
+        if memory.first_wrong == 0:
+            memory.first_wrong = number + 1
+        memory.fault = 0
 
 
 @kernel
@@ -185,12 +192,7 @@ def compare_codes(
             code = 0 + codes[number]
             if memory.signs:
                 found = 1 if found > 0 else -1 if found < 0 else 0
-            memory.compared += 1
-            if found != code or memory.fault != 0:
-                memory.wrong += 1
-                if memory.first_wrong == 0:
-                    memory.first_wrong = number + 1
-                memory.fault = 0
+            count_entry(memory, number, found == code)
         memory.done += end - start
         block += memory.threads
 
@@ -219,12 +221,7 @@ def compare_points(
             found = value - banked(position)
             if not over:
                 found = backed_up_points(position, memory, tables, codes, buffer, room)
-            memory.compared += 1
-            if found != codes[number] or memory.fault != 0:
-                memory.wrong += 1
-                if memory.first_wrong == 0:
-                    memory.first_wrong = number + 1
-                memory.fault = 0
+            count_entry(memory, number, found == codes[number])
         memory.done += end - start
         block += memory.threads
 
@@ -264,10 +261,7 @@ def compare_values(
                     None,
                     0,
                 )
-            memory.compared += 1
-            if not abs(found - values[number]) <= 2 * error_of(tables, memory.layer):
-                memory.wrong += 1
-                if memory.first_wrong == 0:
-                    memory.first_wrong = number + 1
+            margin = 2 * error_of(tables, memory.layer)
+            count_entry(memory, number, abs(found - values[number]) <= margin)
         memory.done += end - start
         block += memory.threads

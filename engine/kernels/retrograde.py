@@ -22,12 +22,20 @@ from engine.compiler.jit import Numbers, Position, Words, compiled, kernel
 from engine.contract.bits import fetch_add
 from engine.contract.dispatch import defines, derived
 from engine.contract.stop import RUNNING
-from engine.contract.verbs import moves, moves_again, outcome, play, retreat, retreats
+from engine.contract.verbs import (
+    NO_INDEX,
+    moves,
+    moves_again,
+    outcome,
+    play,
+    retreat,
+    retreats,
+)
 from engine.kernels.tablebase import (
     ENTRY,
-    SIZE,
     SYMBOLS,
     is_hole,
+    is_solved,
     layer_of,
     meaning_at,
     number_of,
@@ -46,6 +54,7 @@ __all__ = [
     "WIN",
     "backed_up",
     "begin",
+    "entry_of",
     "propagate",
     "write_edges",
 ]
@@ -127,6 +136,27 @@ def merit(code):
 
 
 @compiled
+def entry_of(position, memory, tables, size):
+    """Return the layer and the index of a position; an index that is none is a fault.
+
+    *size* is that of the layer that is solved; earlier ones have to be in the tables.
+    """
+    number, at = number_of(position, tables), layer_of(position)
+    if number < 0 or at < 0 or at > memory.layer:
+        memory.fault = BEYOND
+    elif at == memory.layer:
+        if number < size:
+            return at, number
+        memory.fault = BEYOND
+    elif is_solved(tables, at, number):
+        return at, number
+    else:
+        memory.fault = MISSING if tables[ENTRY * at + SYMBOLS] == 0 else BEYOND
+    memory.fault_layer = at
+    return at, NO_INDEX
+
+
+@compiled
 def known_code(position, same, memory, tables, codes, most):
     """The code of a position that is over or has an index, one ply before.
 
@@ -135,27 +165,13 @@ def known_code(position, same, memory, tables, codes, most):
     over, value = outcome(position)
     if over:
         return one_ply_before(1 if value > 0 else -1 if value < 0 else 0, same)
-    number = number_of(position, tables)
-    at = layer_of(position)
-    if number < 0 or at < 0 or at > memory.layer:
-        memory.fault, memory.fault_layer = BEYOND, at
+    at, number = entry_of(position, memory, tables, len(codes))
+    if number == NO_INDEX:
         return 0
     if at == memory.layer:
-        if number >= len(codes):
-            memory.fault, memory.fault_layer = BEYOND, at
-            return 0
         code = 0 + codes[number]
         return one_ply_before(code, same) if -most <= code <= most else 0
-    if tables[ENTRY * at + SYMBOLS] == 0:
-        memory.fault, memory.fault_layer = MISSING, at
-        return 0
-    if number >= tables[ENTRY * at + SIZE]:
-        memory.fault, memory.fault_layer = BEYOND, at
-        return 0
     code = meaning_at(tables, at, number)
-    if code == HOLE:
-        memory.fault, memory.fault_layer = BEYOND, at
-        return 0
     if memory.conversion and code != 0:
         code = 1 if code > 0 else -1
     return one_ply_before(code, same)

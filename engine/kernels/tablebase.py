@@ -45,6 +45,7 @@ __all__ = [
     "SYMBOL_BITS",
     "error_of",
     "is_hole",
+    "is_solved",
     "layer_of",
     "meaning_at",
     "number_of",
@@ -82,6 +83,13 @@ def _word_at(typing: Any, address: Any) -> Any:
 @in_compiled_code(word_at)
 def _compiled_word_at(address: Any) -> Any:
     return lambda address: _word_at(address)
+
+
+@compiled
+def is_solved(tables, layer, number):
+    """Return whether an index of a layer has a symbol."""
+    at = ENTRY * layer
+    return tables[at + SYMBOLS] != 0 and number < tables[at + SIZE]
 
 
 @compiled

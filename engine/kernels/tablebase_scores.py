@@ -15,7 +15,7 @@ from engine.contract.dispatch import declared, defines, derived, game_constant
 from engine.contract.verbs import NO_INDEX, index, layer
 from engine.kernels.layer_points import banked
 from engine.kernels.scores import final_score
-from engine.kernels.tablebase import ENTRY, SIZE, SYMBOLS, meaning_at, value_at
+from engine.kernels.tablebase import ENTRY, is_solved, meaning_at, value_at
 
 __all__ = [
     "FAR",
@@ -72,8 +72,7 @@ def is_there(position, ply, search):
     if number == NO_INDEX:
         return False, 0, 0
     at = layer(position)
-    size = search.tables[ENTRY * at + SIZE] if search.tables[ENTRY * at + SYMBOLS] != 0 else 0
-    return number < size, at, number
+    return is_solved(search.tables, at, number), at, number
 
 
 @compiled
