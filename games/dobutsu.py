@@ -81,7 +81,7 @@ DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 MAX_MOVES = 77
-"""So many retreats, and 38 moves."""
+"""The most retreats; there are 38 moves at most."""
 
 BOARD = Bits(0xFFF)
 LEFT, RIGHT = Bits(0o3333), Bits(0o6666)
@@ -390,7 +390,7 @@ def bounds(position, alpha, beta):
 
 @compiled
 def check(position):
-    """Whether the other player threatens to take the lion."""
+    """Return whether the other player threatens to take the lion."""
     return position.theirs & Bits(ATTACKERS[11 - lowest_index(lion(position.mine))]) != Bits(0)
 
 
@@ -410,7 +410,7 @@ def strength(word):
 
 @compiled
 def noisy(position, buffer, at):
-    """Captures, and steps of the lion to the last row."""
+    """Captures."""
     mine = position.mine
     taken = occupied(turned(position.theirs)) * FOUR
     at = write(steps_on(mine) & taken, 0, buffer, at)
@@ -419,7 +419,7 @@ def noisy(position, buffer, at):
 
 @compiled
 def gain(position, move):
-    """The worth of a man that is taken, who takes it besides having it."""
+    """What the other player loses by a capture, and the mover has in hand."""
     if move >= DROPS:
         return 0
     return worth(man_on(position.theirs, 11 - (move & 15)))
@@ -586,15 +586,15 @@ def giraffes_of(men):
 
 @compiled
 def chicks_of(men):
-    """And hens."""
+    """Chicks and hens."""
     return ahead(men) & ~backwards(men) & ~giraffes_of(men)
 
 
 @compiled
 def index(position):
-    """None where the mover can take the lion."""
+    """None where the mover can take the lion, or has lost."""
     mine, theirs = position.mine, position.theirs
-    if takes_lion(position):
+    if takes_lion(position) or lion(mine) == Bits(0):
         return NO_INDEX
     lions = LIONS[12 * lowest_index(lion(mine)) + other_lion(position)]
     if lions < 0:
@@ -629,7 +629,7 @@ def number_of(position, lions, mine, theirs):
 
 @compiled
 def hands(mine, theirs, kind):
-    """Above the board as many bits as there are men in hand: those of the other come last."""
+    """Bits above the board for men in hand: set for those of the other player, who come last."""
     bits = (Bits(1) << Bits(in_hand(theirs, kind))) - Bits(1)
     return bits << Bits(12 + in_hand(mine, kind))
 

@@ -276,6 +276,7 @@ def test_layers_of_men_that_vanish():
 
 @pytest.mark.slow
 @compiled_only
+@pytest.mark.slow
 def test_compiled_moves_backwards():
     indices = np.random.default_rng(1).integers(0, sizes(rules(True))[0], 30_000)
     assert assert_no_faults(start(), 0, indices) > 10_000
