@@ -77,6 +77,7 @@ def test_boards(variant, winner):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_plies_of_best_play():
     (plies,) = (int(plies) for variant, _, plies in BOARDS if variant == "4x4")
     result = search(start("4x4"), depth=plies, exact=True)

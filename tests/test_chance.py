@@ -79,8 +79,11 @@ DEPTHS = {"turns": range(5), "actions": range(7)}
 
 PARAMETERS = (
     "race",
-    *(pytest.param(name, marks=pytest.mark.slow) for name in ("pig", "gamble")),
-    pytest.param("decisive", marks=[pytest.mark.slow, pytest.mark.long]),
+    pytest.param("gamble", marks=pytest.mark.slow),
+    *(
+        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long])
+        for name in ("pig", "decisive")
+    ),
 )
 
 
@@ -214,6 +217,7 @@ def test_techniques_of_ur_score_as_minimax_in_plain_python():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @compiled_only
 @pytest.mark.parametrize("depth", [3, 4])
 def test_star_techniques_save_nodes(depth):
@@ -490,6 +494,7 @@ def test_entries_of_another_form_are_cleared():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_games_of_both_kinds_share_a_table():
     """Games with and without chance, and the solver, take turns with one table."""
     table = Table(1)

@@ -159,8 +159,8 @@ def test_images_of_kings_on_a_diagonal(text):
 @pytest.mark.parametrize(
     ("name", "second", "wanted"),
     [
-        pytest.param(*count, id="-".join(map(str, count[:2])), marks=[pytest.mark.slow] * (n > 5))
-        for n, count in enumerate(COUNTS)
+        pytest.param(*count, id="-".join(map(str, count[:2])), marks=pytest.mark.slow)
+        for count in COUNTS
     ],
 )
 def test_published_counts(name, second, wanted):
@@ -216,6 +216,7 @@ def quiet_move(position):
     return next(move for move in legal_moves(position) if move & 63 == king)
 
 
+@pytest.mark.long
 @compiled_only
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(LAYER_NAMES)), ids=LAYER_NAMES)

@@ -177,6 +177,7 @@ def test_two_numbers_in_one():
 # The network
 
 
+@pytest.mark.slow
 def test_the_network_is_added_to_the_features():
     """Once more, in floats and from what the training sees."""
     rows = rows_of(POSITIONS)

@@ -54,6 +54,7 @@ def test_exact_search_is_minimax_in_endings_in_plain_python(fen):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("fen", ENDINGS)
 def test_exact_search_is_minimax_in_endings(exact, fen):
     position = parse_position(fen)
@@ -62,6 +63,7 @@ def test_exact_search_is_minimax_in_endings(exact, fen):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_exact_search_is_minimax_after_random_games(exact):
     random = Random(5)
     for _ in range(20):

@@ -555,12 +555,14 @@ def answers_to(text):
     return run.stdout
 
 
+@pytest.mark.long
 @searching
 @compiled_only
 def test_the_end_of_input_ends_it():
     assert "uciok" in answers_to("uci\nposition startpos\ngo infinite\n")
 
 
+@pytest.mark.long
 @searching
 @compiled_only
 def test_all_that_ends_is_answered_before_the_end():

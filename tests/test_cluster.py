@@ -278,6 +278,7 @@ def test_the_command(client):
     assert "exclude each other" in str(both.exception)
 
 
+@pytest.mark.slow
 def test_a_worker_with_other_rules_is_refused():
     from engine.cluster.worker import SentGame  # needs distributed
 
@@ -318,6 +319,7 @@ def running(dask_worker):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_tasks_that_run_end_when_they_are_cancelled(client):
     start = load_game("connect4").start()  # takes far longer than the test
     solve(start, nodes=1)  # compiled here, it is loaded there

@@ -16,11 +16,11 @@ from games import connect4, tictactoe
 
 TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
 GAMES = ["engine.cli.template", *game_names(), *TOYS]
-COMPILED = ("tictactoe", "toys.race")
+COMPILED = ("tictactoe",)
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
-DEAREST = ("chess", "othello")
+DEAREST = ("chess", "morris", "othello", "toys.teeko")
 """Those whose kernels take longest to compile; their own tests search them."""
-SLOWLY = (*("connect4", "kalah", "ur", "toys.boxes"),)
+SLOWLY = ("toys.race",)
 """Those that continuous integration looks at compiled, besides."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (

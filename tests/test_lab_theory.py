@@ -66,6 +66,7 @@ def test_worse_order_is_further_from_the_fewest():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_all_searches_of_random_trees():
     study = theory((4,), (2, 4), ("random",), range(5))
     assert [row["search"] for row in study.rows[::2]] == list(SEARCHES)

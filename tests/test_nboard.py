@@ -257,6 +257,7 @@ def test_the_end_of_input_ends_it():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("seconds", "code"), [("0", 2), ("nan", 1)])
 def test_options(seconds, code):
     run = subprocess.run(

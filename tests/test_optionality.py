@@ -151,6 +151,7 @@ def table():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @compiled_only
 def test_weights_share_compiled_code():
     cls = type(GAME.start())

@@ -71,6 +71,7 @@ def test_nim(most, heaps, plain):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_nim_by_search():
     positions, wanted = nim_positions(2, 3, plain=False)
     assert searched_values(positions, depth=6) == list(wanted)
@@ -157,6 +158,7 @@ def test_large_boards_of_domineering():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @needs_jit
 def test_domineering_by_search():
     boards = [fact for fact in BOARDS if cells(fact[0]) <= 16]

@@ -166,7 +166,7 @@ def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=
     [
         *((name, HASHED) for name in sorted(QUICK)),
         *(
-            pytest.param(name, HASHED, marks=marks_of(name, ("breakthrough", "isola")))
+            pytest.param(name, HASHED, marks=marks_of(name, ("breakthrough",)))
             for name in sorted(GAMES.keys() - QUICK)
         ),
         *(pytest.param(name, None, marks=marks_of(name, ("kalah",))) for name in GAMES),

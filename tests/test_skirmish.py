@@ -401,6 +401,7 @@ def engine():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @compiled_only
 def test_search_is_minimax_in_small(engine):
     position, dice = start("4x4"), random.Random(5)
@@ -410,6 +411,7 @@ def test_search_is_minimax_in_small(engine):
         position = play(position, dice.choice(legal_moves(position)))
 
 
+@pytest.mark.long
 @compiled_only
 @pytest.mark.slow
 def test_endings_are_solved():

@@ -241,6 +241,7 @@ def test_threads_find_the_same(threads):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @compiled_only
 def test_signature_of_the_search():
     """Nodes over the public sets; a change of the search is seen here first."""
@@ -274,6 +275,7 @@ def edited(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_more_moves_than_the_game_said(edited):
     """No search writes outside of its part of the stack, and none answers."""
     game = edited("crowded_nim", "MAX_MOVES = HEAPS * MOST", "MAX_MOVES = 5", jit_enabled())

@@ -29,6 +29,7 @@ from engine import (
     solve,
 )
 from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
 from engine.contract.positions import coerce
 from engine.contract.verbs import canonical, moves_again, outcome, play
 from engine.kernels.scores import WIN
@@ -86,13 +87,14 @@ def solved_by_sweeps(edges):
     return {word: known.get(word, (0, None)) for word in edges}
 
 
-def in_memory(position, **settings):
-    """A tablebase of a game that is not kept in files."""
+def in_memory(position, layers=None, **settings):
+    """A tablebase of a game that is not kept in files: of all layers, or of some by name."""
     position = coerce(position)
     settings = Settings(**settings)
     if hasattr(sys.modules[type(position).__module__], "index"):
         space = indexed(position)
-        wanted = range(len(space.sizes))
+        names = space.names if layers is None else layers
+        wanted = [space.number_of(name) for name in names]
     else:
         space, wanted = enumerated(position, 1 << 20), [0]
     directory = Directory(len(space.sizes), space.keys)
@@ -178,15 +180,16 @@ def test_points_with_loops_against_thresholds():
     assert base.verify().wrong == 0
 
 
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions, or a folder")
 LONG = [pytest.mark.slow, pytest.mark.long]
 
 
+@compiled_only
 @pytest.mark.parametrize(
     "variant",
     [
-        "finkel-2",
-        pytest.param("masters-1", marks=pytest.mark.slow),
-        *(pytest.param(variant, marks=LONG) for variant in ("finkel-1", "blitz-1")),
+        pytest.param("finkel-2", marks=pytest.mark.slow),
+        *(pytest.param(variant, marks=LONG) for variant in ("finkel-1", "blitz-1", "masters-1")),
     ],
 )
 def test_dice_against_value_iteration(variant):
@@ -202,6 +205,16 @@ def test_dice_against_value_iteration(variant):
         with contextlib.suppress(PositionError):  # not all of them can be reached
             value = iterated.value_of(position)
             assert base.entry(position).value == pytest.approx(value, abs=2e-9)
+
+
+def test_dice_without_indices():
+    """Each position that can be reached, with what iterating says."""
+    start = load_game("toys.race", plain=True).start()
+    base, iterated = in_memory(start), iterate(start)
+    for number in range(base.space.sizes[0]):
+        position = base.position_at("all", number)
+        assert base.entry(position).value == pytest.approx(iterated.value_of(position), abs=2e-9)
+    assert base.verify().wrong == 0
 
 
 @pytest.mark.slow
@@ -272,6 +285,7 @@ def test_a_folder_is_opened_and_gives_the_same(folder, pursued):
         assert base.entry(position) == pursued.entry(position)
 
 
+@compiled_only
 def test_positions_without_indices_are_kept_with_the_values(tmp_path):
     build_tablebase(chase.Position(), tmp_path / "base")
     base = Tablebase.open(tmp_path / "base")
@@ -370,6 +384,7 @@ def test_other_rules_are_refused(folder, monkeypatch):
         Tablebase.open(folder)
 
 
+@compiled_only
 def test_a_folder_of_another_game_or_metric_is_not_gone_on_with(folder, tmp_path):
     with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
         build_tablebase(load_game("tictactoe").start(), folder)
@@ -394,6 +409,7 @@ def test_a_position_beyond_the_layers_is_no_entry(tmp_path):
 # What is wrong with games, and with what is asked
 
 
+@compiled_only
 def test_too_large(tmp_path):
     with pytest.raises(CutnodeError, match=r"more than .* positions of connect4 can be reached"):
         build_tablebase(
@@ -437,6 +453,7 @@ def run(*arguments):
     return CliRunner().invoke(main, list(map(str, arguments)))
 
 
+@compiled_only
 def test_the_command(tmp_path):
     target = tmp_path / "base"
     built = run("tablebase", "build", "tictactoe", "--out", target, "--json")
@@ -456,6 +473,7 @@ def test_the_command(tmp_path):
     assert listed == {"1-1": 217, "2-1": 2956, "2-2": 9696}
 
 
+@compiled_only
 def test_the_command_says_what_is_wrong(tmp_path):
     missing = run("tablebase", "probe", tmp_path / "no")
     assert missing.exit_code == 2 and "there is no tablebase in" in missing.stderr
@@ -508,6 +526,23 @@ def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued):
     assert better >= 10
 
 
+def test_a_quiescence_search_ends_in_a_tablebase():
+    """After captures a position of three men is known, where without tables it is estimated."""
+    game = load_game("draughts:4x4", plain=True)
+    whole = in_memory(game.start(), ["1m1k-1m1k"])
+    part = in_memory(game.start(), ["1m1k-1m"])
+    engine = Engine(game, tablebase=part, threads=1)
+    wins = 0
+    for number in range(0, 960, 20):
+        with contextlib.suppress(CutnodeError):  # not every index is a position's
+            position = whole.position_at("1m1k-1m1k", number)
+            value = engine.search(position, depth=1).value
+            if abs(value) > WIN - 1000:
+                assert (value > 0) - (value < 0) == whole.entry(position).value
+                wins += 1
+    assert wins > 3
+
+
 def test_solve_finds_a_tablebase_in_a_folder(tmp_path, pursued):
     build_tablebase(pursuit.Position(), tmp_path)
     result = analyse(pursuit.Position(), tablebase=tmp_path)
@@ -524,6 +559,7 @@ def test_solve_finds_a_tablebase_in_a_folder(tmp_path, pursued):
 # Proofs where play goes round
 
 
+@compiled_only
 @pytest.mark.parametrize("toy", [pursuit, chase])
 def test_solve_takes_games_that_loop(toy, pursued):
     """By the positions that fit into memory."""
@@ -534,6 +570,7 @@ def test_solve_takes_games_that_loop(toy, pursued):
         assert result.depth == (entry.distance or 0)
 
 
+@compiled_only
 def test_without_memory_a_proof_is_right_where_it_ends(pursued):
     """An exact search with repetitions as draws: what it proves is true, and it proves a lot."""
     proven = 0

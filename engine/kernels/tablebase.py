@@ -28,7 +28,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from engine.compiler.jit import Words, compiled, kernel
-from engine.contract.bits import Bits, as_float
+from engine.contract.bits import WORD, Bits, as_float
 from engine.contract.dispatch import defines, derived
 from engine.contract.native import in_compiled_code
 from engine.contract.positions import unpack, width
@@ -44,6 +44,7 @@ __all__ = [
     "SYMBOLS",
     "SYMBOL_BITS",
     "error_of",
+    "integer_at",
     "is_hole",
     "is_solved",
     "layer_of",
@@ -69,6 +70,11 @@ def word_at(address: int) -> int:
     return Bits(ctypes.c_uint64.from_address(int(address)).value)
 
 
+def integer_at(address: int) -> int:
+    """Return the signed 64-bit integer at an address."""
+    return ctypes.c_int64.from_address(int(address)).value
+
+
 @intrinsic
 def _word_at(typing: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -85,6 +91,11 @@ def _compiled_word_at(address: Any) -> Any:
     return lambda address: _word_at(address)
 
 
+@in_compiled_code(integer_at)
+def _compiled_integer_at(address: Any) -> Any:
+    return lambda address: np.int64(_word_at(address))
+
+
 @compiled
 def is_solved(tables, layer, number):
     """Return whether an index of a layer has a symbol."""
@@ -95,18 +106,16 @@ def is_solved(tables, layer, number):
 @compiled
 def symbol_at(tables, layer, number):
     """The symbol of an index."""
-    at = ENTRY * layer
-    place = number * tables[at + SYMBOL_BITS]
-    word = word_at(tables[at + SYMBOLS] + (place >> 3)) >> Bits(place & 7)
-    return 0 + (word & ((Bits(1) << Bits(tables[at + SYMBOL_BITS])) - Bits(1)))
+    bits = int(tables[ENTRY * layer + SYMBOL_BITS])
+    place = int(number) * bits
+    word = word_at(tables[ENTRY * layer + SYMBOLS] + (place >> 3)) >> Bits(place & 7)
+    return 0 + (word & ((Bits(1) << Bits(bits)) - Bits(1)))
 
 
 @compiled
 def meaning_at(tables, layer, number):
     """The integer that the symbol of an index means."""
-    return np.int64(
-        word_at(tables[ENTRY * layer + MEANINGS] + 8 * symbol_at(tables, layer, number))
-    )
+    return integer_at(tables[ENTRY * layer + MEANINGS] + 8 * symbol_at(tables, layer, number))
 
 
 @compiled
@@ -186,6 +195,6 @@ def pack_symbols(symbols: Words, first: int, bits: int, packed: Words) -> None:
         symbol = Bits(symbols[at])
         place = (first + at) * bits
         word, shift = place >> 6, Bits(place & 63)
-        packed[word] = (packed[word] if shift else Bits(0)) | symbol << shift
+        packed[word] = (packed[word] if shift else Bits(0)) | (symbol << shift) & Bits(WORD)
         if (place & 63) + bits > 64:
             packed[word + 1] = symbol >> (Bits(64) - shift)

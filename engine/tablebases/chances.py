@@ -34,7 +34,6 @@ from engine.contract.dispatch import value_limit
 from engine.contract.errors import GameError
 from engine.contract.verbs import chance
 from engine.kernels.layer_iteration import MOST_SLOTS, NO_EDGE, Choices, sweep, sweep_choices
-from engine.kernels.tablebase import position_numbered
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
 from engine.tablebases.threads import LayerThreads
@@ -167,7 +166,7 @@ class ChanceLayer:
     def _room_for_choices(self) -> Choices:
         """Return room for the best moves, as many as outcomes of chance; none if it is too much."""
         size = len(self.values)
-        position = position_numbered(self.space.example, self.number, 0, self.space.words)
+        position = self.space.position(self.number, 0)
         slots = max(chance(position), 1)
         self.threads.set(slots=slots, irregular=0)
         needed = size * (4 * slots + 8)

@@ -16,6 +16,7 @@ from engine.contract.text import quoted
 from engine.contract.verbs import index, layer
 from engine.kernels.clock import Clock
 from engine.kernels.enumeration import REACHED, enumerate_positions
+from engine.kernels.tablebase import position_numbered
 from engine.runtime.running import KernelCall, run
 
 __all__ = ["Space", "StoppedError", "enumerated", "indexed"]
@@ -63,6 +64,12 @@ class Space:
     def buffer(self) -> Any:
         """Room for two lists of moves."""
         return np.zeros(2 * self.room, np.int64)
+
+    def position(self, at: int, number: int) -> Any:
+        """Return the position of an index of a layer."""
+        if isinstance(self.words, list):  # positions of rules in plain Python
+            return self.words[number]
+        return position_numbered(self.example, at, number, self.words)
 
     def number_of(self, name: str) -> int:
         """Return the layer that has a name; :class:`CutnodeError` if none has it."""
@@ -148,10 +155,10 @@ def enumerated(
     del slots
     order = np.argsort(keys[:found])
     keys = keys[:found][order]
-    if is_plain(cls):
-        return Space(root, [found], ["all"], keys, [words[number] for number in order])
     if defines(cls, "position_of"):
         return Space(root, [found], ["all"], keys, keys)
+    if is_plain(cls):
+        return Space(root, [found], ["all"], keys, [words[number] for number in order])
     rows = words[: found * each].reshape(found, each)
     return Space(root, [found], ["all"], keys, rows[order].reshape(-1))
 

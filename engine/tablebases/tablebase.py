@@ -30,7 +30,7 @@ from engine.kernels.probing import (
     unpack_codes,
     unpack_values,
 )
-from engine.kernels.tablebase import is_hole, position_numbered
+from engine.kernels.tablebase import is_hole
 from engine.tablebases.files import Folder
 from engine.tablebases.retrograde import code_type
 from engine.tablebases.spaces import Space, indexed
@@ -347,7 +347,7 @@ class Tablebase:
             raise CutnodeError(
                 f"layer {layer} has the indices 0 to {self.space.sizes[at] - 1:,}, not {number:,}"
             )
-        position = position_numbered(self.space.example, at, number, self.space.words)
+        position = self.space.position(at, number)
         if is_hole(position, at, number):
             raise CutnodeError(f"index {number:,} of layer {layer} is that of no position")
         return position

@@ -148,7 +148,7 @@ def scored(weights, mine, theirs, squares, buffer, at):
     return end
 
 
-@njit("int64(uint64, uint64, int64, int64, int64[::1])", nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def solve(mine, theirs, alpha, beta, buffer):
     """The exact value, if it is between *alpha* and *beta*, else a bound of it.
 
@@ -191,10 +191,7 @@ def solve(mine, theirs, alpha, beta, buffer):
     return best
 
 
-SEARCH = "int64(int16[::1], uint64, uint64, int64, int64, int64, int64[::1])"
-
-
-@njit(SEARCH, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def search(weights, mine, theirs, depth, alpha, beta, buffer):
     """The score of a search to a depth of one or more, in units."""
     squares = reach(mine, theirs)
