@@ -25,6 +25,7 @@ from engine import analyse, load_game, perft, search, solve
 from engine.cli.serve import serve
 from engine.service.server import Server, address, listen
 from engine.service.settings import Settings
+from engine.tablebases.building import build_tablebase
 
 SETTINGS = Settings(
     games=("tictactoe", "connect4"),
@@ -479,6 +480,18 @@ def test_it_says_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
         assert error(ask.get("/games/connect4")) == (404, "no such game", "path.game")
 
 
+def test_tablebases(tmp_path: Path) -> None:
+    build_tablebase(load_game("tictactoe").start(), tmp_path)
+    settings = Settings(games=("tictactoe",), only=True, tablebases=(str(tmp_path),))
+    ready = threading.Event()
+    with running(settings, ready=ready.set) as (_, url), httpx.Client(base_url=url) as ask:
+        assert ready.wait(60)
+        answer = ask.post("/games/tictactoe/solve", json={"position": "12"}).json()
+        assert (answer["value"], answer["nodes"], len(answer["pv"])) == (1, 0, 5)
+        found = ask.post("/games/tictactoe/search", json={"position": "12", "depth": 1}).json()
+        assert found["proven"] and found["nodes"] == 0
+
+
 COMMAND = [sys.executable, "-c", "from engine.cli.serve import serve; serve()"]
 
 
@@ -512,6 +525,7 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
     assert "more than 10" in failure("--memory", "10")
     assert "--games" in failure("--only")
     assert "there is no game 'go'" in failure("--games", "go", "--port", "0")
+    assert "there is no tablebase in" in failure("--tablebase", "nowhere", "--port", "0")
     monkeypatch.delitem(sys.modules, "engine.service.server")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert "pip install 'cutnode[serve]'" in failure()

@@ -22,12 +22,15 @@ from engine import (
     Engine,
     GameError,
     PositionError,
+    Prover,
     analyse,
     iterate,
     legal_moves,
     load_game,
     solve,
 )
+from engine.batches.running import run_batch
+from engine.cli import template
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.contract.positions import coerce
@@ -596,3 +599,69 @@ def test_limits_of_a_proof_in_memory():
     assert not result.proven and result.reason == "time limit"
     assert (result.lower, result.upper) == (-1, 1)
     assert solve(chase.Position(), nodes=100).nodes <= 200
+
+
+NUMBERED = """
+LAYER_SIZES = (512, 512, 512)
+PLAIN = True
+
+
+def layer(position):
+    return sum(heap > 0 for heap in position) - (position != (0, 0, 0))
+
+
+def index(position):
+    return position.first + 8 * position.second + 64 * position.third if layer(position) < 2 else -1
+
+
+def position_at(example, at, number):
+    return Position(number % 8, number // 8 % 8, number // 64)
+"""
+
+
+def test_proofs_end_in_a_tablebase(tmp_path):
+    """Of Nim on three heaps, those positions are in the tables that have one or two."""
+    (tmp_path / "numbered_nim.py").write_text(Path(template.__file__).read_text() + NUMBERED)
+    game = load_game(str(tmp_path / "numbered_nim.py"))
+    base = in_memory(game.start(), ["0", "1"])
+    start = game.parse("3/5/6")
+    alone, known = solve(start), solve(start, tablebase=base)
+    assert (known.value, known.proven) == (alone.value, True)
+    assert known.nodes < alone.nodes / 2
+    positions = [game.parse(text) for text in ("3/5/6", "1/2/2", "4/4/0", "0/0/2")]
+    batch = run_batch(positions, tablebase=base, threads=1)
+    assert batch.values.tolist() == [solve(position).value for position in positions]
+    assert batch.nodes[2:].tolist() == [0, 0] and batch.nodes[0] > 0
+
+
+def test_batches_of_games_that_loop(tmp_path, pursued):
+    positions = [
+        position
+        for position in reachable(pursuit.Position())[0].values()
+        if not outcome(position)[0]
+    ]
+    batch = run_batch(positions, tablebase=pursued, weak=True, journal=tmp_path / "journal")
+    wanted = [pursued.entry(position).value for position in positions]
+    assert batch.values.tolist() == wanted
+    moves = batch.rows["move"].tolist()
+    assert moves == [next(iter(pursued.moves(position))) for position in positions]
+    with pytest.raises(CutnodeError, match="the journal"):
+        run_batch(positions, tablebase=pursued, journal=tmp_path / "journal")
+    build_tablebase(pursuit.Position(), tmp_path / "part", through="one")
+    with pytest.raises(GameError, match="or in a batch with a tablebase that has them all"):
+        run_batch(positions, tablebase=tmp_path / "part")
+    with pytest.raises(GameError, match="has repetition"):
+        run_batch(positions)
+
+
+def test_forced_wins():
+    """What the prover finds, distances and defences included, is what it reads."""
+    start = load_game("toys.hexapawn:4x3", plain=True).start()
+    prover, reader = Prover(start), Prover(start, tablebase=in_memory(start))
+    for position in list(reachable(start)[0].values())[::5]:
+        found, read = prover.prove(position, 3), reader.prove(position, 3)
+        assert (found.moves, found.refuted) == (read.moves, read.refuted)
+        assert read.nodes == 0 and len(found.pv) == len(read.pv)
+    assert reader.prove(start, 3, proof=True).nodes > 0
+    shallow = Prover(start, tablebase=in_memory(start, metric="wdl"))
+    assert shallow.prove(start, 3).proven

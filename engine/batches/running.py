@@ -22,15 +22,17 @@ from engine.contract.dispatch import is_plain
 from engine.contract.errors import CutnodeError
 from engine.contract.messages import position_text
 from engine.contract.positions import Packed, class_of_all, coerce
-from engine.contract.stop import PLIES
+from engine.contract.stop import PLIES, RUNNING
 from engine.contract.verbs import NO_MOVE
 from engine.runtime.running import Limits
 from engine.search.options import LimitKeywords, thread_count
 from engine.search.proving import ProofSettings
 from engine.search.solving import lines_too_long, require_batches
 from engine.search.spans import ProofWorker, Spans, SpanWorker, proof_workers, work_through
+from engine.search.tablebase_results import result_of
 from engine.storage.arrays import identity
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "BatchProgress",
@@ -44,8 +46,11 @@ KEEP_SECONDS = 1.0
 """What is done of spans that are not, goes into the journal so often."""
 
 OPTIONS = {
-    "solve": {"weak", "nodes", "seconds", "moves"},
-    "search": {"depth", "nodes", "seconds", "evaluation", "techniques", "exact", "depth_in"},
+    "solve": {"weak", "nodes", "seconds", "moves", "tablebase"},
+    "search": {
+        *("depth", "nodes", "seconds", "evaluation", "techniques", "exact", "depth_in"),
+        "tablebase",
+    },
 }
 
 
@@ -167,10 +172,11 @@ def run_batch(
     """Solve or search positions of one class on all cores, with limits for each.
 
     Of *positions*, a :class:`~engine.contract.positions.Packed` sequence takes little memory.
-    *task* is ``"solve"``, with the options ``weak``, ``nodes``, ``seconds`` and ``moves`` (whether
-    to find best moves, too; it does by default), or ``"search"``, with ``depth``, ``nodes``,
-    ``seconds``, ``evaluation``, ``techniques``, ``exact`` and ``depth_in``, as ``solve`` and
-    ``search`` take them.
+    *task* is ``"solve"``, with the options ``weak``, ``nodes``, ``seconds``, ``tablebase`` and
+    ``moves`` (whether to find best moves, too; it does by default), or ``"search"``, with
+    ``depth``, ``nodes``, ``seconds``, ``evaluation``, ``techniques``, ``exact``, ``depth_in`` and
+    ``tablebase``, as ``solve`` and ``search`` take them.  Games that loop are solved in batches
+    only where the tablebase has all positions.
 
     *journal* is a file: if it exists and is of the same batch, what was done is taken from it.
     *threads* are as many as there are processors by default, and share *table* MiB.
@@ -199,6 +205,8 @@ def run_batch(
     if journal is not None:
         kept.open(journal, _about(packed, task, settings | {"cold": cold}))
     restored = kept.done
+    if task == "solve":
+        _answer_from_tablebase(plan)
     done_elsewhere = 0
     looked = started
 
@@ -283,7 +291,10 @@ def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, 
 def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
     """Return the workers that solve positions, and the settings on which their rows depend."""
     positions, options, limits, kept = plan.positions, plan.options, plan.limits, plan.kept
-    require_batches(type(positions.example))
+    cls = class_of_all(positions)
+    base = options["tablebase"] = Tablebase.of(options.get("tablebase"), cls)
+    if base is None:
+        require_batches(cls)
     weak, line = bool(options.get("weak")), int(bool(options.get("moves", True)))
 
     def keep(first: int, found: tuple[Any, Any]) -> None:
@@ -300,8 +311,34 @@ def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
     limit = most_value(positions.example)
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
     settings = ProofSettings(weak, line, plan.cold)
-    workers = proof_workers(positions, plan.threads, Table(plan.table), limits, keep, settings)
-    return workers, {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
+    table = Table(plan.table)
+    workers = proof_workers(positions, plan.threads, table, limits, keep, settings, base)
+    about = {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
+    return workers, about if base is None else {**about, "tablebase": base.name}
+
+
+def _answer_from_tablebase(plan: _Plan) -> None:
+    """Keep the rows of positions that a tablebase knows.
+
+    :class:`GameError` if it does not know one of a game that the solver of batches cannot solve.
+    """
+    base, weak = plan.options["tablebase"], bool(plan.options.get("weak"))
+    if base is None:
+        return
+    for first, last in plan.kept.todo():
+        for number in range(first, last):
+            started = time.perf_counter()
+            position = plan.positions[number]
+            found = result_of(base, position, weak=weak, line=False)
+            if found is None:
+                require_batches(base.cls)
+                continue
+            row = np.zeros(1, SOLVED)
+            row["lower"] = row["upper"] = found.value
+            row["reason"] = RUNNING
+            row["move"] = NO_MOVE if found.best_move is None else found.best_move
+            row["seconds"] = time.perf_counter() - started
+            plan.kept.put(number, row)
 
 
 def _search_workers(plan: _Plan) -> tuple[list[SearchWorker], dict[str, Any]]:
@@ -329,6 +366,8 @@ def _search_workers(plan: _Plan) -> tuple[list[SearchWorker], dict[str, Any]]:
         "techniques": sorted(model.techniques),
         "depth in turns": model.turns,
     }
+    if model.tablebase is not None:
+        settings["tablebase"] = model.tablebase.name
     workers = [
         SearchWorker(positions, task, depth, limits, keep, cold=plan.cold)
         for task in searcher.tasks

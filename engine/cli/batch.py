@@ -23,6 +23,7 @@ from engine.cli.options import (
     out_option,
     seconds_option,
     table_option,
+    tablebase_option,
     threads_option,
     weak_option,
 )
@@ -63,6 +64,7 @@ WEAK = weak_option("Prove only who wins.")
 @EVALUATION
 @EXACT
 @DEPTH_IN
+@tablebase_option("Answer from the tablebase in FOLDER, and end lines where they come to it.")
 @click.option("--warm", is_flag=True, help="Build on what was found of other positions.")
 @click.option("--unique", is_flag=True, help="Do equivalent positions once.")
 @WORK

@@ -16,6 +16,7 @@ from engine.cli.options import (
     positions_of_game,
     seconds_option,
     table_option,
+    tablebase_option,
 )
 from engine.contract.messages import board
 from engine.kernels.mate import MOST_MOVES
@@ -32,6 +33,7 @@ __all__ = ["mate"]
 @nodes_option()
 @seconds_option()
 @table_option(64)
+@tablebase_option()
 def mate(
     entries: list[tuple[str, Any]],
     file: str | None,
@@ -41,6 +43,7 @@ def mate(
     nodes: int | None,
     seconds: float | None,
     table_mb: int,
+    tablebase: str | None,
 ) -> None:
     """Prove whether the player to move wins by force within N moves, and how.
 
@@ -51,7 +54,7 @@ def mate(
     With --file each line is: position, moves to win (- for no win, ? for not decided), best
     move, nodes, seconds. Each position starts from an empty table.
     """
-    prover = engine.Prover(entries[0][1], table=table_mb)
+    prover = engine.Prover(entries[0][1], table=table_mb, tablebase=tablebase)
     width = max(len(text) for text, _ in entries)
     done = True
     for text, start in entries:

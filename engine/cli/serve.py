@@ -34,6 +34,12 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
     show_default=False,
 )
 @click.option("--only", is_flag=True, help="No other games than these.")
+@option(
+    "--tablebase",
+    "Answer from the tablebase in FOLDER; again for one of another game.",
+    metavar="FOLDER",
+    multiple=True,
+)
 @integer("--searches", "Search N positions at once; as many as there are cores for.")
 @threads_option("Search each with N threads.")
 @integer("--queue", "At most N questions wait; others are told to come back.", least=0, default=16)
@@ -50,6 +56,7 @@ def serve(
     port: int,
     games: str,
     only: bool,
+    tablebase: tuple[str, ...],
     searches: int | None,
     threads: int,
     queue: int,
@@ -77,6 +84,7 @@ def serve(
     settings = Settings(
         games=tuple(filter(None, games.split(","))),
         only=only,
+        tablebases=tablebase,
         searches=searches or max(1, (cores or 1) // threads),
         threads=threads,
         queue=queue,

@@ -72,6 +72,7 @@ from engine.kernels.table import (
     upper_of,
     work_for,
 )
+from engine.kernels.tablebase_scores import tablebase_fields, tablebase_value
 
 __all__ = [
     "PREPARE_TABLE",
@@ -127,6 +128,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
+        *tablebase_fields(cls),
     ]
     return np.dtype(fields, align=True)
 
@@ -170,6 +172,9 @@ def resolve(position, alpha, beta, search):
         solved, value, nodes = endgame(position, alpha, beta)
         search.nodes += nodes
         if solved:
+            return position, same, True, value
+        known, value = tablebase_value(position, search)
+        if known:
             return position, same, True, value
         move = forced(position)
         if move == NO_MOVE:

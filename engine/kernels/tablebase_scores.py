@@ -25,6 +25,7 @@ __all__ = [
     "TO_THE_END",
     "tablebase_fields",
     "tablebase_score",
+    "tablebase_value",
 ]
 
 NO_TABLES, TO_THE_END, NO_DISTANCE, POINTS = range(4)
@@ -63,9 +64,17 @@ def tablebase_score(cls: type) -> Callable[..., Any]:
     return _decisive_score if decisive else _plain_score
 
 
+@derived
+def tablebase_value(cls: type) -> Callable[..., Any]:
+    """``tablebase_value(position, search)``: whether a tablebase has the exact value, and that."""
+    if not defines(cls, "index") or defines(cls, "chance"):
+        return lambda position, search: (False, 0)
+    return lambda position, search: _plain_score(position, 1, search)
+
+
 @compiled
 def is_there(position, ply, search):
-    """Return whether a position is in a table, and where."""
+    """Return whether a position is in a table, and where; the root, at ply 0, is searched."""
     if search.tablebase == NO_TABLES or ply == 0:
         return False, 0, 0
     number = index(position)

@@ -22,14 +22,12 @@ from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.profiles import MARGINS, NUMBERS, profile_of
 from engine.kernels.scores import WIN, final_score, is_decisive, limited
 from engine.kernels.search import search_root
-from engine.kernels.tablebase_scores import NO_DISTANCE, POINTS, TO_THE_END
 from engine.kernels.techniques import TECHNIQUES, choose
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.history import drawing_words
 from engine.search.options import DRIVERS, SearcherOptions
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
-from engine.tablebases.tables import DISTANCES
 
 __all__ = ["CompiledSearch"]
 
@@ -105,19 +103,12 @@ class CompiledSearch:
         for name in NUMBERS:
             words[name][0] = getattr(profile, name)
         words["lmr_reductions"][:] = reductions(profile.reduction_base, profile.reduction_divisor)
-        if self.tablebase is not None and "tables" in words:
-            words["tables"][:] = self.tablebase.directory.numbers
-            words["tablebase"][0] = self._kind_of_tablebase(self.tablebase)
+        if self.tablebase is not None:
+            self.tablebase.lend(words)
         if self.has_chance:
             words["debug"][0] = self.debug
             words["value_limit"][0] = value_limit(self.cls)
             words["most"][0] = self.win or value_limit(self.cls)
-
-    def _kind_of_tablebase(self, base: Tablebase) -> int:
-        """Return how scores are made of what a tablebase says."""
-        if base.kind != DISTANCES:
-            return POINTS
-        return TO_THE_END if base.metric == "dtm" else NO_DISTANCE
 
     def _purpose(self) -> int:
         """Return a part of the keys of the table: scores of different meaning must not mix."""

@@ -6,6 +6,7 @@ The line and the proof are found afterwards, with what is then in the table.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
@@ -25,7 +26,10 @@ from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, ru
 from engine.search.history import drawing_words
 from engine.search.options import LimitKeywords, chosen_moves, class_of
 from engine.search.proofs import Answer, ForcedWin, Proof
+from engine.search.tablebase_results import value_and_line
 from engine.storage.tables import Table, holding
+from engine.tablebases.tablebase import Tablebase
+from engine.tablebases.tables import DISTANCES
 
 __all__ = ["Prover", "prove_win"]
 
@@ -48,17 +52,25 @@ class Prover:
     """Finds forced wins in positions of one game.
 
     *game* is a game, a position or a position class; *table* is a :class:`Table` or its size
-    in MiB.  :class:`GameError` for games in which players do not just alternate: with chance,
-    or with extra turns.  One thread at a time may use a prover.
+    in MiB.  Positions that a *tablebase* knows, one or its folder, are answered from it, as far as
+    it has distances to the end of the game.  :class:`GameError` for games in which players do not
+    just alternate: with chance, or with extra turns.  One thread at a time may use a prover.
     """
 
-    def __init__(self, game: Any, *, table: Table | int = 64):
+    def __init__(
+        self,
+        game: Any,
+        *,
+        table: Table | int = 64,
+        tablebase: Tablebase | str | os.PathLike[str] | None = None,
+    ):
         self.cls: Any = class_of(game)
         for verb, what in (("chance", "chance"), ("turn", "extra turns")):
             if defines(self.cls, verb):
                 raise GameError(
                     f"{game_name(self.cls)} has {what}: no win is proven by force there"
                 )
+        self.tablebase = Tablebase.of(tablebase, self.cls)
         self.run = mating_root.specialise(self.cls)
         self.table = table if isinstance(table, Table) else Table(table)
         self.memory = Memory(self.cls, mating_dtype(self.cls))
@@ -88,10 +100,32 @@ class Prover:
             raise CutnodeError("this prover is busy: use a prover for each thread")
         try:
             words = drawing_words(history, position)
+            if chosen is None and not words and not proof:
+                known = self._known(coerce(position), moves)
+                if known is not None:
+                    return known
             question = _Question(self, coerce(position), checked, chosen, words)
             return question.run(moves, proof, progress)
         finally:
             self._busy.release()
+
+    def _known(self, position: Any, within: int) -> ForcedWin | None:
+        """Return what the tablebase says of a position; None if it does not know it."""
+        if self.tablebase is None or self.tablebase.kind != DISTANCES:
+            return None
+        clock = Clock(None)
+        found = value_and_line(self.tablebase, position, True)
+        if found is None or (found[0] > 0 and self.tablebase.metric != "dtm"):
+            return None
+        value, line = found
+        moves, refuted = None, within
+        if value > 0:
+            moves = (len(line) + 1) // 2
+            refuted = min(within, max(moves - 1, 0))
+        if moves is None or moves > within:
+            moves, line = None, []
+        pv = tuple(line)
+        return ForcedWin(position, within, moves, refuted, pv, None, 0, clock.elapsed(), "proven")
 
 
 class _Ended(Exception):  # noqa: N818
@@ -251,6 +285,7 @@ def prove_win(
     moves: int,
     *,
     table: Table | int = 64,
+    tablebase: Tablebase | str | os.PathLike[str] | None = None,
     **options: Unpack[WinKeywords],
 ) -> ForcedWin:
     """Search for a forced win of the player to move within *moves* of his own moves.
@@ -260,7 +295,8 @@ def prove_win(
     moves to choose from.  *nodes*, *seconds* and *stop* limit all of it.  *history* are the
     positions of the game before this one, the first first: what may not occur again.
     *progress* is called with each number of moves that is refuted, and the nodes until then.
-    :class:`GameError` for games with chance or with extra turns.
+    *tablebase* is as for :class:`Prover`.  :class:`GameError` for games with chance or with extra
+    turns.
     """
     with holding(table) as table:
-        return Prover(position, table=table).prove(position, moves, **options)
+        return Prover(position, table=table, tablebase=tablebase).prove(position, moves, **options)

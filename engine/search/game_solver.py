@@ -44,7 +44,7 @@ class GameSolver:
         if has_loops(cls):
             self._solver = LoopSolver(cls, table, threads, workers, memory=memory)
         else:
-            self._solver = Solver(cls, table, threads, workers, book=book)
+            self._solver = Solver(cls, table, threads, workers, book=book, tablebase=tablebase)
 
     def stop(self) -> None:
         """End what runs now, from any thread."""

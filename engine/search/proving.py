@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.compiler.memory import Memory
 from engine.contract.derived import most_value
-from engine.contract.dispatch import game_constant
+from engine.contract.dispatch import game_constant, value_limit
 from engine.contract.messages import contract_violation
 from engine.contract.native import records
 from engine.contract.positions import as_words, coerce
@@ -27,13 +27,20 @@ from engine.kernels.solver import (
 from engine.runtime.running import UNLIMITED, KernelLoop, Limits
 from engine.search.scouting import Scouting
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
+from engine.tablebases.tables import POINTS
 
 __all__ = ["ProofSettings", "ProofTask", "solver_memory"]
 
 
-def solver_memory(cls: Any) -> Memory:
-    """Return the memory of a thread that solves positions of a class."""
+def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
+    """Return the memory of a thread that solves positions of a class.
+
+    Lines end in the *tablebase* if it has values, and not only who wins where they are larger.
+    """
     memory = Memory(cls, search_dtype(cls))
+    if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
+        tablebase.lend(memory.words)
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
     memory["line_limit"] = UNLIMITED
     memory["table_plies"], memory["enhanced_plies"] = profile_of(cls).solver_plies(cls)

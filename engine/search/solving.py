@@ -28,6 +28,7 @@ from engine.search.scouting import Scouting, scouting
 from engine.search.searcher import Searcher
 from engine.storage.books import Book
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "Solver",
@@ -48,7 +49,7 @@ class Solver:
     """Proves the values of positions of one game, one after the other, with some threads.
 
     Its memory and the compiled code stay ready.  All of a *book* is put into the table before each
-    proof, in 50 nanoseconds for each position.
+    proof, in 50 nanoseconds for each position.  Lines of play end where the *tablebase* has values.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Solver:
         threads: int = 1,
         workers: Workers = SHARED_WORKERS,
         book: Book | None = None,
+        tablebase: Tablebase | None = None,
     ):
         require_solvable(cls)
         require_book(book, cls)
@@ -66,7 +68,7 @@ class Solver:
         self.threads = thread_count(threads, cls)
         self.workers = workers
         solve_batch.specialise(cls)  # compiles before a clock runs
-        self.memories = [solver_memory(cls) for _ in range(self.threads)]
+        self.memories = [solver_memory(cls, tablebase) for _ in range(self.threads)]
         self.scout: Searcher | None = None
         if defines(cls, "scout"):
             self.scout = Searcher(cls, table=table, threads=threads, workers=workers)
@@ -250,7 +252,8 @@ def require_batches(cls: type) -> None:
     ):
         if defines(cls, verb):
             raise GameError(
-                f"{game_name(cls)} has {reason}: its positions are solved one by one, by solve()"
+                f"{game_name(cls)} has {reason}: its positions are solved one by one, by solve(), "
+                f"or in a batch with a tablebase that has them all"
             )
 
 

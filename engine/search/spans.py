@@ -21,6 +21,7 @@ from engine.search.proving import ProofSettings, ProofTask, solver_memory
 from engine.search.scouting import Scouting, scouting
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["ProofWorker", "SpanWorker", "Spans", "proof_workers", "work_through"]
 
@@ -153,6 +154,7 @@ class ProofWorker(SpanWorker):
         limits: Limits,
         keep: Callable[[int, Any], None],
         settings: ProofSettings,
+        tablebase: Tablebase | None = None,
     ):
         super().__init__(keep)
         self.positions = positions
@@ -160,7 +162,7 @@ class ProofWorker(SpanWorker):
         self.limits = limits
         self.settings = settings
         cls = class_of_all(positions)
-        self.memory = solver_memory(cls)
+        self.memory = solver_memory(cls, tablebase)
         self.scout = Searcher(cls, table=table) if defines(cls, "scout") else None
         self._assign(positions[:1], None)
         self.task.seconds_per_tick()
@@ -214,6 +216,7 @@ def proof_workers(
     limits: Limits,
     keep: Callable[[int, Any], None],
     settings: ProofSettings,
+    tablebase: Tablebase | None = None,
 ) -> list[ProofWorker]:
     """Return workers that prove the values of positions, with a table that they share.
 
@@ -228,7 +231,7 @@ def proof_workers(
         tables = [Table(max(1, table.megabytes // threads)) for _ in tables]
     sharing = SINGLE_THREADED if apart or threads == 1 else SHARED_TABLE
     settings = settings._replace(sharing=sharing)
-    made = [ProofWorker(positions, own, limits, keep, settings) for own in tables]
+    made = [ProofWorker(positions, own, limits, keep, settings, tablebase) for own in tables]
     if sharing == SHARED_TABLE:
         made[0].task.open_table()
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.contract.dispatch import defines
+from engine.contract.dispatch import defines, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import chance, drawn, moves_again, outcome, play
 from engine.kernels.scores import final_score
@@ -13,25 +13,27 @@ from engine.search.results import Line, Result, TableUse
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import DISTANCES
 
-__all__ = ["lines_of", "result_of"]
+__all__ = ["lines_of", "result_of", "value_and_line"]
 
 
-def result_of(base: Tablebase, position: Any, *, weak: bool, scores: bool = False) -> Result | None:
-    """Return what a tablebase says of a position, and with *scores* of every move.
+def result_of(
+    base: Tablebase, position: Any, *, weak: bool, scores: bool = False, line: bool = True
+) -> Result | None:
+    """Return what a tablebase says of a position, with *scores* of every move, with a *line* of it.
 
     None if it does not know it, or if a rule by which the game is drawn, such as a count of moves,
     would end the line of best play: a tablebase knows nothing of that.
     """
-    known = value_and_line(base, position, weak)
+    known = value_and_line(base, position, weak, line)
     if known is None:
         return None
-    value, line = known
+    value, best_play = known
     best = next(iter(base.moves(position)), None)
     values: dict[int, int | None] = {}
     if scores and not outcome(position)[0]:
         for move in legal_moves(position):
             child = play(position, move)
-            after = value_and_line(base, child, weak)
+            after = value_and_line(base, child, weak, False)
             same = moves_again(position, child)
             values[move] = None if after is None else after[0] if same else -after[0]
     return Result(
@@ -42,7 +44,7 @@ def result_of(base: Tablebase, position: Any, *, weak: bool, scores: bool = Fals
         weak=weak,
         best_move=best,
         scores=values if scores else None,
-        pv=tuple(line),
+        pv=tuple(best_play),
         nodes=0,
         seconds=0.0,
         table=TableUse(0, 0, 0, 0, 0),
@@ -50,8 +52,10 @@ def result_of(base: Tablebase, position: Any, *, weak: bool, scores: bool = Fals
     )
 
 
-def value_and_line(base: Tablebase, position: Any, weak: bool) -> tuple[int, list[int]] | None:
-    """Return the value of a position in the game's own scale, and best play.
+def value_and_line(
+    base: Tablebase, position: Any, weak: bool, wanted: bool = True
+) -> tuple[int, list[int]] | None:
+    """Return the value of a position in the game's own scale, and best play if that is *wanted*.
 
     Where distances are kept, the value is that of the end of the line.
     """
@@ -59,6 +63,9 @@ def value_and_line(base: Tablebase, position: Any, weak: bool) -> tuple[int, lis
     if entry is None:
         return None
     value = int(entry.value)
+    scaled = base.kind == DISTANCES and value_limit(base.cls) != 1 and not weak
+    if not (wanted or scaled or defines(base.cls, "drawn")):
+        return (value > 0) - (value < 0) if weak else value, []
     line = base.line(position)
     last, same = position, True
     for move in line:

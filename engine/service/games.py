@@ -6,8 +6,8 @@ import contextlib
 import threading
 from typing import Any
 
-from engine.contract.dispatch import defines
-from engine.contract.errors import GameError, PositionError
+from engine.contract.dispatch import defines, game_name
+from engine.contract.errors import CutnodeError, GameError, PositionError
 from engine.contract.loading import Game, game_names, load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
@@ -16,6 +16,7 @@ from engine.kernels.optionality import PRESETS
 from engine.search.solving import require_solvable
 from engine.service.failures import Failure
 from engine.service.models import GameView
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["GameRegistry"]
 
@@ -27,14 +28,21 @@ class GameRegistry:
     """The games of a service: those it was started with, and, unless *only*, those of cutnode.
 
     Clients name games, and never files or modules: to load one is to run it.
-    :class:`GameError` if a game that it is started with cannot be had.
+    :class:`GameError` if a game that it is started with cannot be had; :class:`CutnodeError` if a
+    folder has no tablebase, or two have one of the same game.
     """
 
-    def __init__(self, games: tuple[str, ...], only: bool):
+    def __init__(self, games: tuple[str, ...], only: bool, folders: tuple[str, ...] = ()):
         self.only = only
         self.given = {title(game): game for game in map(load_game, games)}
         self.modules = {game.name: game.module for game in self.given.values()}
         self.compiled: set[str] = set()
+        self.tablebases: dict[Any, Tablebase] = {}
+        """By the class of positions."""
+        for base in map(Tablebase.open, folders):
+            if base.cls in self.tablebases:
+                raise CutnodeError(f"there are two tablebases of {game_name(base.cls)}")
+            self.tablebases[base.cls] = base
         self._lock = threading.Lock()
 
     def names(self) -> list[str]:

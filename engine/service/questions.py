@@ -45,6 +45,7 @@ from engine.service.models import (
     SolveRequest,
 )
 from engine.service.settings import USUAL_SECONDS, Settings
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["KINDS", "Key", "OnEvent", "Question", "estimate", "read_question", "show_position"]
 
@@ -57,6 +58,7 @@ class Key:
     evaluation: str | None
     exact: bool
     table: int
+    tablebase: Tablebase | None
 
     def engine(self, threads: int) -> Engine:
         """Make an engine."""
@@ -66,6 +68,7 @@ class Key:
             threads=threads,
             evaluation=self.evaluation,
             exact=self.exact,
+            tablebase=self.tablebase,
         )
 
 
@@ -247,7 +250,7 @@ def read_question(
         table=table,
         threads=settings.threads,
     )
-    key = Key(cls, evaluation, exact, table)
+    key = Key(cls, evaluation, exact, table, registry.tablebases.get(cls))
     return Question(kind, game, name, key, position, limits, options, fresh)
 
 

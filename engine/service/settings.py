@@ -25,6 +25,8 @@ class Settings:
     """Games that are compiled before it is ready: names, modules or files, and a variant."""
     only: bool = False
     """Refuse all other games."""
+    tablebases: tuple[str, ...] = ()
+    """Folders of tablebases, one a game at most, from which their positions are answered."""
     searches: int = 1
     """The most searches at once,"""
     threads: int = 1

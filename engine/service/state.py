@@ -25,7 +25,7 @@ class Service:
 
     def __init__(self, settings: Settings):
         self.settings = settings
-        self.registry = GameRegistry(settings.games, settings.only)
+        self.registry = GameRegistry(settings.games, settings.only, settings.tablebases)
         self.metrics = Metrics()
         self.pool = SearchPool(settings, self._done)
         self.sockets = 0

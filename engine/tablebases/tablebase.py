@@ -31,6 +31,8 @@ from engine.kernels.probing import (
     unpack_values,
 )
 from engine.kernels.tablebase import is_hole
+from engine.kernels.tablebase_scores import NO_DISTANCE, TO_THE_END
+from engine.kernels.tablebase_scores import POINTS as IN_POINTS
 from engine.tablebases.files import Folder
 from engine.tablebases.retrograde import code_type
 from engine.tablebases.spaces import Space, indexed
@@ -131,6 +133,17 @@ class Tablebase:
         if cls is not self.cls:
             given = game_name(cls) if defines(cls, "moves") else cls.__name__
             raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {given}")
+
+    def lend(self, words: Mapping[str, Any]) -> None:
+        """Let the kernels of a search look positions up: *words* are those of its memory.
+
+        Nothing happens if they do not look, since positions have no index.
+        """
+        if "tables" not in words:
+            return
+        words["tables"][:] = self.directory.numbers
+        kind = TO_THE_END if self.metric == "dtm" else NO_DISTANCE
+        words["tablebase"][0] = kind if self.kind == DISTANCES else IN_POINTS
 
     # Looking positions up
 
