@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -419,7 +420,38 @@ def test_too_large(tmp_path):
             load_game("connect4").start(), tmp_path / "a", settings=Settings(memory=1 << 22)
         )
     with pytest.raises(CutnodeError, match="layer 1-1 of ur has 217 indices and takes"):
-        build_tablebase(load_game("ur").start(), tmp_path / "b", settings=Settings(memory=1000))
+        in_memory(load_game("ur").start(), ["1-1"], memory=1000)
+
+
+def test_what_does_not_fit_into_memory_is_on_disk(folder, pursued, tmp_path, monkeypatch):
+    build_tablebase(pursuit.Position(), tmp_path / "base", settings=Settings(memory=1000))
+    found = Tablebase.open(tmp_path / "base")
+    assert found.stats() == {**Tablebase.open(folder).stats(), "bytes": found.stats()["bytes"]}
+    assert sorted(path.name for path in (tmp_path / "base").iterdir()) == [
+        *(f"layer-{number:04}.tb" for number in range(3)),
+        "lock",
+    ]
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(CutnodeError, match=r"cannot be had in .*: No space left"):
+        build_tablebase(pursuit.Position(), tmp_path / "full", settings=Settings(memory=1000))
+
+
+def test_dice_on_disk(tmp_path):
+    """Values are the same to the last bit wherever their arrays are."""
+    start = load_game("toys.race", plain=True).start()
+    space = enumerated(start, 1 << 20)
+    size = space.sizes[0]
+    directory = Directory(1, space.keys)
+    tables = [
+        LayerWork(space, 0, directory, Settings(memory=memory), folder=tmp_path).solve()
+        for memory in (8 * size, 1 << 30)
+    ]
+    assert tables[0].symbols.tolist() == tables[1].symbols.tolist()
+    assert tables[0].meanings.tolist() == tables[1].meanings.tolist()
 
 
 def test_what_is_asked_wrongly(tmp_path):

@@ -63,7 +63,7 @@ def build_tablebase(
     that they lead to, or all up to the one that *through* names.  Of other games all positions that
     can be reached from *root*.  *progress* is called now and then.
 
-    :class:`CutnodeError` if there is too little memory, the folder is another tablebase's, or
+    :class:`CutnodeError` if there is too little room, the folder is another tablebase's, or
     another process writes there; :class:`GameError` if the game breaks the contract.
     """
     settings = settings or Settings()
@@ -168,6 +168,7 @@ class _Build:
             self.settings,
             stops=self.stops,
             look=self._tell,
+            folder=self.folder.path,
         )
         about = {**self.about, "layer": number, "size": work.size, "errors": work.error_before}
         known = self.folder.load_partial(self.cls, number, about)

@@ -24,6 +24,7 @@ numerical solution of algebraic equations" (1926).
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -34,6 +35,7 @@ from engine.contract.dispatch import value_limit
 from engine.contract.errors import GameError
 from engine.contract.verbs import chance
 from engine.kernels.layer_iteration import MOST_SLOTS, NO_EDGE, Choices, sweep, sweep_choices
+from engine.tablebases.scratch import Scratch, parts
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
 from engine.tablebases.threads import LayerThreads
@@ -78,13 +80,16 @@ class ChanceLayer:
         directory: Directory,
         threads: LayerThreads,
         tolerance: float,
-        memory: int,
+        scratch: Scratch,
     ):
         self.space, self.number, self.threads = space, number, threads
         self.tolerance = tolerance
-        self.memory = memory - 16 * space.sizes[number]  # beside values and their changes
         self.tables = directory.numbers
-        self.values = np.zeros(space.sizes[number])
+        size = space.sizes[number]
+        self.values, self._changes = scratch.zeros(size, float), scratch.zeros(size, float)
+        self._scratch = scratch
+        self.memory = scratch.memory
+        """Bytes that are left for the best moves."""
         self.sweeps = 0
         """Of values, and of bounds twice."""
         self.error = max((table.error for table in directory.layers.values()), default=0.0)
@@ -142,7 +147,8 @@ class ChanceLayer:
 
     def _iterate(self, calm: float, pause: Callable[[], None] | None) -> None:
         """Sweep until no value changes by more than *calm*, or they do not get calmer."""
-        changes = np.zeros_like(self.values)
+        changes = self._changes
+        changes[:] = 0
         choices = self._room_for_choices()
         least, patience = math.inf, 0
         since = 0
@@ -200,9 +206,16 @@ class ChanceLayer:
         changes[:] = 0
         return 0
 
+    @functools.cached_property
+    def _bounds(self) -> tuple[Any, Any]:
+        """Room for lower and upper bounds: where changes were, and moves, which are not needed."""
+        return self._changes, self._scratch.zeros(len(self.values), float)
+
     def _prove(self, margin: float) -> bool:
         """Return whether the values are shown to be within a margin of the truth."""
-        low, high = self.values - margin, self.values + margin
+        low, high = self._bounds
+        np.subtract(self.values, margin, out=low)
+        np.add(self.values, margin, out=high)
         for _ in range(PROOF_SWEEPS):
             held = self._sweep(low, high, NOTHING, -1.0, NO_CHOICES)["held"]
             held += self._sweep(high, low, NOTHING, 1.0, NO_CHOICES)["held"]
@@ -212,24 +225,28 @@ class ChanceLayer:
         return False
 
     def _all_closer(self, low: Any, high: Any, margin: float) -> bool:
-        worse = (low <= self.values - margin) | (high >= self.values + margin)
-        return not worse.any()  # of indices that are no position's, values are not numbers
+        for part in parts(len(low)):
+            values = self.values[part]
+            # Of indices that are no position's, values are not numbers: nothing is worse there.
+            if ((low[part] <= values - margin) | (high[part] >= values + margin)).any():
+                return False
+        return True
 
     def _take(self, low: Any, high: Any) -> None:
         """Take bounds that hold: the value is between them."""
-        self.error = _most(high - low) / 2
+        self.error = _widest(low, high) / 2
         np.add(low, high, out=self.values)
         self.values /= 2
 
     def _bound(self, margin: float) -> None:
         """Narrow bounds from the limits of values on."""
-        low = np.full_like(self.values, -self._limit)
-        high = np.full_like(self.values, self._limit)
+        low, high = self._bounds
+        low[:], high[:] = -self._limit, self._limit
         while True:
             largest = self._sweep(low, high, NOTHING, -1.0, NO_CHOICES)["largest"]
             upper = self._sweep(high, low, NOTHING, 1.0, NO_CHOICES)["largest"]
             largest = max(largest, upper)
-            if _most(high - low) <= 2 * margin or largest <= margin * 1e-6:
+            if _widest(low, high) <= 2 * margin or largest <= margin * 1e-6:
                 self._take(low, high)
                 return
 
@@ -241,5 +258,7 @@ class ChanceLayer:
         )
 
 
-def _most(widths: Any) -> float:
-    return float(np.nanmax(widths, initial=0.0))
+def _widest(low: Any, high: Any) -> float:
+    """Return the largest difference of two bounds, 0 if there is none."""
+    widths = (np.nanmax(high[part] - low[part], initial=0.0) for part in parts(len(low)))
+    return float(max(widths, default=0.0))

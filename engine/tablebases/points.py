@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from engine.contract.dispatch import game_name
 from engine.contract.errors import GameError
 from engine.kernels.layer_points import THRESHOLD, lower_threshold
 from engine.kernels.retrograde import MISSING
 from engine.tablebases.retrograde import MissingLayerError, code_type
+from engine.tablebases.scratch import Scratch
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
 from engine.tablebases.threads import LayerThreads
@@ -32,11 +31,17 @@ __all__ = ["THRESHOLD", "PointsLayer"]
 class PointsLayer:
     """The analysis of a layer: ``codes``, the value of each index."""
 
-    def __init__(self, space: Space, number: int, directory: Directory, threads: LayerThreads):
+    def __init__(
+        self,
+        space: Space,
+        number: int,
+        directory: Directory,
+        threads: LayerThreads,
+        scratch: Scratch,
+    ):
         self.space, self.number, self.threads = space, number, threads
         self.tables = directory.numbers
-        self.codes = np.zeros(space.sizes[number], code_type(space.cls))
-
+        self.codes = scratch.zeros(space.sizes[number], code_type(space.cls))
         self.threshold = -1
 
     @property

@@ -38,6 +38,7 @@ from engine.kernels.retrograde import (
     propagate,
     write_edges,
 )
+from engine.tablebases.scratch import Scratch, parts
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
 from engine.tablebases.threads import LayerThreads
@@ -63,14 +64,15 @@ class RetrogradeLayer:
         threads: LayerThreads,
         *,
         conversion: bool,
-        memory: int,
+        scratch: Scratch,
     ):
         self.space, self.number, self.threads = space, number, threads
         self.tables = directory.numbers
-        self.memory = memory
         size = space.sizes[number]
         self.blocks = -(-size // (1 << BLOCK_SHIFT))
-        self.codes = np.zeros(size, code_type(space.cls))
+        self.codes = scratch.zeros(size, code_type(space.cls))
+        self.memory = scratch.memory
+        """Bytes that are left for moves."""
         self.distance = 0
         self.begun = False
         self._touched = np.zeros(self.blocks, np.uint8)
@@ -108,8 +110,8 @@ class RetrogradeLayer:
 
     def restore(self, numbers: dict[str, Any], codes: Any) -> None:
         """Go on from a state: with the whole of its pass, which changes nothing that is done."""
-        self.codes[:] = codes
-        self.codes[self.codes == TOUCHED] = 0
+        for part in parts(len(codes)):
+            self.codes[part] = np.where(codes[part] == TOUCHED, 0, codes[part])
         self.distance = int(numbers["distance"])
         self.begun = True
         size = 1 << BLOCK_SHIFT
@@ -152,11 +154,11 @@ class RetrogradeLayer:
         if defines(self.space.cls, "retreats") and not through:
             return
         size = len(self.codes)
-        firsts = np.zeros(size + 1, np.int64)
-        room = self.memory - 4 * size - firsts.nbytes
+        room = self.memory - 2 * size - 8 * (size + 1)
         self._sweeping = size >= LARGEST_EDGES or room < 0
         if self._sweeping:
             return
+        firsts = np.zeros(size + 1, np.int64)
         arguments = self.tables, self.space.words, None, self.codes, firsts
         self._run(write_edges, *arguments, np.zeros(0, np.uint32))
         edges = int(firsts.sum())
@@ -184,7 +186,9 @@ class RetrogradeLayer:
         self._make_due(self.distance + 2)
         phases = (CHECK,) if self._sweeping else (WIN, TOUCH, CHECK)
         if self._sweeping:
-            self.codes[self.codes == 0] = TOUCHED
+            for part in parts(len(self.codes)):
+                codes = self.codes[part]
+                codes[codes == 0] = TOUCHED
             self._touched[:] = 1
             self.threads.set(wins_known=0)
         for phase in phases:

@@ -6,6 +6,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from engine.contract.dispatch import game_name, value_limit
@@ -16,6 +17,7 @@ from engine.kernels.retrograde import PASS
 from engine.tablebases.chances import ChanceLayer
 from engine.tablebases.points import THRESHOLD, PointsLayer
 from engine.tablebases.retrograde import MissingLayerError, RetrogradeLayer
+from engine.tablebases.scratch import Scratch
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import (
     CHANCES,
@@ -47,7 +49,7 @@ class Settings:
     """Which distances are kept: a key of ``METRICS``."""
     threads: int = 1
     memory: int = DEFAULT_MEMORY
-    """Bytes, for the layer that is solved."""
+    """Bytes, for the layer that is solved.  What does not fit is on disk, where a folder is."""
     tolerance: float | None = None
     """In games of chance: the error of a value, at most; None for a part of ``VALUE_LIMIT``."""
 
@@ -58,7 +60,7 @@ class Settings:
             raise CutnodeError(f"a tolerance is a number, more than 0, not {self.tolerance!r}")
 
 
-BYTES_EACH = {CHANCES: 32, POINTS: 2, DISTANCES: 2}
+BYTES_EACH = {CHANCES: 24, POINTS: 2, DISTANCES: 2}
 """Of memory for an index of the layer that is solved; moves backwards come on top."""
 
 
@@ -66,7 +68,7 @@ class LayerWork:
     """The solving of a layer, which can be saved and taken up again.
 
     The layers to which its moves lead have to be in the directory.  *look* is called now and then,
-    and *clock* limits all of it.
+    and *clock* limits all of it.  What there is no memory for is kept in a *folder*.
     """
 
     def __init__(
@@ -79,12 +81,15 @@ class LayerWork:
         stops: Sequence[threading.Event] = (),
         look: Callable[[LayerWork], None] | None = None,
         clock: Clock | None = None,
+        folder: Path | None = None,
     ):
         self.space, self.number, self.settings = space, number, settings
         self.kind = kind_of(space.cls)
         self.size = space.sizes[number]
         self.error_before = max((table.error for table in directory.layers.values()), default=0.0)
-        self._require_memory()
+        if folder is None:
+            self._require_memory()
+        scratch = Scratch(settings.memory, folder)
         dtype = {CHANCES: SWEEP, POINTS: THRESHOLD, DISTANCES: PASS}[self.kind]
         self.threads = LayerThreads(
             space,
@@ -99,11 +104,9 @@ class LayerWork:
         if self.kind == CHANCES:
             whole = settings.tolerance or DIGITS * value_limit(space.cls)
             self._share = whole / (1.5 * len(space.sizes))
-            self.layer = ChanceLayer(
-                space, number, directory, self.threads, self._share, settings.memory
-            )
+            self.layer = ChanceLayer(space, number, directory, self.threads, self._share, scratch)
         elif self.kind == POINTS:
-            self.layer = PointsLayer(space, number, directory, self.threads)
+            self.layer = PointsLayer(space, number, directory, self.threads, scratch)
         else:
             self.layer = RetrogradeLayer(
                 space,
@@ -111,7 +114,7 @@ class LayerWork:
                 directory,
                 self.threads,
                 conversion=settings.metric != "dtm",
-                memory=settings.memory,
+                scratch=scratch,
             )
 
     def _require_memory(self) -> None:
