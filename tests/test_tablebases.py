@@ -299,7 +299,7 @@ def test_positions_without_indices_are_kept_with_the_values(tmp_path):
 
 def test_a_build_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     """At any moment: in a layer, or between layers."""
-    monkeypatch.setattr("engine.tablebases.building.SAVE_SECONDS", 0.0)
+    monkeypatch.setattr("engine.tablebases.builder.SAVE_SECONDS", 0.0)
     whole = in_memory(pursuit.Position()).distances()
     for stop_after in range(0, 40, 3):
         target = tmp_path / str(stop_after)
@@ -320,10 +320,10 @@ def test_a_build_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 KILLED = """
 import sys
 sys.path.insert(0, {tests!r})
-from engine.tablebases import building
+from engine.tablebases import builder, building
 from engine.contract.verbs import *
 from engine import load_game
-building.SAVE_SECONDS = 0.0
+builder.SAVE_SECONDS = 0.0
 start = load_game("ur:finkel-2").start()
 building.build_tablebase(start, {target!r}, progress=lambda p: print("on", flush=True))
 """

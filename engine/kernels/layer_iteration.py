@@ -22,7 +22,10 @@ from engine.contract.verbs import (
     outcome,
     play,
 )
+from engine.kernels.retrograde import MISSING
 from engine.kernels.tablebase import (
+    ENTRY,
+    SYMBOLS,
     error_of,
     is_hole,
     is_solved,
@@ -58,6 +61,8 @@ SWEEP = np.dtype(
         ("product", np.float64),  # of the changes of this sweep and of the last
         ("square", np.float64),  # of the changes of the last
         ("bad_index", np.int64),  # 1 more than one from which play leads out of the tables
+        ("fault", np.int64),  # MISSING: of a table that is not there yet,
+        ("fault_layer", np.int64),  # this one
         ("irregular", np.int64),  # whether choices cannot say all that values depend on
         ("slots", np.int64),  # edges for each index
         ("odds", np.float64, (MOST_SLOTS,)),  # of each of them
@@ -85,11 +90,11 @@ ChoicesMemory = Annotated[Any, types.NamedTuple((types.uint32[::1], types.float6
 
 
 @compiled
-def leaf_value(position, same, solved, side, tables, own, other):
+def leaf_value(position, same, memory, side, tables, own, other):
     """The value of a position that is over or has an index, for the mover of the one before it.
 
     *same*: they have the same mover.  *side* is -1 for a lower bound of it, 1 for an upper one.
-    Returned is also the edge to it, if it is in the layer that is *solved*.
+    Returned is also the edge to it, if it is in the layer that is solved.
     """
     over, value = outcome(position)
     if over:
@@ -98,11 +103,13 @@ def leaf_value(position, same, solved, side, tables, own, other):
     if number < 0:
         return math.nan, NO_EDGE
     at = layer_of(position)
-    if at == solved:
+    if at == memory.layer:
         if same:
             return own[number], 2 * number
         return -other[number], 2 * number + OPPOSITE
-    if at > solved or not is_solved(tables, at, number):
+    if at > memory.layer or not is_solved(tables, at, number):
+        if at < memory.layer and tables[ENTRY * at + SYMBOLS] == 0:
+            memory.fault, memory.fault_layer = MISSING, at
         return math.nan, NO_EDGE
     found = value_at(tables, at, number)
     return (found if same else -found) + side * error_of(tables, at), NO_EDGE
@@ -112,7 +119,7 @@ def leaf_value(position, same, solved, side, tables, own, other):
 def value_between(position, same, memory, side, tables, own, other, buffer, room):
     """The same of any position: one without an index is looked through."""
     if outcome(position)[0] or number_of(position, tables) >= 0:
-        return leaf_value(position, same, memory.layer, side, tables, own, other)
+        return leaf_value(position, same, memory, side, tables, own, other)
     mine, theirs, side = (own, other, side) if same else (other, own, -side)
     if chance(position) > 0:
         total = 0.0
@@ -121,14 +128,14 @@ def value_between(position, same, memory, side, tables, own, other, buffer, room
             odds, child = chance_outcome(position, event)
             if odds > 0:
                 again = same_after_chance(position, child)
-                found, _ = leaf_value(child, again, memory.layer, side, tables, mine, theirs)
+                found, _ = leaf_value(child, again, memory, side, tables, mine, theirs)
                 total += odds * found
         return (total if same else -total), NO_EDGE
     best, best_edge = -math.inf, NO_EDGE
     for place in range(room, moves(position, buffer, room)):
         child = play(position, buffer[place])
         again = moves_again(position, child)
-        found, edge = leaf_value(child, again, memory.layer, side, tables, mine, theirs)
+        found, edge = leaf_value(child, again, memory, side, tables, mine, theirs)
         if not found <= best:
             best, best_edge = found, edge
     if not same:
@@ -215,7 +222,7 @@ def sweep(
     keep = len(changes) == len(own)
     begin = memory.thread * CHUNK
     while begin < len(own):
-        if memory.stop != RUNNING:
+        if memory.stop != RUNNING or memory.fault != 0:
             return
         end = min(begin + CHUNK, len(own))
         for number in range(begin, end):

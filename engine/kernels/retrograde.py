@@ -47,6 +47,7 @@ __all__ = [
     "CHECK",
     "DRAWN",
     "HOLE",
+    "MISSING",
     "MOST_DISTANCE",
     "PASS",
     "TOUCH",

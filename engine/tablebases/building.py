@@ -13,15 +13,13 @@ from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.messages import position_text
 from engine.contract.positions import coerce
+from engine.tablebases.builder import LayerBuilder
 from engine.tablebases.files import Folder
 from engine.tablebases.solving import LayerWork, Settings, solve_layers
 from engine.tablebases.spaces import Space, StoppedError, enumerated, indexed
-from engine.tablebases.tables import CHANCES, Directory, LayerTable, kind_of
+from engine.tablebases.tables import CHANCES, LayerTable, kind_of
 
-__all__ = ["BuildProgress", "build_tablebase"]
-
-SAVE_SECONDS = 120.0
-"""What is known of a layer is saved so often, or as seldom as the saving takes a twentieth."""
+__all__ = ["BuildProgress", "Elsewhere", "LayerJob", "build_tablebase"]
 
 BYTES_OF_POSITION = 40
 """Of memory, for each position that is enumerated: its key, its fields and its place."""
@@ -46,6 +44,22 @@ class BuildProgress:
     """Seconds that the rest takes at the rate of the layers solved so far; None if unknown."""
 
 
+@dataclass(frozen=True, slots=True)
+class LayerJob:
+    """Layers to solve on other machines, which share the folder."""
+
+    builder: LayerBuilder
+    root: Any
+    wanted: set[int]
+    """The layers, solved ones among them; those that are found to be needed join them."""
+    report: Callable[[str, str, float], None]
+    """To be called now and then: a layer's name, what is done there, and how much of that."""
+
+
+Elsewhere = Callable[[LayerJob], str]
+"""Other machines: they do a job, and return why that ended: "done", or it was ended early."""
+
+
 def build_tablebase(
     root: Any,
     folder: str | os.PathLike[str],
@@ -55,13 +69,15 @@ def build_tablebase(
     settings: Settings | None = None,
     stop: threading.Event | None = None,
     progress: Callable[[BuildProgress], None] | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> str:
     """Solve a game's positions and keep them in a folder; return why that ended.
 
     It is done, or was stopped or interrupted: then the same call goes on.  Of a game with indices
     those layers are solved to which *root* leads, or the *layers* with these names and all
     that they lead to, or all up to the one that *through* names.  Of other games all positions that
-    can be reached from *root*.  *progress* is called now and then.
+    can be reached from *root*.  *progress* is called now and then.  *elsewhere* solves layers in
+    place of threads here: a cluster does so.
 
     :class:`CutnodeError` if there is too little room, the folder is another tablebase's, or
     another process writes there; :class:`GameError` if the game breaks the contract.
@@ -71,10 +87,9 @@ def build_tablebase(
     with place.writing():
         build = _Build(coerce(root), place, settings, () if stop is None else (stop,), progress)
         try:
-            build.run(layers, through)
+            return build.run(layers, through, elsewhere)
         except StoppedError as stopped:
             return str(stopped)
-    return "done"
 
 
 class _Build:
@@ -91,27 +106,21 @@ class _Build:
         self.root, self.folder, self.settings, self.stops = root, folder, settings, stops
         self.cls: Any = type(root)
         self.progress = progress
-        self.about = {"kind": kind_of(self.cls), "metric": settings.metric}
         self._started = time.monotonic()
         self._solved_before = 0
         self._wanted: set[int] = set()
 
-    def run(self, layers: Sequence[str], through: str | None) -> None:
-        """Solve what is wanted and is not there yet."""
-        self.space = self._find_space()
-        self.directory = Directory(len(self.space.sizes), self.space.keys)
-        for number in self.folder.solved:
-            _, about, table = self.folder.load(number, self.cls)
-            for name, value in self.about.items():
-                if about.get(name) != value:
-                    raise CutnodeError(
-                        f"{self.folder.path} has a tablebase with {name} {about.get(name)}, not "
-                        f"{value}: build into another folder"
-                    )
-            self.directory.add(table)
+    def run(self, layers: Sequence[str], through: str | None, elsewhere: Elsewhere | None) -> str:
+        """Solve what is wanted and is not there yet; return why that ended."""
+        self.space = space = self._find_space()
+        self.builder = LayerBuilder(self.folder, space, self.settings, self.stops, self._tell)
+        self.directory = self.builder.directory
         self._solved_before = sum(table.size for table in self.directory.layers.values())
         self._wanted = set(self._find_wanted(layers, through))
-        solve_layers(self.space, self.directory, self._wanted, self._solve)
+        if elsewhere is not None:
+            return elsewhere(LayerJob(self.builder, self.root, self._wanted, self._report))
+        solve_layers(space, self.directory, self._wanted, self._solve)
+        return "done"
 
     def _find_space(self) -> Space:
         if defines(self.cls, "index"):
@@ -152,51 +161,16 @@ class _Build:
         return range(first + 1) if kind_of(self.cls) == CHANCES else [first]
 
     def _solve(self, number: int) -> LayerTable:
-        """Solve a layer and save it."""
+        """Solve a layer and keep it."""
         self._wanted.add(number)
-        table = self._work(number)
-        self.folder.save(self.cls, table, self.about)
-        del table  # the pages of the file take the place of its memory
-        return self.folder.load(number, self.cls)[2]
-
-    def _work(self, number: int) -> LayerTable:
-        """Solve a layer; what is known of it is saved now and then."""
-        work = LayerWork(
-            self.space,
-            number,
-            self.directory,
-            self.settings,
-            stops=self.stops,
-            look=self._tell,
-            folder=self.folder.path,
-        )
-        about = {**self.about, "layer": number, "size": work.size, "errors": work.error_before}
-        known = self.folder.load_partial(self.cls, number, about)
-        if known is not None:
-            work.restore(*known)
-        last, took = time.monotonic(), 0.0
-
-        def save() -> None:
-            state = work.state()
-            if state is not None:
-                self.folder.save_partial(self.cls, number, {**about, **state[0]}, state[1])
-
-        def pause() -> None:
-            nonlocal last, took
-            now = time.monotonic()
-            if now - last >= max(SAVE_SECONDS, 20 * took):
-                save()
-                last = time.monotonic()
-                took = last - now
-
-        try:
-            return work.solve(pause)
-        except StoppedError:
-            save()
-            raise
+        return self.builder.solve(number)
 
     def _tell(self, work: LayerWork) -> None:
         """Report how far the build has come."""
+        if self.progress is not None:
+            self._report(self.space.names[work.number], *work.step())
+
+    def _report(self, layer: str, step: str, part: float) -> None:
         if self.progress is None:
             return
         sizes = self.space.sizes
@@ -205,6 +179,4 @@ class _Build:
         seconds = time.monotonic() - self._started
         fresh = solved - self._solved_before
         left = seconds * (total - solved) / fresh if fresh > 0 else None
-        step, part = work.step()
-        name = self.space.names[work.number]
-        self.progress(BuildProgress(name, step, part, solved, total, seconds, left))
+        self.progress(BuildProgress(layer, step, part, solved, total, seconds, left))

@@ -35,6 +35,8 @@ from engine.contract.dispatch import value_limit
 from engine.contract.errors import GameError
 from engine.contract.verbs import chance
 from engine.kernels.layer_iteration import MOST_SLOTS, NO_EDGE, Choices, sweep, sweep_choices
+from engine.kernels.retrograde import MISSING
+from engine.tablebases.retrograde import MissingLayerError
 from engine.tablebases.scratch import Scratch, parts
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import Directory
@@ -132,6 +134,9 @@ class ChanceLayer:
         self._clear(side)
         threads.run(sweep, self.tables, space.words, None, own, other, changes, choices, space.room)
         self.sweeps += 1
+        for memory in threads.memories:
+            if memory["fault"] == MISSING:
+                raise MissingLayerError(int(memory["fault_layer"]))
         bad = max(threads.each("bad_index"))
         if bad:
             raise GameError(self.complaint(int(bad) - 1))

@@ -16,7 +16,7 @@ draws as infinite play, R. Gasser, "Solving Nine Men's Morris" (1996).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -86,13 +86,15 @@ class RetrogradeLayer:
     def solve(self, pause: Callable[[], None] | None = None) -> None:
         """Decide all positions; *pause* is called before each pass."""
         if not self.begun:
-            self._begin()
+            self.begin()
         self._find_predecessors()
         while self.distance < len(self._due):
             if pause is not None:
                 pause()
-            if self._sweeping or self._due[self.distance].any():
-                self._pass()
+            if self._sweeping:
+                self.sweep(self.distance)
+            elif self._due[self.distance].any():
+                self._pass((WIN, TOUCH, CHECK))
             self.distance += 1
             if self._sweeping and not self._due[self.distance :].any():
                 break
@@ -122,7 +124,8 @@ class RetrogradeLayer:
                 self._make_due(int(found[-1]))
                 self._due[found, block] = 1
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Decide what does not depend on other positions of the layer."""
         self.threads.set(done=0)
         self._run(begin, self.tables, self.space.words, None, self.codes, self._due)
         self.begun = True
@@ -181,16 +184,27 @@ class RetrogradeLayer:
             more = max(rows, len(self._due) * 3 // 2) - len(self._due)
             self._due = np.concatenate((self._due, np.zeros((more, self.blocks), np.uint8)))
 
-    def _pass(self) -> None:
+    def sweep(self, distance: int, share: int = 0, shares: int = 1) -> int:
+        """Look at all undecided positions, when those up to a distance are decided.
+
+        Or at those in every so manieth block.  Return the longest distance that was found so far.
+        """
+        self.distance = distance
+        for codes in self.blocks_of(share, shares):
+            codes[codes == 0] = TOUCHED
+        self._touched[share::shares] = 1
+        self.threads.set(wins_known=0)
+        self._pass((CHECK,))
+        return int(max(self.threads.each("farthest")))
+
+    def blocks_of(self, share: int, shares: int) -> Iterator[Any]:
+        """Yield the codes of every so manieth block, from one on."""
+        for block in range(share, self.blocks, shares):
+            yield self.codes[block << BLOCK_SHIFT : (block + 1) << BLOCK_SHIFT]
+
+    def _pass(self, phases: tuple[int, ...]) -> None:
         """Treat the predecessors of all positions that are decided at the next distance."""
         self._make_due(self.distance + 2)
-        phases = (CHECK,) if self._sweeping else (WIN, TOUCH, CHECK)
-        if self._sweeping:
-            for part in parts(len(self.codes)):
-                codes = self.codes[part]
-                codes[codes == 0] = TOUCHED
-            self._touched[:] = 1
-            self.threads.set(wins_known=0)
         for phase in phases:
             self.threads.set(phase=phase, distance=self.distance, done=0)
             self._run(
