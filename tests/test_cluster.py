@@ -20,6 +20,7 @@ import engine
 from engine import CutnodeError, GameError, Table, analyse, load_game, solve
 from engine.batches import run_batch
 from engine.cli.cluster import cluster as cluster_command
+from engine.cluster import build_tablebase as build_on_cluster
 from engine.cluster import search_many, solve_many, solve_split
 from engine.cluster.splitting import Split
 from engine.cluster.top import Top
@@ -27,6 +28,8 @@ from engine.compiler.jit import jit_enabled
 from engine.contract.legal import legal_moves
 from engine.contract.positions import Packed
 from engine.contract.verbs import moves_again, outcome, play
+from engine.tablebases.building import build_tablebase
+from engine.tablebases.tablebase import Tablebase
 
 distributed = pytest.importorskip("distributed")
 
@@ -181,6 +184,64 @@ def test_batches_are_the_same_on_a_cluster(client, tmp_path):
     stop.set()
     stopped = solve_many(client, positions, table=16, stop=stop)
     assert (stopped.reason, stopped.done.any()) == ("stopped", False)
+
+
+@pytest.mark.slow
+def test_layers_though_a_worker_is_killed(client, tmp_path):
+    """Small layers by one worker each, large ones by both: the same files as of one process."""
+    start = load_game("draughts:4x4").start()
+    build_tablebase(start, tmp_path / "here", layers=["1m1k-1m1k"])
+    pids = client.run(os.getpid)
+    killed = []
+
+    def kill_one(progress):
+        if "pass 2" in progress.layer and not killed:
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    there = tmp_path / "there"
+    wanted = {"layers": ["1m1k-1m1k"], "large": 500}
+    assert build_on_cluster(client, start, there, progress=kill_one, **wanted) == "done"
+    assert killed
+    one, other = Tablebase.open(tmp_path / "here"), Tablebase.open(there)
+    assert one.distances() == other.distances()
+    assert list(one.layers()) == list(other.layers())
+    assert other.verify().wrong == 0
+    assert not list(there.glob("*.pass-*"))
+    assert build_on_cluster(client, start, there, **wanted) == "done"
+
+
+@pytest.mark.slow
+def test_layers_go_on_where_they_were(client, tmp_path):
+    """What a driver finds of another one is gone on with, in the middle of a layer."""
+    start = load_game("draughts:4x4").start()
+    stop = threading.Event()
+
+    def stop_in_a_pass(progress):
+        if "pass 1" in progress.layer:
+            stop.set()
+
+    wanted = {"layers": ["1m1k-1m"], "large": 1}
+    reason = build_on_cluster(client, start, tmp_path, stop=stop, progress=stop_in_a_pass, **wanted)
+    assert reason == "stopped" and list(tmp_path.glob("*.pass-00000.*"))
+    assert build_on_cluster(client, start, tmp_path, **wanted) == "done"
+    assert Tablebase.open(tmp_path).verify().wrong == 0
+    with pytest.raises(GameError, match="is plain Python: a cluster takes compiled games"):
+        build_on_cluster(client, load_game("draughts:4x4", plain=True).start(), tmp_path)
+
+
+@pytest.mark.slow
+def test_layers_with_dice(client, tmp_path):
+    """Layers that do not lead to each other at once; each waits for those that it leads to."""
+    run = CliRunner().invoke
+    arguments = ["tablebase", "ur:finkel-1", "--out", str(tmp_path), "--workers", "1", "--json"]
+    result = run(cluster_command, arguments)
+    assert result.exit_code == 0, result.output
+    assert build_on_cluster(client, load_game("ur:finkel-2").start(), tmp_path / "two") == "done"
+    base = Tablebase.open(tmp_path / "two")
+    assert base.verify().wrong == 0
+    iterated = engine.iterate(load_game("ur:finkel-2").start())
+    assert base.entry(load_game("ur:finkel-2").start()).value == pytest.approx(iterated.value)
 
 
 DRIVER = """

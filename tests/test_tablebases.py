@@ -43,6 +43,8 @@ from engine.tablebases.spaces import enumerated, indexed
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import Directory
 
+DRAUGHTS = load_game("draughts:4x4", plain=True).start()
+
 
 def reachable(start):
     """The positions that can be reached, one of each class, and where their moves lead."""
@@ -132,15 +134,22 @@ def test_every_distance_against_sweeps(toy, threads):
         assert (entry.value, entry.distance) == naive[word], position
 
 
-def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(monkeypatch):
-    base = in_memory(chase.Position())
+@pytest.mark.parametrize(
+    "start",
+    [chase.Position(), pursuit.Position(), DRAUGHTS],
+    ids=["chase", "pursuit", "draughts"],
+)
+def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(start, monkeypatch):
+    """In layers as well, where wins by leaving one are found before quicker ones that do not."""
+    layers = ["1m1k-1m"] if start is DRAUGHTS else None
+    base = in_memory(start, layers)
     monkeypatch.setattr("engine.tablebases.retrograde.LARGEST_EDGES", 0)
-    swept = in_memory(chase.Position(), threads=2)
+    monkeypatch.setattr("engine.tablebases.retrograde.defines", lambda *_: False)
+    swept = in_memory(start, layers, threads=2)
     assert swept.distances() == base.distances()
-    assert all(
-        swept.entry(position) == base.entry(position)
-        for position in reachable(chase.Position())[0].values()
-    )
+    assert [table.symbols.tolist() for table in swept.directory.layers.values()] == [
+        table.symbols.tolist() for table in base.directory.layers.values()
+    ]
 
 
 @pytest.mark.parametrize("metric", ["dtc", "wdl"])

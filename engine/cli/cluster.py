@@ -6,6 +6,7 @@ Exit codes are those of ``cutnode solve``.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import logging
 import sys
@@ -18,6 +19,7 @@ from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
 from engine.cli.options import (
     GAME,
     POSITION,
+    combined,
     integer,
     journal_option,
     json_option,
@@ -27,7 +29,9 @@ from engine.cli.options import (
     table_option,
     weak_option,
 )
+from engine.cli.tablebase import SOLVED, solve_and_print
 from engine.cluster.driver import MOST_POSITIONS, SplitProgress, solve_split
+from engine.cluster.layers import LARGE, build_tablebase
 from engine.cluster.tasks import require_distributed
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
@@ -47,9 +51,19 @@ proof, 4 a game breaks the contract, 130 interrupted (what was found until then 
 """
 
 
+SCHEDULER = combined(
+    option(
+        "--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS"
+    ),
+    integer(
+        "--workers", "Else start N workers here, of one thread each.  [default: one for each core]"
+    ),
+)
+
+
 @click.group(epilog=EPILOG)
 def cluster() -> None:
-    """Spread the work on one position over many machines, with Dask."""
+    """Spread the work on one position, or on all of a game, over many machines, with Dask."""
 
 
 @cluster.command(epilog=EPILOG)
@@ -58,10 +72,7 @@ def cluster() -> None:
 @plies_option(
     "Split after N choices: engine/docs/cluster.md says how many pay.", least=1, required=True
 )
-@option("--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS")
-@integer(
-    "--workers", "Else start N workers here, of one thread each.  [default: one for each core]"
-)
+@SCHEDULER
 @journal_option("Keep answers there, and go on with them.")
 @weak_option()
 @seconds_option()
@@ -105,6 +116,21 @@ def solve(
         sys.exit(INTERRUPTED)
     if not result.proven:
         sys.exit(NOT_PROVEN)
+
+
+@cluster.command()
+@GAME
+@SOLVED
+@SCHEDULER
+@integer("--large", "All workers together solve a layer of N indices or more.", default=LARGE)
+def tablebase(scheduler: str | None, workers: int | None, large: int, **options: Any) -> None:
+    """Solve every position of a game, and keep the results in a folder.
+
+    It is that of `cutnode tablebase build`, and every worker has to reach it by the same path.
+    Workers may come, go and die; if this program ends, the same command goes on, or that one.
+    """
+    with connected(scheduler, workers) as client:
+        solve_and_print(functools.partial(build_tablebase, client, large=large), 1, **options)
 
 
 @contextlib.contextmanager

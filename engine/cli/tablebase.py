@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from engine.cli.options import (
     OWN_GAME,
     POSITION,
     choice,
+    combined,
     json_option,
     memory_option,
     option,
@@ -33,10 +35,29 @@ from engine.tablebases.spaces import indexed
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import METRICS
 
-__all__ = ["tablebase"]
+__all__ = ["SOLVED", "solve_and_print", "tablebase"]
 
 FOLDER = click.argument("folder")
 DISTANCES = "; ".join(f"{name}: {meaning}" for name, meaning in METRICS.items())
+
+
+SOLVED = combined(
+    out_option("The folder of the tablebase; one that is there is gone on with.", required=True),
+    BEGIN,
+    click.option(
+        "--layer",
+        "layers",
+        multiple=True,
+        metavar="NAME",
+        help="Solve this layer, and those that it leads to; can be given several times.",
+    ),
+    option("--through", "Solve all layers up to this one.", metavar="NAME"),
+    choice("--metric", f"Distances: {DISTANCES}.", [*METRICS]),
+    tolerance_option("The error of expected values, in games of chance."),
+    memory_option("At most N MiB for a layer that is solved.", DEFAULT_MEMORY >> 20),
+    json_option("The numbers of `stats` as one JSON object."),
+)
+"""What is solved, and where it is kept."""
 
 
 @click.group()
@@ -46,45 +67,33 @@ def tablebase() -> None:
 
 @tablebase.command()
 @GAME
-@out_option("The folder of the tablebase; one that is there is gone on with.", required=True)
-@BEGIN
-@click.option(
-    "--layer",
-    "layers",
-    multiple=True,
-    metavar="NAME",
-    help="Solve this layer, and those that it leads to; can be given several times.",
-)
-@option("--through", "Solve all layers up to this one.", metavar="NAME")
-@choice("--metric", f"Distances: {DISTANCES}.", [*METRICS])
-@tolerance_option("The error of expected values, in games of chance.")
-@memory_option("At most N MiB for a layer that is solved.", DEFAULT_MEMORY >> 20)
+@SOLVED
 @threads_option("Threads.  [default: one for each core]", default=None)
-@json_option("The numbers of `stats` as one JSON object.")
-def build(
-    game: str,
-    out: str,
-    start: str | None,
-    layers: tuple[str, ...],
-    through: str | None,
-    metric: str,
-    tolerance: float | None,
-    memory_mb: int,
-    threads: int | None,
-    as_json: bool,
-) -> None:
+def build(threads: int | None, **options: Any) -> None:
     """Solve every position, layer by layer, and keep the results in a folder.
 
     Ended at any moment, even by a power cut, the same command goes on.
     """
+    solve_and_print(build_tablebase, threads or os.cpu_count() or 1, **options)
+
+
+def solve_and_print(
+    solve: Callable[..., str],
+    threads: int,
+    *,
+    game: str,
+    out: str,
+    start: str | None,
+    metric: str,
+    tolerance: float | None,
+    memory_mb: int,
+    as_json: bool,
+    **which: Any,
+) -> None:
+    """Build a tablebase by a function, and print what it holds; the rest are command options."""
     loaded = load_game(game)
     root = loaded.start() if start is None else loaded.parse(start)
-    settings = Settings(
-        metric=metric,
-        threads=threads or os.cpu_count() or 1,
-        memory=memory_mb << 20,
-        tolerance=tolerance,
-    )
+    settings = Settings(metric=metric, threads=threads, memory=memory_mb << 20, tolerance=tolerance)
     with progress_bar(1, labelled=True) as tell:
 
         def show(progress: BuildProgress) -> None:
@@ -92,9 +101,7 @@ def build(
             label = f"{progress.layer}: {progress.step} {progress.part:.0%}{left}"
             tell(progress.solved, progress.total, label)
 
-        reason = build_tablebase(
-            root, out, layers=layers, through=through, settings=settings, progress=show
-        )
+        reason = solve(root, out, settings=settings, progress=show, **which)
     if reason != "done":
         click.echo(f"cutnode: {reason}: the same command goes on", err=True)
         sys.exit(INTERRUPTED)

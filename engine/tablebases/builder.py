@@ -47,17 +47,23 @@ class LayerBuilder:
         self.load()
 
     @classmethod
-    def of(cls, folder: Folder, example: Any, settings: Settings) -> LayerBuilder:
+    def of(
+        cls,
+        folder: Folder,
+        example: Any,
+        settings: Settings,
+        stops: Sequence[threading.Event] = (),
+    ) -> LayerBuilder:
         """Return a builder in a folder, which has the positions if they had to be enumerated.
 
         *example* is any position of the game.
         """
         if defines(type(example), "index"):
-            return cls(folder, indexed(example), settings)
+            return cls(folder, indexed(example), settings, stops)
         known = folder.load_space(example)
         if known is None:
             raise GameError(f"{folder.path} has no enumerated positions")
-        return cls(folder, known[1], settings)
+        return cls(folder, known[1], settings, stops)
 
     def load(self) -> None:
         """Take the layers that are in the folder, and were not a moment ago."""

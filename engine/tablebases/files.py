@@ -3,9 +3,10 @@
 A layer's file appears when the layer is solved, complete or not at all, so those that are there are
 the journal of a build.  Of a layer that takes long, what is known is saved now and then, in a file
 that goes when the layer is done.  All are files of arrays (:mod:`engine.storage.arrays`): with a
-checksum for each MiB, a digest of the rules, and mapped into memory where they are read.  The
-header of a layer holds what its symbols are, how many positions are won, drawn and lost, and its
-error; its arrays are the packed ``symbols`` and their ``meanings``.
+checksum for each MiB, a digest of the rules, and mapped into memory where they are read.  Where
+several processes solve a layer, what each found in a pass is a file, too, until the layer is done.
+The header of a layer holds what its symbols are, how many positions are won, drawn and lost, and
+its error; its arrays are the packed ``symbols`` and their ``meanings``.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from engine.tablebases.tables import LayerTable
 __all__ = ["Folder"]
 
 LAYER_KIND = b"cutnode tablebase layer\n"
+SHARE_KIND = b"cutnode tablebase share\n"
 PARTIAL_KIND = b"cutnode tablebase partial layer\n"
 KEYS_KIND = b"cutnode tablebase keys\n"
 FORMAT = 1
@@ -100,6 +102,8 @@ class Folder:
         arrays = {"symbols": table.symbols, "meanings": table.meanings}
         write_arrays(self._layer(table.number), LAYER_KIND, head, arrays)
         self._partial(table.number).unlink(missing_ok=True)
+        for path in self.path.glob(f"layer-{table.number:04}.pass-*"):
+            path.unlink(missing_ok=True)
 
     def load(self, number: int, cls: Any = None) -> tuple[Any, dict[str, Any], LayerTable]:
         """Return the class of positions of a layer, what its header says, and the layer.
@@ -146,6 +150,32 @@ class Folder:
         if any(head.get(name) != value for name, value in same.items()):
             return None
         return head, arrays["known"]
+
+    # What was found in a pass over a share of a layer
+
+    def _share(self, number: int, step: int, share: int) -> Path:
+        return self.path / f"layer-{number:04}.pass-{step:05}.share-{share:04}"
+
+    def shares_of(self, number: int) -> int:
+        """Return in how many shares a layer is being solved; 0 if it is not."""
+        for path in self.path.glob(f"{self._share(number, 0, 0).stem}.share-*"):
+            return int(read_arrays(path, SHARE_KIND, CutnodeError, map=True)[0]["shares"])
+        return 0
+
+    def save_share(
+        self, number: int, step: int, share: int, about: Mapping[str, Any], arrays: dict[str, Any]
+    ) -> None:
+        """Save what was found by the processes of a share in a pass, *step*."""
+        write_arrays(self._share(number, step, share), SHARE_KIND, about, arrays)
+
+    def load_share(
+        self, number: int, step: int, share: int
+    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return what was saved of a share; None if nothing was."""
+        path = self._share(number, step, share)
+        if not path.exists():
+            return None
+        return read_arrays(path, SHARE_KIND, CutnodeError, map=True)
 
     # The positions of a game without indices
 

@@ -8,7 +8,7 @@ moves lose.  What is never decided is a draw: there the game can go on forever, 
 
 Predecessors come from the game (``retreats``), or else from a list of all moves within the layer,
 which is made beforehand: 4 bytes a move and 8 a position.  If there is no memory for that, each
-pass touches all positions that are not decided yet.
+pass touches all positions that are not decided yet, or are won in more plies.
 
 Sources: K. Thompson, "Retrograde analysis of certain endgames" (1986); layers and the counting of
 draws as infinite play, R. Gasser, "Solving Nine Men's Morris" (1996).
@@ -185,13 +185,14 @@ class RetrogradeLayer:
             self._due = np.concatenate((self._due, np.zeros((more, self.blocks), np.uint8)))
 
     def sweep(self, distance: int, share: int = 0, shares: int = 1) -> int:
-        """Look at all undecided positions, when those up to a distance are decided.
+        """Look at all positions that are not decided, when those up to a distance are.
 
-        Or at those in every so manieth block.  Return the longest distance that was found so far.
+        Or at those in every so manieth block.  A win by leaving the layer may still be found to be
+        one in fewer plies, until so many are reached.  Return the longest distance found so far.
         """
         self.distance = distance
         for codes in self.blocks_of(share, shares):
-            codes[codes == 0] = TOUCHED
+            codes[(codes == 0) | ((codes > distance + 2) & (codes < TOUCHED))] = TOUCHED
         self._touched[share::shares] = 1
         self.threads.set(wins_known=0)
         self._pass((CHECK,))

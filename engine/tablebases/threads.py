@@ -56,6 +56,12 @@ class LayerThreads:
             for name, number in numbers.items():
                 memory[name] = number
 
+    def take_share(self, share: int, shares: int) -> None:
+        """Let all threads together do every so manieth block, from one on."""
+        for thread, memory in enumerate(self.memories):
+            memory["thread"] = share + shares * thread
+            memory["threads"] = shares * len(self.memories)
+
     def each(self, name: str) -> list[Any]:
         """Return a field of all memories."""
         return [memory[name] for memory in self.memories]
