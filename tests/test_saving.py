@@ -163,7 +163,10 @@ except ValueError as error:
         ).stdout.strip()
 
     assert run("save") == "loaded"
-    assert run("none") == ("mine.table is about 'mine', which is not loaded: call load_game first")
+    assert run("none") == (
+        "mine.table is about 'mine', which is not loaded: call load_game first, or name the game in "
+        "the command"
+    )
     (tmp_path / "mine.py").write_text(f"# A comment.\n{source}")
     assert run("load") == "loaded"
     (tmp_path / "mine.py").write_text(source.replace("Bits(9)", "Bits(10)"))

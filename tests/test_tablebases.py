@@ -37,7 +37,8 @@ from engine.compiler.jit import jit_enabled
 from engine.contract.positions import coerce
 from engine.contract.verbs import canonical, moves_again, outcome, play
 from engine.kernels.scores import WIN
-from engine.tablebases.building import build_tablebase
+from engine.tablebases.building import build_tablebase, compress_tablebase
+from engine.tablebases.compression import compressed, expanded
 from engine.tablebases.solving import LayerWork, Settings, solve_layers
 from engine.tablebases.spaces import enumerated, indexed
 from engine.tablebases.tablebase import Tablebase
@@ -389,6 +390,27 @@ def test_folders_and_files_that_are_refused(folder, tmp_path):
         Tablebase.open(folder)
     with pytest.raises(CutnodeError, match="is no cutnode tablebase layer"):
         build_tablebase(pursuit.Position(), folder)
+
+
+def test_compressed_files(folder, pursued, monkeypatch):
+    before = Tablebase.open(folder).stats()
+    assert run("tablebase", "compress", folder, "--game", "toys.pursuit").exit_code == 0
+    found = Tablebase.open(folder)
+    assert found.stats() == before and found.verify().wrong == 0
+    start = pursuit.Position()
+    assert found.moves(start) == pursued.moves(start)
+    assert compress_tablebase(folder) == 0
+    assert build_tablebase(start, folder) == "done"
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(CutnodeError, match=r"pip install 'cutnode\[compress\]'"):
+        Tablebase.open(folder)
+
+
+def test_only_what_pays_is_compressed():
+    words = np.random.default_rng(1).integers(0, 1 << 63, 300_000).astype(np.uint64)
+    assert compressed(words) is None
+    packed, frames = compressed(words // (1 << 40))
+    assert expanded(packed, frames, len(words)).tolist() == (words // (1 << 40)).tolist()
 
 
 def test_other_rules_are_refused(folder, monkeypatch):

@@ -29,7 +29,7 @@ from engine.cli.progress import progress_bar
 from engine.contract.dispatch import module_of
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import board
-from engine.tablebases.building import BuildProgress, build_tablebase
+from engine.tablebases.building import BuildProgress, build_tablebase, compress_tablebase
 from engine.tablebases.solving import DEFAULT_MEMORY, Settings
 from engine.tablebases.spaces import indexed
 from engine.tablebases.tablebase import Tablebase
@@ -209,6 +209,19 @@ def layers(game: str, as_json: bool) -> None:
     for name, size in data.items():
         click.echo(f"{name:20} {size:>16,}")
     click.echo(f"{'all':20} {sum(space.sizes):>16,}")
+
+
+@tablebase.command()
+@FOLDER
+@OWN_GAME
+def compress(folder: str, game: str | None) -> None:
+    """Compress the files of a tablebase, where that saves an eighth or more.
+
+    Compressed layers are not mapped, but expanded in memory when the tablebase is opened.
+    """
+    if game is not None:
+        load_game(game)
+    click.echo(f"{compress_tablebase(folder):,} bytes saved")
 
 
 def _opened(folder: str, game: str | None) -> Tablebase:

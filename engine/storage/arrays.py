@@ -232,7 +232,8 @@ def class_in(
     cls = getattr(sys.modules.get(module), name, None)
     if cls is None:
         raise error(
-            f"{path} is about {quoted(about['game'])}, which is not loaded: call load_game first"
+            f"{path} is about {quoted(about['game'])}, which is not loaded: call load_game first, "
+            f"or name the game in the command"
         )
     if rules_digest(cls, modules) != about["rules"]:
         raise error(f"{path} was made by other rules of {about['game']} than those that run")

@@ -19,7 +19,7 @@ from engine.tablebases.solving import LayerWork, Settings, solve_layers
 from engine.tablebases.spaces import Space, StoppedError, enumerated, indexed
 from engine.tablebases.tables import CHANCES, LayerTable, kind_of
 
-__all__ = ["BuildProgress", "Elsewhere", "LayerJob", "build_tablebase"]
+__all__ = ["BuildProgress", "Elsewhere", "LayerJob", "build_tablebase", "compress_tablebase"]
 
 BYTES_OF_POSITION = 40
 """Of memory, for each position that is enumerated: its key, its fields and its place."""
@@ -42,6 +42,22 @@ class BuildProgress:
     seconds: float
     left: float | None
     """Seconds that the rest takes at the rate of the layers solved so far; None if unknown."""
+
+
+def compress_tablebase(folder: str | os.PathLike[str]) -> int:
+    """Compress the layers of a tablebase for which it pays, and return the bytes that it saves.
+
+    Then it takes memory, since files are not mapped.  What ends this half-way leaves each layer as
+    it was, or compressed.
+    """
+    place = Folder(folder)
+    place.require()
+    with place.writing():
+        saved = 0
+        for number in place.solved:
+            cls, about, _ = place.load(number)
+            saved += place.compress(cls, number, {key: about[key] for key in ("kind", "metric")})
+    return saved
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ that goes when the layer is done.  All are files of arrays (:mod:`engine.storage
 checksum for each MiB, a digest of the rules, and mapped into memory where they are read.  Where
 several processes solve a layer, what each found in a pass is a file, too, until the layer is done.
 The header of a layer holds what its symbols are, how many positions are won, drawn and lost, and
-its error; its arrays are the packed ``symbols`` and their ``meanings``.
+its error; its arrays are the packed ``symbols`` and their ``meanings``.  Where the symbols are
+compressed, ``frames`` says how; then they are not mapped, but expanded in memory.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
 from engine.storage.arrays import class_in, identity, read_arrays, write_arrays
 from engine.storage.files import lock
+from engine.tablebases.compression import compressed, expanded
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import LayerTable
 
@@ -88,6 +90,28 @@ class Folder:
 
     def save(self, cls: Any, table: LayerTable, about: Mapping[str, Any]) -> None:
         """Write a solved layer; what was kept of it while it was solved goes."""
+        arrays = {"symbols": table.symbols, "meanings": table.meanings}
+        self._write(cls, table, about, arrays)
+        self._partial(table.number).unlink(missing_ok=True)
+        for path in self.path.glob(f"layer-{table.number:04}.pass-*"):
+            path.unlink(missing_ok=True)
+
+    def compress(self, cls: Any, number: int, about: Mapping[str, Any]) -> int:
+        """Compress the symbols of a layer, if they are not and it pays; return the bytes saved."""
+        _, arrays = read_arrays(self._layer(number), LAYER_KIND, CutnodeError, map=True)
+        found = None if "frames" in arrays else compressed(arrays["symbols"])
+        if found is None:
+            return 0
+        table = self.load(number, cls)[2]
+        packed, frames = found
+        kept = {"symbols": packed, "frames": frames, "meanings": arrays["meanings"]}
+        old = self._layer(number).stat().st_size
+        self._write(cls, table, {**about, "words": len(arrays["symbols"])}, kept)
+        return old - self._layer(number).stat().st_size
+
+    def _write(
+        self, cls: Any, table: LayerTable, about: Mapping[str, Any], arrays: dict[str, Any]
+    ) -> None:
         head = {
             **identity(cls, NO_MODULES),
             **about,
@@ -99,11 +123,7 @@ class Folder:
             "error": table.error,
             "counts": dict(table.counts),
         }
-        arrays = {"symbols": table.symbols, "meanings": table.meanings}
         write_arrays(self._layer(table.number), LAYER_KIND, head, arrays)
-        self._partial(table.number).unlink(missing_ok=True)
-        for path in self.path.glob(f"layer-{table.number:04}.pass-*"):
-            path.unlink(missing_ok=True)
 
     def load(self, number: int, cls: Any = None) -> tuple[Any, dict[str, Any], LayerTable]:
         """Return the class of positions of a layer, what its header says, and the layer.
@@ -117,14 +137,17 @@ class Folder:
         found = class_in(about, path, CutnodeError, NO_MODULES)
         if cls is not None and found is not cls:
             raise CutnodeError(f"{path} is about {about['game']}, not {game_name(cls)}")
-        if about["layer"] != number or len(arrays["symbols"]) * 64 < about["size"] * about["bits"]:
+        symbols = arrays["symbols"]
+        if "frames" in arrays:
+            symbols = expanded(symbols, arrays["frames"], about["words"])
+        if about["layer"] != number or len(symbols) * 64 < about["size"] * about["bits"]:
             raise CutnodeError(f"{path} is not layer {number} of the tablebase")
         table = LayerTable(
             number,
             about["name"],
             about["size"],
             about["bits"],
-            arrays["symbols"],
+            symbols,
             arrays["meanings"],
             about["error"],
             about["counts"],
