@@ -164,8 +164,8 @@ except ValueError as error:
 
     assert run("save") == "loaded"
     assert run("none") == (
-        "mine.table is about 'mine', which is not loaded: call load_game first, or name the game in "
-        "the command"
+        "mine.table is about 'mine', which is not loaded: call load_game first, or name the game "
+        "in the command"
     )
     (tmp_path / "mine.py").write_text(f"# A comment.\n{source}")
     assert run("load") == "loaded"
