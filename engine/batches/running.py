@@ -19,12 +19,14 @@ from engine.batches.searching import BatchSearcher, BatchSearchTask, require_dep
 from engine.batches.symmetry import SymmetryClasses
 from engine.contract.derived import most_value
 from engine.contract.dispatch import is_plain
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, GameError
 from engine.contract.messages import position_text
 from engine.contract.positions import Packed, class_of_all, coerce
 from engine.contract.stop import PLIES, RUNNING
+from engine.contract.text import quoted
 from engine.contract.verbs import NO_MOVE
 from engine.runtime.running import Limits
+from engine.search.loops import has_loops
 from engine.search.options import LimitKeywords, thread_count
 from engine.search.proving import ProofSettings
 from engine.search.solving import lines_too_long, require_batches
@@ -311,8 +313,10 @@ def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
     limit = most_value(positions.example)
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
     settings = ProofSettings(weak, line, plan.cold)
-    table = Table(plan.table)
-    workers = proof_workers(positions, plan.threads, table, limits, keep, settings, base)
+    workers = []
+    if not has_loops(cls):  # else the tablebase has all of them
+        table = Table(plan.table)
+        workers = proof_workers(positions, plan.threads, table, limits, keep, settings, base)
     about = {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
     return workers, about if base is None else {**about, "tablebase": base.name}
 
@@ -330,8 +334,12 @@ def _answer_from_tablebase(plan: _Plan) -> None:
             started = time.perf_counter()
             position = plan.positions[number]
             found = result_of(base, position, weak=weak, line=False)
+            if found is None and has_loops(base.cls):
+                raise GameError(
+                    f"{base.name} does not have {quoted(position_text(position))}: a game that "
+                    f"loops is solved in a batch only where the tablebase has all positions"
+                )
             if found is None:
-                require_batches(base.cls)
                 continue
             row = np.zeros(1, SOLVED)
             row["lower"] = row["upper"] = found.value

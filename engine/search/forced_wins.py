@@ -6,6 +6,7 @@ The line and the proof are found afterwards, with what is then in the table.
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,10 +72,14 @@ class Prover:
                     f"{game_name(self.cls)} has {what}: no win is proven by force there"
                 )
         self.tablebase = Tablebase.of(tablebase, self.cls)
-        self.run = mating_root.specialise(self.cls)
         self.table = table if isinstance(table, Table) else Table(table)
         self.memory = Memory(self.cls, mating_dtype(self.cls))
         self._busy = threading.Lock()
+
+    @functools.cached_property
+    def run(self) -> Any:
+        """The compiled search."""
+        return mating_root.specialise(self.cls)
 
     def prove(
         self,
