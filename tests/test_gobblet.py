@@ -8,7 +8,7 @@ import pytest
 from data import FOLDER, rows
 from test_tablebases import in_memory, reachable, solved_by_sweeps
 
-from engine import PositionError, legal_moves, load_game
+from engine import PositionError, legal_moves, load_game, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import cell, outcome, play
 
@@ -174,3 +174,8 @@ def test_small_variants(variant):
     assert found["longest"] == longest
     assert base.entry(start).value == 0
     assert base.verify(threads=2).wrong == 0
+    for number in Random(variant).sample(range(len(base)), 10):
+        position = base.position_at("all", number)
+        if not outcome(position)[0]:
+            result, entry = solve(position), base.entry(position)
+            assert (result.value, result.depth) == (entry.value, entry.distance or 0)

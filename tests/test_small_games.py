@@ -10,7 +10,7 @@ from data import FOLDER, rows
 from test_tablebases import in_memory
 from toys import quixo, suicide, teeko
 
-from engine import Bits, PositionError, legal_moves, load_game
+from engine import Bits, PositionError, legal_moves, load_game, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import canonical, index, outcome, play
 
@@ -175,11 +175,14 @@ def test_values_of_suicide():
     start = load_game("toys.suicide").start()
     base = in_memory(start, threads=2)
     for fen, known in rows(FOLDER / "suicide_values.txt"):
-        entry = base.entry(placed(chess.SuicideBoard(f"{fen} 0 1"), type(start)))
+        position = placed(chess.SuicideBoard(f"{fen} 0 1"), type(start))
+        entry = base.entry(position)
         if known in ("win", "loss"):
             assert entry.value == (1 if known == "win" else -1), fen
         else:
             assert entry.value * entry.distance == int(known), fen
+        result = solve(position)
+        assert (result.value, result.depth) == (entry.value, entry.distance), fen
     assert base.verify(threads=2).wrong == 0
 
 
