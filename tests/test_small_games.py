@@ -1,15 +1,18 @@
-"""Small games as users write them, solved as published: hexapawn, quixo, teeko."""
+"""Small games as users write them, solved as published: hexapawn, quixo, suicide chess, teeko."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations, product
+from random import Random
 
 import pytest
 from data import FOLDER, rows
-from toys import quixo, teeko
+from test_tablebases import in_memory
+from toys import quixo, suicide, teeko
 
-from engine import Bits, legal_moves, load_game
-from engine.contract.verbs import canonical, outcome, play
+from engine import Bits, PositionError, legal_moves, load_game, solve
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import canonical, index, outcome, play
 
 FACTS = rows(FOLDER / "small_games.txt")
 
@@ -118,3 +121,105 @@ def test_teeko_patterns():
         men for men in combinations(cells, 4) if teeko.has_won(Bits(sum(1 << n for n in men)))
     ]
     assert len(winning) == 44
+
+
+QUICK_ENDINGS = [["suicide", "K", "K"], ["suicide", "N", "N"]]
+
+compiled_only = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not jit_enabled(), reason="many positions"),
+]
+
+
+@pytest.mark.parametrize(
+    ("rules", "mover", "other", "wins", "draws", "losses", "longest_win", "longest_loss"),
+    [
+        pytest.param(*fact, marks=[] if fact[:3] in QUICK_ENDINGS else compiled_only)
+        for fact in rows(FOLDER / "suicide.txt")
+    ],
+)
+def test_endings_of_suicide(rules, mover, other, wins, draws, losses, longest_win, longest_loss):
+    """All positions of one man against another, also those with a capture."""
+    plain = [rules, mover, other] in QUICK_ENDINGS
+    start = load_game(f"toys.suicide:{rules}", plain=plain).start()
+    kinds = [suicide.KINDS.index(man) for man in (mover, other)]
+    base = in_memory(start, ["v".join(suicide.KINDS[kind] for kind in sorted(kinds))])
+    found = {1: [], 0: [], -1: []}
+    for mine, theirs in permutations(range(64), 2):
+        position = type(start)(mine, theirs, *kinds)
+        if index(position) >= 0:
+            entry = base.entry(position)
+            found[entry.value].append(entry.distance)
+    images = 1 if rules == "suicide" else 2
+    numbers = [len(found[value]) / images for value in (1, 0, -1)]
+    assert numbers == [int(wins), int(draws), int(losses)]
+    if longest_win:
+        assert (max(found[1]), max(found[-1])) == (int(longest_win), int(longest_loss))
+
+
+def placed(board, cls):
+    """The position of a board of python-chess with two men."""
+    men = {}
+    for square, piece in board.piece_map().items():
+        view = 0 if board.turn else 56
+        kind = suicide.KINDS.index(piece.symbol().upper())
+        men[piece.color == board.turn] = square ^ view, kind
+    (mine, kind), (theirs, other) = men[True], men[False]
+    return cls(mine, theirs, kind, other)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="many positions")
+def test_values_of_suicide():
+    chess = pytest.importorskip("chess.variant")
+    start = load_game("toys.suicide").start()
+    base = in_memory(start, threads=2)
+    for fen, known in rows(FOLDER / "suicide_values.txt"):
+        position = placed(chess.SuicideBoard(f"{fen} 0 1"), type(start))
+        entry = base.entry(position)
+        if known in ("win", "loss"):
+            assert entry.value == (1 if known == "win" else -1), fen
+        else:
+            assert entry.value * entry.distance == int(known), fen
+        result = solve(position)
+        assert (result.value, result.depth) == (entry.value, entry.distance), fen
+    assert base.verify(threads=2).wrong == 0
+
+
+@pytest.mark.parametrize("rules", ["suicide", "giveaway"])
+def test_moves_of_suicide(rules):
+    """Random games of all pairs of men against python-chess, and pawns captured in passing."""
+    chess = pytest.importorskip("chess")
+    boards = {"suicide": "SuicideBoard", "giveaway": "GiveawayBoard"}
+    new = getattr(pytest.importorskip("chess.variant"), boards[rules])
+    cls = type(load_game(f"toys.suicide:{rules}", plain=True).start())
+    rng, ends, passed = Random(rules), set(), 0
+    starts = [("Pp", (8 + file, 25 + file)) for file in range(7)]
+    starts += [(men, rng.sample(range(8, 56), 2)) for men in product("KQRBNP", "kqrbnp")]
+    starts += [("Pp", (12, 20)), *(("Pp", rng.sample(range(8, 56), 2)) for _ in range(20))]
+    for men, squares in starts:
+        board = new(None)
+        for letter, square in zip(men, squares, strict=True):
+            board.set_piece_at(square, chess.Piece.from_symbol(letter))
+        position = placed(board, cls)
+        for _ in range(40):
+            known, view = {}, 0 if board.turn else 56
+            for move in board.legal_moves:
+                kind = chess.piece_symbol(move.promotion or board.piece_type_at(move.from_square))
+                known[64 * suicide.KINDS.index(kind.upper()) + (move.to_square ^ view)] = move
+                passed += board.is_en_passant(move)
+            value = board.is_variant_win() - board.is_variant_loss()
+            assert outcome(position) == (not known, value)
+            if not known:
+                ends.add(value)
+                break
+            assert sorted(legal_moves(position)) == sorted(known)
+            number = rng.choice(sorted(known))
+            position = play(position, number)
+            board.push(known[number])
+    assert ends == ({0, 1} if rules == "suicide" else {1}) and passed
+
+
+def test_variants_of_suicide():
+    with pytest.raises(PositionError, match="is not suicide or giveaway"):
+        load_game("toys.suicide:losing").start()
