@@ -161,10 +161,8 @@ def test_every_distance_with_men_that_cover_others():
 
 @compiled_only
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "variant",
-    [pytest.param(v, marks=[] if v == "2-2" else [pytest.mark.long]) for v in FACTS],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("variant", [*FACTS])
 def test_small_variants(variant):
     wins, draws, losses, longest = FACTS[variant]
     start = load_game(f"toys.gobblet:{variant}").start()
