@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.cluster.worker import on_worker
@@ -21,6 +21,8 @@ class FolderOnWorker:
     """What a worker has to know of a tablebase: the plugin of its game, and the folder."""
 
     plugin: str
+    job: str
+    """A name for one run of the driver: what a worker holds is of no use to another one."""
     example: bytes
     """Any position, packed."""
     path: str
@@ -36,14 +38,17 @@ class Held:
         self.layer: SharedLayer | None = None
         self.stops: list[threading.Event] = []
 
-    def take(self, order: FolderOnWorker, example: Any, number: int, shares: int) -> SharedLayer:
+    def take(
+        self, order: FolderOnWorker, example: Any, number: int, shares: int, threads: int
+    ) -> SharedLayer:
         """Return the layer; what fails while it is worked on has to begin with one that is new."""
-        key = order.path, number, shares
+        key = order.job, number, shares
         layer = self.layer if self.key == key else None
         self.layer = None
         if layer is None:
             self.stops = []
-            builder = LayerBuilder.of(Folder(order.path), example, order.settings, self.stops)
+            settings = replace(order.settings, threads=threads)
+            builder = LayerBuilder.of(Folder(order.path), example, settings, self.stops)
             layer = SharedLayer(builder, number, shares)
         self.key = key
         return layer
@@ -67,8 +72,8 @@ def solve_layer(
                 LayerBuilder.of(folder, example, order.settings, (stop,)).solve(number)
                 return None, 0
             step, share, shares = part
-            with held.lock:  # a process has the codes of a layer once
-                layer = held.take(order, example, number, shares)
+            with held.lock:  # a process has the codes of a layer once, for all its threads
+                layer = held.take(order, example, number, shares, game.threads)
                 held.stops[:] = [stop]
                 if share is None:
                     layer.builder.keep(layer.table(step))

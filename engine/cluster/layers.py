@@ -49,9 +49,10 @@ def build_tablebase(
 
     *client* is a ``distributed.Client``.  The arguments, the files and the result are those of
     :func:`engine.tablebases.building.build_tablebase`, so that what was begun here or there can go
-    on in the other place.  Every worker has to reach the folder by the same path.  ``threads`` and
-    ``memory`` of the *settings* are for each task, of which a worker runs one for each of its own
-    threads.  All workers together solve a layer of *large* indices or more, of win, draw and loss.
+    on in the other place.  Every worker has to reach the folder by the same path.  All workers
+    together solve a layer of *large* indices or more, of win, draw and loss, with all threads that
+    they have; others are solved by a task each, of which a worker runs one for each of its threads:
+    ``threads`` and ``memory`` of the *settings* are for one of them.
     """
     if is_plain(type(coerce(root))):
         raise GameError(f"{game_name(type(root))} is plain Python: a cluster takes compiled games")

@@ -110,7 +110,8 @@ class GameOnWorker(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         """Get ready; Dask calls this when the plugin is on a worker."""
-        self.shared = worker.state.nthreads > 1
+        self.threads = worker.state.nthreads
+        self.shared = self.threads > 1
         self.running: dict[Any, threading.Event] = {}
         self._lock = threading.Lock()
         self._class: Any = None
