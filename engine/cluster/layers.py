@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -82,9 +83,12 @@ class LayersOnCluster:
         from engine.cluster.worker import GameOnWorker, SentGame
 
         game = GameOnWorker(SentGame.of(job.builder.cls))
-        path = str(job.builder.folder.path.absolute())
         order = FolderOnWorker(
-            game.name, as_words([job.root]).tobytes(), path, job.builder.settings
+            plugin=game.name,
+            job=uuid.uuid4().hex,
+            example=as_words([job.root]).tobytes(),
+            path=str(job.builder.folder.path.absolute()),
+            settings=job.builder.settings,
         )
         with Tasks(self.client, solve_layer, game) as tasks:
             try:
