@@ -192,6 +192,7 @@ def test_the_network_is_added_to_the_features():
     assert any(evaluate(position) != evaluate_features(position) for position in POSITIONS)
 
 
+@pytest.mark.slow
 def test_training_finds_what_made_the_scores():
     """A network that knows what an advantage of a knight is foretells it better than none."""
     generator = np.random.default_rng(1)

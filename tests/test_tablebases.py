@@ -661,7 +661,8 @@ def test_limits_of_a_proof_in_memory():
     result = solve(pursuit.Position(), memory=1, seconds=0.2)
     assert not result.proven and result.reason == "time limit"
     assert (result.lower, result.upper) == (-1, 1)
-    assert solve(chase.Position(), nodes=100).nodes <= 200
+    unlimited = load_game("toys.chase", plain=True).start()
+    assert solve(unlimited, nodes=100).nodes <= 200
 
 
 NUMBERED = """

@@ -178,9 +178,11 @@ def memory_option(help: str, default: int) -> Decorator:
     return integer("--memory-mb", help, default=default)
 
 
-def tablebase_option(help: str = "Answer from the tablebase in FOLDER.") -> Decorator:
+def tablebase_option(
+    help: str = "Answer from the tablebase in FOLDER.", **settings: Any
+) -> Decorator:
     """The folder of a tablebase."""
-    return option("--tablebase", help, metavar="FOLDER")
+    return option("--tablebase", help, metavar="FOLDER", **settings)
 
 
 def table_option(default: int) -> Decorator:

@@ -8,7 +8,14 @@ import sys
 
 import click
 
-from engine.cli.options import integer, nodes_option, option, seconds_option, threads_option
+from engine.cli.options import (
+    integer,
+    nodes_option,
+    option,
+    seconds_option,
+    tablebase_option,
+    threads_option,
+)
 from engine.contract.errors import CutnodeError
 
 __all__ = ["serve"]
@@ -34,11 +41,8 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
     show_default=False,
 )
 @click.option("--only", is_flag=True, help="No other games than these.")
-@option(
-    "--tablebase",
-    "Answer from the tablebase in FOLDER; again for one of another game.",
-    metavar="FOLDER",
-    multiple=True,
+@tablebase_option(
+    "Answer from the tablebase in FOLDER; again for one of another game.", multiple=True
 )
 @integer("--searches", "Search N positions at once; as many as there are cores for.")
 @threads_option("Search each with N threads.")
