@@ -91,7 +91,7 @@ def check(position, plies, rng, **options):
     "name, positions, most",
     [
         ("tictactoe", 25, 4),
-        pytest.param("connect4:4x4", 25, 6, marks=pytest.mark.slow),
+        pytest.param("connect4:4x4", 25, 6, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("kalah:4x3", 60, 8, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("breakthrough:3x4", 60, 7, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("othello:4x4", 30, 6, marks=[pytest.mark.slow, pytest.mark.long]),
@@ -363,6 +363,7 @@ def test_a_game_in_a_file_of_its_own_is_sent_to_the_workers(client, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_search_many_is_the_same_on_a_cluster(client):
     game, rng = load_game("tictactoe"), random.Random(3)
     positions = [walk(game, 4, rng) for _ in range(20)]

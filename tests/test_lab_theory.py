@@ -78,6 +78,7 @@ def test_all_searches_of_random_trees():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_search_without_techniques_is_plain():
     study = theory((4,), (2, 4), ("random",), range(5), searches=("plain", "engine"))
     plain, engine = of(study, search="plain"), of(study, search="engine")

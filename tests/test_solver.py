@@ -80,7 +80,11 @@ def test_table_is_used_where_the_work_is(game, plies):
 
 @pytest.mark.parametrize(
     ("name", "plain"),
-    [("", True), *(pytest.param(name, False, marks=pytest.mark.slow) for name in ("", "3"))],
+    [
+        ("", True),
+        pytest.param("", False, marks=[pytest.mark.slow, pytest.mark.long]),
+        pytest.param("3", False, marks=pytest.mark.slow),
+    ],
 )
 def test_extra_turns(name, plain):
     """Dots and boxes: who completes a box moves again."""

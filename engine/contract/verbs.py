@@ -747,7 +747,8 @@ def layer(position: Any) -> int:
 
     Called for positions in a tablebase.  Men on the board, say, or pieces still to bear off: no
     move and no outcome of chance may lead to a layer of a greater number.  A tablebase is built
-    layer by layer, from 0 on, and so much memory is needed as the largest layer takes.
+    layer by layer, from 0 on, and so much memory is needed as the largest layer takes.  A
+    position without an index may be in none: of more men than are numbered, its layer is -1, say.
 
     Example::
 
