@@ -216,9 +216,9 @@ def quiet_move(position):
     return next(move for move in legal_moves(position) if move & 63 == king)
 
 
-@pytest.mark.long
 @compiled_only
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(LAYER_NAMES)), ids=LAYER_NAMES)
 def test_compiled_moves_backwards(number):
     size = LAYER_SIZES[number]

@@ -36,7 +36,9 @@ def test_each_verb_is_in_one_group():
     assert listed.split() == list(VERBS)
 
 
-@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "plain", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long])]
+)
 def test_the_whole_game_of_the_text(tmp_path, plain):
     file = tmp_path / "nim_of_the_text.py"
     file.write_text(example(verbs.__doc__, "A whole game"))

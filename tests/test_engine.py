@@ -392,6 +392,7 @@ def test_table_of_two_games_keeps_them_apart():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @compiled_only
 def test_lines_by_null_windows_with_selective_techniques():
     """At the root nothing is skipped: it has to give a move."""

@@ -155,6 +155,7 @@ compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
 
 @compiled_only
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_distance_with_men_that_cover_others():
     assert_as_by_sweeps("2-1", plain=False)
 

@@ -166,7 +166,9 @@ def styles(count):
     return [*PRESETS.values(), whole, *(whole.jittered(random) for _ in range(count))]
 
 
-@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "plain", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long])]
+)
 def test_search_is_minimax_with_the_same_weights(table, plain):
     """With one table for all: entries of other weights must not be found."""
     game = load_game("breakthrough:3x4", plain=plain)

@@ -105,6 +105,7 @@ def test_every_stage_is_weighed():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 def test_training(tmp_path, monkeypatch):
     """Games are the same again, their last positions have final values, weights fit them."""

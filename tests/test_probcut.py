@@ -110,6 +110,7 @@ def test_a_tree_tells_who_was_asked():
 GAME = "connect4:5x4"
 
 
+@pytest.mark.long
 @compiled_only
 @pytest.mark.slow
 def test_the_laboratory_compares_depths():

@@ -169,7 +169,7 @@ def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=
             pytest.param(name, HASHED, marks=marks_of(name, ("breakthrough",)))
             for name in sorted(GAMES.keys() - QUICK)
         ),
-        *(pytest.param(name, None, marks=marks_of(name, ("kalah",))) for name in GAMES),
+        *(pytest.param(name, None, marks=marks_of(name, ())) for name in GAMES),
     ],
     ids=lambda value: value if isinstance(value, str) else "hashed" if value else "own",
 )

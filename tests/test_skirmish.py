@@ -411,9 +411,9 @@ def test_search_is_minimax_in_small(engine):
         position = play(position, dice.choice(legal_moves(position)))
 
 
-@pytest.mark.long
 @compiled_only
 @pytest.mark.slow
+@pytest.mark.long
 def test_endings_are_solved():
     """The last turn of each."""
     dice = random.Random(8)
