@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,8 @@ class LayerWork:
             dtype,
             settings.threads,
             stops,
-            None if look is None else functools.partial(look, self),
+            # A layer's memory is freed with the last reference: there must be no circle of them.
+            None if look is None else functools.partial(look, weakref.proxy(self)),
             clock,
         )
         self.layer: ChanceLayer | PointsLayer | RetrogradeLayer
