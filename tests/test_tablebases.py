@@ -36,13 +36,18 @@ from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.contract.positions import coerce
 from engine.contract.verbs import canonical, moves_again, outcome, play
+from engine.kernels.retrograde import TOUCHED
 from engine.kernels.scores import WIN
+from engine.tablebases.builder import LayerBuilder
 from engine.tablebases.building import build_tablebase, compress_tablebase
 from engine.tablebases.compression import compressed, expanded
+from engine.tablebases.files import Folder
+from engine.tablebases.retrograde import RetrogradeLayer
 from engine.tablebases.solving import LayerWork, Settings, solve_layers
-from engine.tablebases.spaces import enumerated, indexed
+from engine.tablebases.spaces import StoppedError, enumerated, indexed
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import Directory
+from games import draughts
 
 DRAUGHTS = load_game("draughts:4x4", plain=True).start()
 
@@ -151,6 +156,37 @@ def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(st
     assert [table.symbols.tolist() for table in swept.directory.layers.values()] == [
         table.symbols.tolist() for table in base.directory.layers.values()
     ]
+
+
+def test_a_sweep_that_was_stopped_goes_on_with_more_memory(tmp_path, monkeypatch):
+    """Wins by leaving the layer are touched in a sweep, and must not be lost with it."""
+    monkeypatch.setattr("engine.tablebases.retrograde.defines", lambda *_: False)
+    space, folder = indexed(DRAUGHTS), Folder(tmp_path)
+    little = Settings(memory=2 * max(space.sizes))
+    small = LayerBuilder(folder, space, little)
+    number = space.number_of("1m1k-1m")
+    whole = in_memory(DRAUGHTS, ["1m1k-1m"])
+    for table in whole.directory.layers.values():
+        if table.number != number:
+            small.directory.add(table)
+    work = small.work(number)
+    sweep, seen = RetrogradeLayer.sweep, []
+
+    def stopped_sweep(layer, distance, share=0, shares=1):
+        if len(seen) < 2:
+            seen.append(distance)
+            return sweep(layer, distance, share, shares)
+        for codes in layer.blocks_of(0, 1):
+            codes[(codes == 0) | ((codes > distance + 2) & (codes < TOUCHED))] = TOUCHED
+        raise StoppedError("stopped")
+
+    monkeypatch.setattr(RetrogradeLayer, "sweep", stopped_sweep)
+    with pytest.raises(StoppedError):
+        work.solve()
+    monkeypatch.setattr(RetrogradeLayer, "sweep", sweep)
+    again = LayerWork(space, number, small.directory, Settings())
+    again.restore(*work.state())
+    assert again.solve().counts == whole.directory.layers[number].counts
 
 
 @pytest.mark.parametrize("metric", ["dtc", "wdl"])
@@ -571,6 +607,34 @@ def test_a_search_answers_from_a_tablebase(pursued):
         assert (solved.value, solved.depth) == (entry.value, entry.distance or 0)
 
 
+def test_distances_that_end_early_are_no_distances_to_the_end(pursued):
+    base = in_memory(pursuit.Position(), metric="dtc")
+    engine = Engine(pursuit.Position, tablebase=base)
+    far = max(base.entry(p).distance or 0 for p in reachable(pursuit.Position())[0].values())
+    for position in list(reachable(pursuit.Position())[0].values())[::31]:
+        entry = pursued.entry(position)
+        if outcome(position)[0] or not entry.value:
+            continue
+        result = engine.search(position, depth=4)
+        assert (result.value > 0) == (entry.value > 0) and result.proven
+        assert abs(result.value) < WIN - far and result.meaning().endswith(" wins")
+
+
+def test_a_rule_that_draws_is_not_in_a_tablebase():
+    """Such as that of fifty moves: near it, and after a history, a search is needed."""
+    base = in_memory(DRAUGHTS, ["1k-1m"])
+    engine = Engine(type(DRAUGHTS), tablebase=base, threads=1)
+    position = next(
+        place
+        for place in (base.position_at("1k-1m", number) for number in range(0, 84, 7))
+        if base.entry(place).distance and base.entry(place).distance > 2
+    )
+    late = position._replace(quiet=draughts.DRAWN - 1)
+    assert engine.search(position, depth=1).reason == "tablebase"
+    assert engine.search(position, depth=1, history=[DRAUGHTS]).reason != "tablebase"
+    assert engine.search(late, depth=1).reason != "tablebase"
+
+
 def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued):
     """With the table of the last layer a search sees wins from farther away."""
     build_tablebase(pursuit.Position(), tmp_path, through="one")
@@ -714,6 +778,11 @@ def test_batches_of_games_that_loop(tmp_path, pursued):
     build_tablebase(pursuit.Position(), tmp_path / "part", through="one")
     with pytest.raises(GameError, match=r"does not have '.*': a game that loops is solved in a"):
         run_batch(positions, tablebase=tmp_path / "part")
+    told, stop = [], threading.Event()
+    stop.set()
+    assert run_batch(positions, tablebase=pursued, stop=stop).reason == "stopped"
+    run_batch(positions, tablebase=pursued, progress=lambda now: told.append(now.done))
+    assert told[-1] == len(positions)
     with pytest.raises(GameError, match="or in a batch with a tablebase that has them all"):
         run_batch(positions)
 

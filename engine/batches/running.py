@@ -25,7 +25,7 @@ from engine.contract.positions import Packed, class_of_all, coerce
 from engine.contract.stop import PLIES, RUNNING
 from engine.contract.text import quoted
 from engine.contract.verbs import NO_MOVE
-from engine.runtime.running import Limits
+from engine.runtime.running import Limits, is_stopped
 from engine.search.loops import has_loops
 from engine.search.options import LimitKeywords, thread_count
 from engine.search.proving import ProofSettings
@@ -207,8 +207,6 @@ def run_batch(
     if journal is not None:
         kept.open(journal, _about(packed, task, settings | {"cold": cold}))
     restored = kept.done
-    if task == "solve":
-        _answer_from_tablebase(plan)
     done_elsewhere = 0
     looked = started
 
@@ -234,7 +232,13 @@ def run_batch(
             progress(BatchProgress(done, len(packed), restored, spent))
 
     try:
-        if elsewhere is None:
+        try:
+            reason = _answer_from_tablebase(plan, put, look) if task == "solve" else ""
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        if reason:
+            pass
+        elif elsewhere is None:
             reason = work_through(Spans(kept.todo(), threads), workers, limits.stops, look)
         else:
             job = Job(packed, kept.todo(), there, put, look, limits.stops)
@@ -321,23 +325,32 @@ def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
     return workers, about if base is None else {**about, "tablebase": base.name}
 
 
-def _answer_from_tablebase(plan: _Plan) -> None:
-    """Keep the rows of positions that a tablebase knows.
+def _answer_from_tablebase(
+    plan: _Plan, put: Callable[[int, Any], None], look: Callable[[], None]
+) -> str:
+    """Put the rows of positions that a tablebase knows; return why that was ended early, or "".
 
     :class:`GameError` if it does not know one of a game that the solver of batches cannot solve.
     """
     base, weak = plan.options["tablebase"], bool(plan.options.get("weak"))
     if base is None:
-        return
+        return ""
     for first, last in plan.kept.todo():
         for number in range(first, last):
+            if is_stopped(plan.limits.stops):
+                return "stopped"
+            look()
             started = time.perf_counter()
             position = plan.positions[number]
             found = result_of(base, position, weak=weak, line=False)
             if found is None and has_loops(base.cls):
+                text = quoted(position_text(position))
+                reason = f"does not have {text}"
+                if base.entry(position) is not None:
+                    reason = f"does not know the rule by which the best line of {text} is drawn"
                 raise GameError(
-                    f"{base.name} does not have {quoted(position_text(position))}: a game that "
-                    f"loops is solved in a batch only where the tablebase has all positions"
+                    f"{base.name} {reason}: a game that loops is solved in a batch only where a "
+                    f"tablebase answers all positions"
                 )
             if found is None:
                 continue
@@ -346,7 +359,8 @@ def _answer_from_tablebase(plan: _Plan) -> None:
             row["reason"] = RUNNING
             row["move"] = NO_MOVE if found.best_move is None else found.best_move
             row["seconds"] = time.perf_counter() - started
-            plan.kept.put(number, row)
+            put(number, row)
+    return ""
 
 
 def _search_workers(plan: _Plan) -> tuple[list[SearchWorker], dict[str, Any]]:

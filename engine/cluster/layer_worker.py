@@ -13,7 +13,7 @@ from engine.tablebases.retrograde import MissingLayerError
 from engine.tablebases.shares import SharedLayer
 from engine.tablebases.solving import Settings
 
-__all__ = ["FolderOnWorker", "solve_layer"]
+__all__ = ["FolderOnWorker", "forget_layer", "solve_layer"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class FolderOnWorker:
 
 
 class Held:
-    """The layer of which this process has done shares, and what stops the task of now."""
+    """The layer of which this process has done shares."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -38,23 +38,36 @@ class Held:
         self.layer: SharedLayer | None = None
         self.stops: list[threading.Event] = []
 
-    def take(
-        self, order: FolderOnWorker, example: Any, number: int, shares: int, threads: int
-    ) -> SharedLayer:
-        """Return the layer; what fails while it is worked on has to begin with one that is new."""
+    def take(self, order: FolderOnWorker, game: Any, number: int, shares: int) -> SharedLayer:
+        """Return the layer; the caller puts it back unless the work on it fails."""
         key = order.job, number, shares
         layer = self.layer if self.key == key else None
         self.layer = None
         if layer is None:
             self.stops = []
-            settings = replace(order.settings, threads=threads)
-            builder = LayerBuilder.of(Folder(order.path), example, settings, self.stops)
-            layer = SharedLayer(builder, number, shares)
+            settings = replace(order.settings, threads=game.threads)
+            layer = SharedLayer(builder_of(order, game, settings, self.stops), number, shares)
         self.key = key
         return layer
 
 
 held = Held()
+_own = threading.local()
+"""Of a thread: the builder of the job, which has mapped its layers, and what stops it."""
+
+
+def forget_layer() -> None:
+    """Free the memory of the layer of which this process has done shares."""
+    with held.lock:
+        held.layer = None
+
+
+def builder_of(
+    order: FolderOnWorker, game: Any, settings: Settings, stops: list[threading.Event]
+) -> LayerBuilder:
+    """Return a builder for a job."""
+    example = game.positions(order.example)[0]
+    return LayerBuilder.of(Folder(order.path), example, settings, stops)
 
 
 def solve_layer(
@@ -65,15 +78,15 @@ def solve_layer(
     Return the layer that has to be solved before, or None, and the longest distance found so far.
     """
     with on_worker(order.plugin) as (game, stop):
-        example = game.positions(order.example)[0]
         try:
             if part is None:
-                folder = Folder(order.path)
-                LayerBuilder.of(folder, example, order.settings, (stop,)).solve(number)
+                _solve_whole(order, game, number, stop)
                 return None, 0
             step, share, shares = part
             with held.lock:  # a process has the codes of a layer once, for all its threads
-                layer = held.take(order, example, number, shares, game.threads)
+                if number in Folder(order.path).solved:
+                    return None, 0  # by a task that ended before it could say so
+                layer = held.take(order, game, number, shares)
                 held.stops[:] = [stop]
                 if share is None:
                     layer.builder.keep(layer.table(step))
@@ -83,3 +96,15 @@ def solve_layer(
                 return None, farthest
         except MissingLayerError as missing:
             return int(missing.args[0]), 0
+
+
+def _solve_whole(order: FolderOnWorker, game: Any, number: int, stop: threading.Event) -> None:
+    """Solve a layer in this thread."""
+    if getattr(_own, "job", None) != order.job:
+        _own.job, _own.stops = order.job, []
+        _own.builder = builder_of(order, game, order.settings, _own.stops)
+    builder: LayerBuilder = _own.builder
+    _own.stops[:] = [stop]
+    builder.load()
+    if number not in builder.directory.layers:
+        builder.solve(number)

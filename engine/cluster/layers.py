@@ -9,6 +9,7 @@ that dies costs no more than what it was doing.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import uuid
@@ -30,8 +31,8 @@ __all__ = ["LARGE", "build_tablebase"]
 LARGE = 1 << 24
 """Indices of a layer from which on all workers solve it together."""
 
-SHARES_EACH = 2
-"""A large layer has so many shares for each thread of the cluster: faster ones do more."""
+SHARES_EACH = 8
+"""A large layer has so many shares for each worker that there is when it is begun."""
 
 
 def build_tablebase(
@@ -79,7 +80,7 @@ class LayersOnCluster:
 
     def __call__(self, job: LayerJob) -> str:
         """Do the job; return why it was ended."""
-        from engine.cluster.layer_worker import FolderOnWorker, solve_layer
+        from engine.cluster.layer_worker import FolderOnWorker, forget_layer, solve_layer
         from engine.cluster.worker import GameOnWorker, SentGame
 
         game = GameOnWorker(SentGame.of(job.builder.cls))
@@ -95,6 +96,9 @@ class LayersOnCluster:
                 return _Driver(job, order, tasks, self.large).run()
             except KeyboardInterrupt:
                 return "interrupted"
+            finally:
+                with contextlib.suppress(Exception):  # a cluster that is gone has forgotten all
+                    self.client.run(forget_layer)
 
 
 class _Stopped(Exception):  # noqa: N818
@@ -127,7 +131,7 @@ class _Driver:
         return "done"
 
     def _waiting(self) -> list[int]:
-        """Return the layers that are not solved, and wait for none that is not."""
+        """Return the layers that can be solved now, as far as that is known."""
         self.builder.load()
         solved = self.builder.directory.layers
         missing = [number for number in sorted(self.job.wanted) if number not in solved]
@@ -169,7 +173,10 @@ class _Driver:
 
     def _solve_shared(self, number: int) -> None:
         """Solve a layer by passes over its shares, all of which are done before the next."""
-        shares = self.builder.folder.shares_of(number) or SHARES_EACH * max(self.tasks.threads, 1)
+        shares = self.builder.folder.shares_of(number)
+        while not shares:
+            shares = SHARES_EACH * len(self.tasks.client.nthreads())
+            self._wait(f"{self.names[number]}, waiting for workers", 0.0)
         step = farthest = 0
         while step <= farthest + 1:
             done = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from engine.batches.results import ROWS, BatchResult
 from engine.batches.running import Job, run_batch
 from engine.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
 from engine.contract.dispatch import game_name, is_plain
-from engine.contract.errors import GameError
+from engine.contract.errors import CutnodeError, GameError
 from engine.runtime.running import is_stopped
 
 __all__ = ["search_many", "solve_many"]
@@ -52,6 +53,8 @@ class Cluster:
         from engine.cluster.worker import GameOnWorker, SentGame, batch
 
         cls = type(job.positions.example)
+        if not isinstance(job.options.get("tablebase"), str | os.PathLike | None):
+            raise CutnodeError("workers open a tablebase themselves: give the path of its folder")
         if is_plain(cls):
             raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
         spans = job.todo[::-1]

@@ -19,6 +19,7 @@ from engine.kernels.tablebase import ENTRY, is_solved, meaning_at, value_at
 
 __all__ = [
     "FAR",
+    "FARTHEST",
     "NO_DISTANCE",
     "NO_TABLES",
     "POINTS",

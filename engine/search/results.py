@@ -13,6 +13,7 @@ from engine.contract.messages import description, move_text, position_text
 from engine.contract.notebook import InNotebooks
 from engine.contract.verbs import play
 from engine.kernels.scores import win_distance
+from engine.kernels.tablebase_scores import FAR
 from engine.search.statistics import Statistics
 
 __all__ = [
@@ -243,6 +244,8 @@ class SearchResult(PositionResult):
         winner = "the player to move" if self.value > 0 else "the other player"
         if distance == 0:
             return f"{winner} has won"
+        if distance >= FAR:
+            return f"{winner} wins"  # a tablebase says so, and not how soon
         return f"{winner} wins in {distance} {'plies' if distance > 1 else 'ply'}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -157,7 +157,7 @@ class Searcher(CompiledSearch):
         self, position: Any, options: SearchOptions, moves: list[int] | None, clock: Clock
     ) -> SearchResult | None:
         """Return what the tablebase says of a position and its moves, if it knows all of them."""
-        if self.tablebase is None:
+        if self.tablebase is None or options.history:  # a repetition would be a draw
             return None
         lines = lines_of(self.tablebase, position, moves, options.lines, self.win, self.step)
         if lines is None:

@@ -8,7 +8,7 @@ from engine.contract.dispatch import defines, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import chance, drawn, moves_again, outcome, play
 from engine.kernels.scores import final_score
-from engine.kernels.tablebase_scores import FAR
+from engine.kernels.tablebase_scores import FAR, FARTHEST
 from engine.search.results import Line, Result, TableUse
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import DISTANCES
@@ -88,7 +88,7 @@ def lines_of(
     """Return the best lines of play, at *most* so many, with their scores for the mover.
 
     *moves* are the ones to choose from; *win* and *step* as for ``final_score``.  None if the
-    tablebase does not know all moves, or nobody is to move.
+    tablebase does not know all moves, nobody is to move, or a rule would end a line as a draw.
     """
     if outcome(position)[0] or chance(position):
         return None
@@ -99,13 +99,16 @@ def lines_of(
     lines = []
     for move in [move for move in known if move in chosen][:most]:
         child = play(position, move)
-        score = known[move].value
-        if base.kind == DISTANCES:
-            if win == 0:
-                after = value_and_line(base, child, False)
-                same = moves_again(position, child)
-                score = 0 if after is None else after[0] if same else -after[0]
-            else:
-                score = final_score(score, known[move].distance or FAR, win, step)
-        lines.append(Line(move, score, (move, *base.line(child))))
+        found = value_and_line(base, child, False)
+        if found is None or (defines(base.cls, "drawn") and drawn(child)):
+            return None
+        score, line = known[move].value, found[1]
+        if base.kind == DISTANCES and win == 0:
+            score = found[0] if moves_again(position, child) else -found[0]
+        elif base.kind == DISTANCES:
+            distance = known[move].distance or 0
+            if base.metric != "dtm":
+                distance = min(FAR + distance, FARTHEST)
+            score = final_score(score, distance, win, step)
+        lines.append(Line(move, score, (move, *line)))
     return tuple(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import struct
@@ -67,6 +68,7 @@ def lock(file: BinaryIO) -> bool:
     """Keep other processes, and other openings in this one, from locking a file.
 
     False if one has locked it already.  The lock ends with the file or the process.
+    :class:`CutnodeError` if files cannot be locked where it is.
     """
     try:
         if sys.platform == "win32":
@@ -78,8 +80,10 @@ def lock(file: BinaryIO) -> bool:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            return False
+        raise CutnodeError(f"{file.name} cannot be locked: {error.strerror}") from None
     return True
 
 

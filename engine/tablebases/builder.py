@@ -77,6 +77,12 @@ class LayerBuilder:
                         f"{self.folder.path} has a tablebase with {name} {about.get(name)}, not "
                         f"{value}: build into another folder"
                     )
+            wanted = self.settings.tolerance
+            if wanted is not None and table.error > wanted:
+                raise CutnodeError(
+                    f"{self.folder.path} has values with an error of up to {table.error:.3g}, more "
+                    f"than the tolerance of {wanted:.3g}: build into another folder"
+                )
             self.directory.add(table)
 
     def solve(self, number: int) -> LayerTable:

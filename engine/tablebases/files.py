@@ -1,4 +1,4 @@
-"""The files of a tablebase: one for each layer, in a folder that one process at a time writes.
+"""The files of a tablebase: one for each layer, in a folder that one build at a time writes.
 
 A layer's file appears when the layer is solved, complete or not at all, so those that are there are
 the journal of a build.  Of a layer that takes long, what is known is saved now and then, in a file
@@ -68,7 +68,9 @@ class Folder:
             if not lock(file):
                 raise CutnodeError(f"another process is building the tablebase in {self.path}")
             for left in self.path.glob(".writing-*"):  # of a process that was killed
-                left.unlink()
+                left.unlink(missing_ok=True)
+            for number in self.solved:
+                self._forget_work(number)
             yield
 
     @property
@@ -92,8 +94,11 @@ class Folder:
         """Write a solved layer; what was kept of it while it was solved goes."""
         arrays = {"symbols": table.symbols, "meanings": table.meanings}
         self._write(cls, table, about, arrays)
-        self._partial(table.number).unlink(missing_ok=True)
-        for path in self.path.glob(f"layer-{table.number:04}.pass-*"):
+        self._forget_work(table.number)
+
+    def _forget_work(self, number: int) -> None:
+        """Delete what was kept of a layer while it was solved."""
+        for path in self._partial(number), *self.path.glob(f"layer-{number:04}.pass-*"):
             path.unlink(missing_ok=True)
 
     def compress(self, cls: Any, number: int, about: Mapping[str, Any]) -> int:

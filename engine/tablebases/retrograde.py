@@ -80,13 +80,15 @@ class RetrogradeLayer:
         self._due = np.zeros((4 if conversion else farthest + 4, self.blocks), np.uint8)
         self._firsts = np.zeros(0, np.int64)
         self._edges = np.zeros(0, np.uint32)
-        self._sweeping = False
+        self._sweeping = self._swept = False
         threads.set(conversion=conversion)
 
     def solve(self, pause: Callable[[], None] | None = None) -> None:
         """Decide all positions; *pause* is called before each pass."""
         if not self.begun:
             self.begin()
+        elif self._swept:
+            self.sweep(self.distance)
         self._find_predecessors()
         while self.distance < len(self._due):
             if pause is not None:
@@ -108,13 +110,19 @@ class RetrogradeLayer:
 
     def state(self) -> tuple[dict[str, Any], Any] | None:
         """Return the distance of the pass that comes next or runs, and the codes."""
-        return ({"distance": self.distance}, self.codes) if self.begun else None
+        about = {"distance": self.distance, "sweeping": self._sweeping}
+        return (about, self.codes) if self.begun else None
 
     def restore(self, numbers: dict[str, Any], codes: Any) -> None:
-        """Go on from a state: with the whole of its pass, which changes nothing that is done."""
+        """Go on from a state: with the whole of its pass, which changes nothing that is done.
+
+        In a sweep that was ended, wins by leaving the layer are not known any more, so that is done
+        again in any case.
+        """
         for part in parts(len(codes)):
             self.codes[part] = np.where(codes[part] == TOUCHED, 0, codes[part])
         self.distance = int(numbers["distance"])
+        self._swept = bool(numbers["sweeping"])
         self.begun = True
         size = 1 << BLOCK_SHIFT
         for block in range(self.blocks):
@@ -187,7 +195,7 @@ class RetrogradeLayer:
     def sweep(self, distance: int, share: int = 0, shares: int = 1) -> int:
         """Look at all positions that are not decided, when those up to a distance are.
 
-        Or at those in every so manieth block.  A win by leaving the layer may still be found to be
+        Or at those in a share of the blocks.  A win by leaving the layer may still be found to be
         one in fewer plies, until so many are reached.  Return the longest distance found so far.
         """
         self.distance = distance
@@ -199,7 +207,7 @@ class RetrogradeLayer:
         return int(max(self.threads.each("farthest")))
 
     def blocks_of(self, share: int, shares: int) -> Iterator[Any]:
-        """Yield the codes of every so manieth block, from one on."""
+        """Yield the codes of each block of a share: of *n* shares each has every n-th block."""
         for block in range(share, self.blocks, shares):
             yield self.codes[block << BLOCK_SHIFT : (block + 1) << BLOCK_SHIFT]
 

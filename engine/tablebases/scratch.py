@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -41,12 +41,23 @@ class Scratch:
             )
         try:
             with tempfile.TemporaryFile(dir=self.folder) as file:
-                os.posix_fallocate(file.fileno(), 0, needed)
+                reserve(file, needed)
                 return np.memmap(file, dtype, "r+", shape=(size,))
         except OSError as error:
             raise CutnodeError(
                 f"{needed / 2**20:,.0f} MiB cannot be had in {self.folder}: {error.strerror}"
             ) from None
+
+
+def reserve(file: BinaryIO, size: int) -> None:
+    """Give a file a size, and all of it room on the disk: OSError if there is not that much."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+        return
+    zeros = bytes(PART)
+    for part in parts(size):
+        file.write(zeros[: part.stop - part.start])
+    file.flush()
 
 
 def parts(size: int) -> list[slice]:

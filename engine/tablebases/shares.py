@@ -89,8 +89,8 @@ class SharedLayer:
         if found is None or all(found[0].get(name) == value for name, value in self.about.items()):
             return found
         raise CutnodeError(
-            f"{self.builder.folder.path} has passes over layer {self.number} of other work: delete "
-            f"its files .pass-*"
+            f"{self.builder.folder.path} has passes of other work: delete its files "
+            f"layer-{self.number:04}.pass-*"
         )
 
     def _catch_up(self, steps: int) -> None:

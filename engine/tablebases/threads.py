@@ -57,7 +57,7 @@ class LayerThreads:
                 memory[name] = number
 
     def take_share(self, share: int, shares: int) -> None:
-        """Let all threads together do every so manieth block, from one on."""
+        """Let all threads together do a share of the blocks, one of so many, from now on."""
         for thread, memory in enumerate(self.memories):
             memory["thread"] = share + shares * thread
             memory["threads"] = shares * len(self.memories)
