@@ -54,7 +54,7 @@ def exchanged(position):
 
 
 SMALLEST = "2x6"
-MARKS = {SMALLEST: [], "5x5": [pytest.mark.slow]}
+MARKS = {SMALLEST: [], "5x5": [pytest.mark.slow, pytest.mark.long]}
 
 
 @pytest.mark.parametrize(

@@ -243,6 +243,7 @@ def test_star_techniques_save_nodes(depth):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @compiled_only
 def test_faster_mode_takes_deeper_entries():
     pig, table = compiled_pig, Table(4)
@@ -414,7 +415,9 @@ FAULTS = (
 )
 
 
-@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "plain", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long])]
+)
 def test_debug_finds_what_breaks_the_contract(tmp_path, plain):
     source = Path(race.__file__).read_text()
     for rule, fault in FAULTS:

@@ -289,7 +289,10 @@ def test_steps_taken_back(variant, name):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many positions")
-@pytest.mark.parametrize("variant", SIZES)
+@pytest.mark.parametrize(
+    "variant",
+    [pytest.param(size, marks=[pytest.mark.long] * (size != "8x8")) for size in SIZES],
+)
 def test_some_positions_of_all_layers(variant):
     example = start(variant)
     for number, size in enumerate(map(int, example.LAYER_SIZES)):

@@ -130,7 +130,7 @@ def test_small_boards(variant, value):
     ("variant", "value"),
     [
         pytest.param(
-            variant, value, marks=[pytest.mark.slow] + [pytest.mark.long] * (variant[0] != "3")
+            variant, value, marks=[pytest.mark.slow] + [pytest.mark.long] * (variant != "3x3")
         )
         for variant, value in BOARDS
         if not small(variant) and int(variant[2]) <= LARGEST[variant[0]]

@@ -342,7 +342,9 @@ def test_moves_taken_back(variant, name):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many positions")
-@pytest.mark.parametrize("variant", ["nine", "six", pytest.param("lasker", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "variant", ["six", *(pytest.param(name, marks=pytest.mark.long) for name in ("nine", "lasker"))]
+)
 def test_some_positions_of_all_layers(variant):
     example = start(variant)
     for number, size in enumerate(map(int, example.LAYER_SIZES)):

@@ -18,7 +18,7 @@ from engine.contract.verbs import outcome, play
 connect4 = load_game("connect4").notation
 fourinarow = load_game("toys.fourinarow").notation
 
-COMPILED = pytest.param(False, marks=pytest.mark.slow)
+COMPILED = pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long])
 """The same in compiled code: three kernels for each of these games."""
 
 needs_jit = pytest.mark.skipif(not jit_enabled(), reason="many nodes")

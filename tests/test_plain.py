@@ -33,17 +33,18 @@ FEW = 2_000
 """The lines of a variant that are counted in plain Python, rather than compiled for it."""
 
 
-def is_slow(name, variant, position, depth, lines):
-    """Whether there is much to count, or to compile once more."""
-    return lines > (FEW if variant else 1_000_000_000)
+def marks_of(name, variant, position, depth, lines):
+    """There may be much to count, or to compile once more."""
+    if not variant:
+        return [pytest.mark.slow] if lines > 1_000_000_000 else []
+    if lines <= FEW:
+        return []
+    return [pytest.mark.slow, *([pytest.mark.long] if name == "skirmish" else [])]
 
 
 @pytest.mark.parametrize(
     "fact",
-    [
-        pytest.param(fact, id=id_of(fact), marks=[pytest.mark.slow] * is_slow(*fact))
-        for fact in PERFT
-    ],
+    [pytest.param(fact, id=id_of(fact), marks=marks_of(*fact)) for fact in PERFT],
 )
 def test_perft(fact):
     name, variant, position, depth, lines = fact

@@ -110,9 +110,9 @@ def test_a_tree_tells_who_was_asked():
 GAME = "connect4:5x4"
 
 
-@pytest.mark.long
 @compiled_only
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_laboratory_compares_depths():
     study = deviation(load_game(GAME).start(), 5, games=40)
     pairs = {(row["deep"], row["shallow"]) for row in study.rows}

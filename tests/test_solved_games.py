@@ -49,7 +49,7 @@ for ending, _, *numbers in rows(FOLDER / "chess_endings.txt"):
 MATES = [(text, int(plies)) for text, plies in rows(FOLDER / "chess_mates.txt")]
 
 
-SMALL = ("hexapawn:4x3", "quixo:3x3")
+SMALL = ("quixo:3x3",)
 
 
 def assert_as_published(base, *names):
@@ -132,6 +132,7 @@ def test_solve_needs_no_tablebase_for_a_few_men():
     assert (drawn.value, drawn.pv) == (0, ())
 
 
+@pytest.mark.long
 def test_draughts_with_four_kings():
     base = solved("draughts", "2k-2k", "2m-1k")
     layers = {layer["layer"]: layer for layer in base.layers()}

@@ -714,6 +714,7 @@ def test_without_memory_a_proof_is_right_where_it_ends(pursued):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_points_that_loop_by_search():
     base = in_memory(bargain.Position())
     for position in reachable(bargain.Position())[0].values():

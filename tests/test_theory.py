@@ -184,8 +184,9 @@ MEANS = [
     pytest.param(
         *(model, int(width), int(depth), float(mean), float(error)),
         id=f"{model}-{width}x{depth}",
-        marks=[pytest.mark.slow] * ((width, model) not in QUICK)
-        + [pytest.mark.long] * (int(width) > 4),
+        marks=[]
+        if (width, model) in QUICK
+        else [pytest.mark.slow] + [pytest.mark.long] * (int(width) > 4),
     )
     for model in ("random", "incremental")
     for width, depth, mean, error in facts(model)

@@ -80,9 +80,9 @@ def marks_of(variant):
 
     Two pieces by other rules than the usual ones have to be compiled once more.
     """
-    if "-4" in variant:
-        return [pytest.mark.slow, pytest.mark.long]
-    return [] if "-1" in variant or variant == "finkel-2" else [pytest.mark.slow]
+    if "-1" in variant or variant == "finkel-2":
+        return []
+    return [pytest.mark.slow] if variant == "finkel-3" else [pytest.mark.slow, pytest.mark.long]
 
 
 @compiled_only
