@@ -161,7 +161,7 @@ def test_dobutsu():
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "layers", "nodes"),
-    [("chess", ("KQvK", "KRvK"), 2_000), ("draughts", ("2k-1k", "2m-1m"), 1_000)],
+    [("chess", ("KQvK", "KRvK"), 4_000), ("draughts", ("2k-1k", "2m-1m"), 1_000)],
 )
 def test_proofs_by_search_against_tablebases(name, layers, nodes):
     """A hundred thousand proofs with repetitions as draws: no bound is wrong, some are tight."""
@@ -180,4 +180,4 @@ def test_proofs_by_search_against_tablebases(name, layers, nodes):
             compared += 1
             proven += result.proven
     print(f"{name}: {proven:,} of {compared:,} proven")
-    assert proven > compared // 25  # of chess 4,242
+    assert proven > compared // 20
