@@ -23,9 +23,10 @@ from engine.contract.cells import Grid
 from engine.contract.text import quoted
 from engine.contract.variants import variants
 from toys.quixo import from_cells as cubes
+from toys.quixo import reversible
 from toys.teeko import canonical_move, cell, key, original_move, position_of, write
 
-__all__ = ["canonical_move", "cell", "key", "original_move", "position_of"]
+__all__ = ["canonical_move", "cell", "key", "original_move", "position_of", "reversible"]
 
 DECISIVE = True
 VALUE_LIMIT = 1
@@ -99,12 +100,6 @@ def outcome(position):
     if has_line(position, position.mine):
         return True, 1
     return (True, -1) if has_line(position, position.theirs) else (False, 0)
-
-
-@compiled
-def reversible(position, child):
-    """A man never returns to the hand."""
-    return popcount(position.mine | position.theirs) == popcount(child.mine | child.theirs)
 
 
 @compiled
