@@ -17,7 +17,7 @@ from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.kernels.optionality import PRESETS
 from engine.runtime.threads import MOST_THREADS
-from engine.search.options import DRIVERS
+from engine.search.options import DRIVERS, SOLVERS
 
 __all__ = [
     "BEGIN",
@@ -29,6 +29,7 @@ __all__ = [
     "OWN_GAME",
     "POSITION",
     "SEARCHER",
+    "SOLVER",
     "TECHNIQUES",
     "WITHOUT",
     "Decorator",
@@ -141,6 +142,9 @@ TECHNIQUES = option("--techniques", "Only these techniques; '' for none of them.
 WITHOUT = option("--without", "Not these techniques.", metavar="A,B")
 SEARCHER = combined(EXACT, TECHNIQUES, WITHOUT, DRIVER, EVALUATION, DEPTH_IN)
 """The options of how a position is searched."""
+
+
+SOLVER = choice("--engine", "How values are proven.", SOLVERS)
 
 
 def weak_option(help: str = "Prove only who wins: 1 the mover, 0 nobody, -1.") -> Decorator:

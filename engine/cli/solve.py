@@ -16,6 +16,7 @@ from click.core import ParameterSource
 import engine
 from engine.cli.exit_codes import EPILOG, INTERRUPTED, NOT_PROVEN
 from engine.cli.options import (
+    SOLVER,
     integer,
     memory_option,
     nodes_option,
@@ -39,7 +40,7 @@ from engine.tablebases.tablebase import Tablebase
 __all__ = ["solve"]
 
 WITHOUT_CHANCE = (
-    *("all_moves", "weak", "nodes", "threads", "table_mb", "cold"),
+    *("all_moves", "weak", "engine", "nodes", "threads", "table_mb", "cold"),
     *("tablebase", "memory_mb"),
 )
 WITH_CHANCE = ("positions", "tolerance")
@@ -50,6 +51,7 @@ WITH_CHANCE = ("positions", "tolerance")
 @positions_of_game
 @click.option("--all", "all_moves", is_flag=True, help="Prove the value of every move as well.")
 @weak_option()
+@SOLVER
 @nodes_option("At most N nodes for a position.")
 @seconds_option("At most S seconds for a position.")
 @threads_option("Search with N threads: all on one position, or each with a part of a file.")

@@ -48,6 +48,17 @@ LOOK_NODES = 2_000
 searches then is of no use.  Two threads visit 1.04 times the nodes of one in four openings of
 Connect Four, and 1.13 times if they do not look."""
 
+# Proof-number search.
+
+EPSILON_PART = 2
+"""A move is searched until it is half worse than the second best (epsilon)."""
+
+REFRESH_NODES = 1_000
+"""After so many nodes below a move the numbers of the others are looked up again."""
+
+VIRTUAL_FACTOR = 2
+"""The proof number of a move that another thread searches is taken for so many times as large."""
+
 # The search of limited depth.  Depths are plies left.
 
 MOST_DEPTH = 63

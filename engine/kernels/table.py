@@ -12,6 +12,8 @@ by two threads that write at once matches no key (R. Hyatt's lockless table).
                          if the bounds do not depend on estimates
            bits 55..63   age: the search that wrote it, 1..511 (0 marks a free entry)
 
+Proof-number search keeps two numbers of 24 bits in place of bounds and move.
+
 Both bounds live in one entry, so a sequence of null windows sharpens it from both sides.
 The solver's values enter and leave as they are: a value belongs to its position, however
 reached.  How scores of wins do is said in ``engine.kernels.scores``.
@@ -62,6 +64,9 @@ MARKS = 1024
 HEADER_WORDS = BUCKET_WORDS + MARKS
 AGES = 511
 WORK_AT, AGE_AT = 48, 55
+SOLVED = (1 << 24) - 1
+"""The number of a question that is decided the other way."""
+
 SAME, FREE, EARLIER = -3, -2, -1
 """The worth of keeping an entry, below every amount of work."""
 
@@ -223,9 +228,27 @@ def store_depth(table, word, lower, upper, move, depth, proven):
         elif age_of(data) == np.int64(table[AGE]) and work_of(data) > work:
             return False
         move = move_of(data) if move == NO_MOVE else move
-    put(table, victim, word, lower, upper, move, work)
+    put(table, victim, word, packed_bounds(lower, upper, move), work)
     make_room(table, worth)
     return worth >= 0
+
+
+@compiled
+def store_numbers(table, word, proof, disproof, work):
+    """Remember a proof and a disproof number, of 24 bits each."""
+    entry, worth, _ = place(table, word)
+    put(table, entry, word, Bits(proof) | (Bits(disproof) << Bits(24)), work)
+    make_room(table, worth)
+
+
+@compiled
+def proof_of(data):
+    return np.int64(data & Bits(SOLVED))
+
+
+@compiled
+def disproof_of(data):
+    return np.int64((data >> Bits(24)) & Bits(SOLVED))
 
 
 @compiled
@@ -272,15 +295,15 @@ def place(table, word):
 
 
 @compiled
-def put(table, entry, word, lower, upper, move, work):
+def packed_bounds(lower, upper, move):
+    """Bounds and a move as the lowest bits of the data of an entry."""
+    return Bits(lower + 32768) | (Bits(upper + 32768) << Bits(16)) | (Bits(move) << Bits(32))
+
+
+@compiled
+def put(table, entry, word, content, work):
     """Write an entry, of the current age."""
-    packed = (
-        Bits(lower + 32768)
-        | (Bits(upper + 32768) << Bits(16))
-        | (Bits(move) << Bits(32))
-        | (Bits(work) << Bits(WORK_AT))
-        | (Bits(table[AGE]) << Bits(AGE_AT))
-    )
+    packed = content | (Bits(work) << Bits(WORK_AT)) | (Bits(table[AGE]) << Bits(AGE_AT))
     # A thread that reads between the two stores finds a key that matches nothing.
     table[entry + 1] = packed
     table[entry] = Bits(word) ^ Bits(table[SALT]) ^ packed
@@ -294,7 +317,7 @@ def write(table, word, lower, upper, move, work):
         lower = max(lower, lower_of(data))
         upper = min(upper, upper_of(data))
         move = move_of(data) if move == NO_MOVE else move
-    put(table, entry, word, lower, upper, move, work)
+    put(table, entry, word, packed_bounds(lower, upper, move), work)
     return worth
 
 
@@ -336,4 +359,5 @@ def resize(table, buckets):
             elif bucket(table, word) != at:
                 table[entry] = 0
                 table[entry + 1] = 0
-                write(table, word, lower_of(data), upper_of(data), move_of(data), work_of(data))
+                place_at, _, _ = place(table, word)
+                put(table, place_at, word, data & Bits((1 << WORK_AT) - 1), work_of(data))

@@ -17,13 +17,14 @@ import numpy as np
 
 from engine.compiler.jit import Kernel
 from engine.compiler.memory import Memory
+from engine.contract.derived import most_value
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.errors import ContractError, CutnodeError, GameError, require_integer
 from engine.contract.legal import legal_moves
 from engine.contract.messages import contract_violation
 from engine.contract.native import records
 from engine.contract.positions import class_of_all, coerce
-from engine.contract.stop import MOVES, PLIES, counts_turns
+from engine.contract.stop import CALLED, MOVES, PLIES, counts_turns
 from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import Evaluation, evaluation_of
@@ -37,7 +38,7 @@ from engine.search.game_solver import GameSolver
 from engine.search.options import ProofKeywords, ProofOptions, thread_count
 from engine.search.proving import ProofSettings
 from engine.search.results import Batch, PlainResult, Result
-from engine.search.solving import proof_result, require_batches, table_for
+from engine.search.solving import proof_result, require_batches, table_for, write_row
 from engine.search.spans import Spans, proof_workers, work_through
 from engine.storage.books import Book
 from engine.storage.tables import Table
@@ -74,6 +75,10 @@ def solve(position: Any, **options: Unpack[SolveKeywords]) -> Result:
     A position that is in a *tablebase* is answered from it.  Where play can go round, the positions
     that can be reached are solved in *memory*, so many bytes, by default 512 MiB; if they do not
     fit, repetitions on the line of play are draws: see :mod:`engine.search.loops`.
+
+    *engine* is what proves it: ``"alphabeta"``, ``"pn"`` (proof numbers, for games that are won or
+    lost by narrow lines in wide trees: :mod:`engine.kernels.proof_numbers`), or ``"auto"``: they
+    take turns, each time with more nodes, until one has a proof, and the result says which.
     """
     return _prove("solve", position, **options)
 
@@ -104,7 +109,7 @@ def _prove(
             type(position), table, threads, book=book, tablebase=known, memory=memory
         )
         prove = solver.solve if kind == "solve" else solver.analyse
-        return prove(position, weak=chosen.weak, limits=chosen.limits)
+        return prove(position, weak=chosen.weak, limits=chosen.limits, engine=chosen.engine)
 
 
 def solve_many(
@@ -123,13 +128,16 @@ def solve_many(
     *lines*: also find a best move and the line of best play of each.  Several
     *threads* share the table; if positions are *cold* or the game has a ``scout``, each has one
     of its own instead, and they are together as large.
-    *progress* is called now and then with the number of positions that are done.
+    *progress* is called now and then with the number of positions that are done.  With an *engine*
+    other than alpha-beta all threads are on one position, whose line is found in any case.
     """
     chosen = ProofOptions.of("solve_many", options)
     positions = list(positions)
     if not positions:
         raise CutnodeError("there are no positions to solve")
     cls = class_of_all(positions)
+    if chosen.engine != "alphabeta":
+        return _solve_each(positions, table, thread_count(threads, cls), chosen, cold, progress)
     require_batches(cls)
     threads = min(thread_count(threads, cls), len(positions))
     rows = records(len(positions), result_dtype(cls))
@@ -151,6 +159,40 @@ def solve_many(
         spans = Spans([(0, len(positions))], threads)
         ended = work_through(spans, workers, chosen.limits.stops, look)
     return Batch(positions, rows, spent, functools.partial(proof_result, chosen.weak, ended), ended)
+
+
+def _solve_each(
+    positions: list[Any],
+    table: Table | None,
+    threads: int,
+    chosen: ProofOptions,
+    cold: bool,
+    progress: Callable[[int], None] | None,
+) -> Batch:
+    """Solve positions one by one, as :func:`solve_many` says."""
+    cls: Any = type(positions[0])
+    rows = records(len(positions), result_dtype(cls))
+    rows["lower"], rows["upper"] = -most_value(positions[0]), most_value(positions[0])
+    rows["reason"] = CALLED
+    spent = np.zeros(len(positions))
+    ended = ""
+    with table_for(table) as table:
+        solver = GameSolver(cls, table, threads)
+        for number, position in enumerate(positions):
+            if cold:
+                table.forget()
+            result = solver.solve(
+                position, weak=chosen.weak, limits=chosen.limits, engine=chosen.engine
+            )
+            write_row(rows[number], result)
+            spent[number] = result.seconds
+            if progress is not None:
+                progress(number + 1)
+            if result.reason in ("stopped", "interrupted"):
+                ended = result.reason
+                break
+    build = functools.partial(proof_result, chosen.weak, ended, engine=chosen.engine)
+    return Batch(positions, rows, spent, build, ended)
 
 
 def perft(

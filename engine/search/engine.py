@@ -121,7 +121,7 @@ class Engine:
                     self._opened().prepare()
                 else:
                     _require_kind(kind)
-                    self._ready_solver()
+                    self._ready_solver().prepare()
         finally:
             self._finish()
 
@@ -303,7 +303,8 @@ class Engine:
         self._require_mine(position)
         solver = self._ready_solver()
         prove = solver.solve if kind == "solve" else solver.analyse
-        return prove(position, weak=options.weak, limits=replace(options.limits, stop=stop))
+        limits = replace(options.limits, stop=stop)
+        return prove(position, weak=options.weak, limits=limits, engine=options.engine)
 
     def _require_mine(self, position: Any) -> None:
         if type(position) is not self.cls:

@@ -24,6 +24,7 @@ from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "DRIVERS",
+    "SOLVERS",
     "LimitKeywords",
     "ProofKeywords",
     "ProofOptions",
@@ -43,6 +44,11 @@ __all__ = [
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
 from the last score on (MTD(f), A. Plaat et al., 1996)."""
+
+
+SOLVERS = ("alphabeta", "pn", "auto")
+"""How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
+numbers, or by the one of them that gets there first."""
 
 
 class SearcherKeywords(TypedDict, total=False):
@@ -71,6 +77,7 @@ class ProofKeywords(LimitKeywords, total=False):
     """Keywords of a proof."""
 
     weak: bool
+    engine: str
 
 
 class SearchKeywords(LimitKeywords, total=False):
@@ -120,9 +127,10 @@ class SearcherOptions(_Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProofOptions(_Options):
-    """The options of a proof: its limits, and whether only the winner is asked for."""
+    """The options of a proof: limits, what finds it, whether only the winner is asked for."""
 
     weak: bool = False
+    engine: str = "alphabeta"
     nodes: int | None = None
     seconds: float | None = None
     stop: threading.Event | None = None
@@ -130,6 +138,8 @@ class ProofOptions(_Options):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
+        if self.engine not in SOLVERS:
+            raise CutnodeError(f"an engine of proofs is {', '.join(SOLVERS)}, not {self.engine!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -96,6 +96,13 @@ class Result(PositionResult):
     reason: str
     """Why the search ended: proven, node limit, time limit, stopped, or interrupted (which it also
     is where all was proven by then)."""
+    engine: str = field(default="alphabeta", kw_only=True)
+    """What proved it: alphabeta, or pn."""
+    numbers: tuple[int, int] | None = field(default=None, kw_only=True)
+    """Of an unfinished search by proof numbers: the proof and the disproof number of its last
+    question."""
+    why: str = field(default="", kw_only=True)
+    """Why this engine was chosen, if it was."""
 
     @property
     def proven(self) -> bool:
@@ -134,6 +141,9 @@ class Result(PositionResult):
             "seconds": self.seconds,
             "table": {name: getattr(self.table, name) for name in TableUse.__slots__},
             "reason": self.reason,
+            "engine": self.engine,
+            "numbers": None if self.numbers is None else list(self.numbers),
+            "why": self.why,
         }
 
     def __str__(self) -> str:
@@ -146,7 +156,12 @@ class Result(PositionResult):
             lines.append(f"best   {data['best_move']}")
         if data["pv"]:
             lines.append(f"line   {' '.join(data['pv'])}")
+        if self.numbers is not None:
+            proof, disproof = self.numbers
+            lines.append(f"open   proof number {proof:,}, disproof number {disproof:,}")
         lines.append(self._effort())
+        if self.why:
+            lines.append(f"engine {self.engine}: {self.why}")
         return "\n".join(lines)
 
 

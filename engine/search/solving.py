@@ -15,7 +15,7 @@ from engine.contract.dispatch import defines, game_constant, game_name
 from engine.contract.errors import ContractError, CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.positions import coerce
-from engine.contract.stop import NODES, PLIES, TIME
+from engine.contract.stop import CALLED, NODES, PLIES, RUNNING, TIME
 from engine.contract.verbs import moves_again, play
 from engine.kernels.clock import Clock
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED, solve_batch
@@ -36,6 +36,7 @@ __all__ = [
     "proof_result",
     "require_solvable",
     "table_for",
+    "write_row",
 ]
 
 SHORT_NODES = 1_000
@@ -202,13 +203,28 @@ class Solver:
         return replace(result, scores=scores, reason=reason)
 
 
-def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float) -> Result:
+REASONS = {NODES: "node limit", TIME: "time limit"}
+
+
+def write_row(row: Any, result: Result) -> None:
+    """Write a result as the kernel writes it: the inverse of :func:`proof_result`."""
+    row["lower"], row["upper"], row["nodes"] = result.lower, result.upper, result.nodes
+    codes = {text: code for code, text in REASONS.items()}
+    row["reason"] = RUNNING if result.proven else codes.get(result.reason, CALLED)
+    line = result.pv or (() if result.best_move is None else (result.best_move,))
+    row["length"] = len(line)
+    row["line"][: len(line)] = line
+
+
+def proof_result(
+    weak: bool, ended: str, position: Any, row: Any, seconds: float, engine: str = "alphabeta"
+) -> Result:
     """Make a result of what the kernel wrote about a position."""
     lower, upper = int(row["lower"]), int(row["upper"])
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
         raise lines_too_long(type(position))
-    limit = {NODES: "node limit", TIME: "time limit"}.get(int(row["reason"]), ended)
+    limit = REASONS.get(int(row["reason"]), ended)
     line = tuple(int(move) for move in row["line"][: row["length"]])
     return Result(
         position=coerce(position),
@@ -223,6 +239,7 @@ def proof_result(weak: bool, ended: str, position: Any, row: Any, seconds: float
         seconds=seconds,
         table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
         reason="proven" if proven else limit,
+        engine=engine,
     )
 
 

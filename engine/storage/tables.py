@@ -55,6 +55,9 @@ class Table:
         """Held by the engine or function that searches with this table: one at a time."""
         self.owner: type | None = None
         """The class of the positions that are kept."""
+        self.margins: dict[int, tuple[int, int]] | None = None
+        """How clearly lines were decided in searches by proof numbers, for each target: the least
+        value of those that reached it, and the most of the others.  None: nobody knows."""
         self.forget()
 
     @property
@@ -65,6 +68,7 @@ class Table:
     def forget(self) -> None:
         """Let the next search find nothing that is stored so far.  Takes no time."""
         self.words[COLD] = 1
+        self.margins = {}
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -135,6 +139,7 @@ class Table:
         table.words[: len(arrays["front"])] = arrays["front"]
         table.entry_words = about["entry words"]
         table.owner = cls
+        table.margins = None
         return table
 
     def __repr__(self) -> str:
