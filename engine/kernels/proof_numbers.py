@@ -45,6 +45,7 @@ from engine.contract.dispatch import game_constant
 from engine.contract.positions import pack, unpack, width, words_each
 from engine.contract.stop import MOVES, NODES, RUNNING, VALUE
 from engine.contract.verbs import (
+    INFINITE,
     MOVES_ROOM,
     NO_MOVE,
     bounds,
@@ -108,7 +109,6 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("nodes", np.int64),
         ("plies", np.int64),  # longest line that the stacks have room for
         ("cut", np.int64),  # whether a line was longer, and counted against the attacker
-        ("rules_only", np.int64),  # nothing is known but the rules: for proofs that are written
         ("widest", np.int64),  # disproof numbers by the widest move, not by their sum
         ("decided", np.int64),  # whether bounds decide the root
         ("unit", np.int64),  # an advantage that doubles a first number; 0: estimates do not matter
@@ -148,16 +148,14 @@ ProofMemory = Annotated[Any, record(proof_dtype)]
 @compiled
 def address(position, target, memory):
     """The scattered key of a question."""
+    # What is asked is of the part of the value that is left to play for: never below zero here.
     points, word = settled(position)
-    return address_for(word, memory.purpose, target - points)
+    return address_for(word, memory.purpose, target - points + 2 * INFINITE)
 
 
 @compiled
 def look(position, target, memory):
     """Return what can be seen of a question without search, as the solver's ``resolve`` does."""
-    if memory.rules_only:
-        over, value = outcome(position)
-        return position, True, over, value
     # Where play can go round, no position may be passed over: it could be one that comes back.
     if recurs(position):
         lower, upper = bounds(position, target - 1, target)
@@ -172,7 +170,7 @@ def look(position, target, memory):
 def list_moves(position, at, memory):
     """Write the moves of a node to the stack from *at* on; return the end."""
     # Candidates are only asked for where bounds leave the value open.
-    if memory.rules_only or (at == 0 and memory.decided):
+    if at == 0 and memory.decided:
         return moves(position, memory.moves, at)
     return candidates(position, memory.moves, at)
 

@@ -281,10 +281,10 @@ class _Proof:
         first = calls[0].memory if done is None else done.memory
         if first["move"] != NO_MOVE:
             self.move = int(first["move"])
+        self.numbers = int(first["root_proof"]), int(first["root_disproof"])
         if reason == "interrupted":
             raise KeyboardInterrupt
         if done is None:
-            self.numbers = int(first["root_proof"]), int(first["root_disproof"])
             raise _Ended(reason or "node limit")
         yes = done.memory["proof"] == 0
         if not yes and any(call.memory["cut"] for call in calls):

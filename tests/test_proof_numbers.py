@@ -1,0 +1,246 @@
+"""Proofs by proof numbers: values, play that goes round, limits, threads, choosing an engine."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from test_solver import end_of
+from toys import circles
+
+import engine
+from engine import (
+    CutnodeError,
+    Engine,
+    GameError,
+    Table,
+    analyse,
+    legal_moves,
+    load_game,
+    solve,
+    solve_many,
+)
+from engine.compiler.jit import jit_enabled
+from engine.contract.verbs import outcome, play
+from engine.kernels.proof_numbers import keep_numbers, known_numbers
+from engine.kernels.table import SOLVED, begin
+from engine.search.proof_numbers import Interval
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+
+def positions_of(start, plies, count, seed=1):
+    """Positions of random games that go on, after so many plies at most."""
+    dice, found = Random(seed), []
+    while len(found) < count:
+        position = start
+        for _ in range(dice.randrange(plies + 1)):
+            if not outcome(position)[0]:
+                position = play(position, dice.choice(legal_moves(position)))
+        if not outcome(position)[0]:
+            found.append(position)
+    return found
+
+
+# The parts
+
+
+@pytest.mark.parametrize("bounds", [(-1, 1), (-5, 9), (-9, -2), (3, 8), (0, 1), (-1, 0)])
+def test_questions_narrow_every_interval(bounds):
+    interval = Interval(*bounds)
+    asked = interval.target()
+    assert interval.lower < asked <= interval.upper
+    if interval.lower < 1 <= interval.upper:
+        assert asked == 1  # who wins comes first
+
+
+@pytest.mark.parametrize("proof", [True, False])
+@pytest.mark.parametrize("depends", [-1, 0, 3])
+def test_answers_of_a_line_are_found_on_that_line_only(proof, depends):
+    table = Table(1)
+    begin(table.words, True)
+    word, line = engine.Bits(12345), engine.Bits(777)
+    answer = (0, SOLVED) if proof else (SOLVED, 0)
+    keep_numbers(word, line, *answer, depends, 7, 1, table.words)
+    assert known_numbers(word, line, table.words) == (True, *answer, depends)
+    assert not known_numbers(word, engine.Bits(778), table.words)[0]
+    assert not known_numbers(word, engine.Bits(0), table.words)[0]
+
+
+# Values
+
+
+@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=compiled_only)])
+def test_tictactoe(plain):
+    game = load_game("tictactoe", plain=plain)
+    for position in [game.start(), *positions_of(game.start(), 6, 20)]:
+        result = solve(position, engine="pn")
+        assert result.engine == "pn"
+        assert result.value == solve(position).value
+        assert end_of(position, result.pv) == result.value
+
+
+@compiled_only
+def test_plain_python_visits_the_same_nodes():
+    found = [
+        solve(load_game("tictactoe", plain=plain).start(), engine="pn") for plain in (True, False)
+    ]
+    assert found[0].nodes == found[1].nodes
+    assert found[0].pv == found[1].pv
+
+
+@pytest.mark.parametrize(
+    ("name", "plies", "count"),
+    [
+        ("toys.boxes:3", 6, 5),  # extra turns, and points
+        ("toys.kayles", 4, 5),
+        ("connect4:3x3", 4, 5),
+        pytest.param("kalah:3x2", 6, 20, marks=pytest.mark.slow),
+    ],
+)
+def test_values_and_lines(name, plies, count):
+    for position in positions_of(load_game(name, plain=True).start(), plies, count):
+        result = solve(position, engine="pn")
+        assert result.value == solve(position).value
+        assert end_of(position, result.pv) == result.value
+
+
+@compiled_only
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "plies"), [("connect4:5x4", 12), ("breakthrough:4x4", 8), ("kalah:3x3", 8)]
+)
+def test_values_and_margins_are_those_of_alpha_beta(name, plies):
+    positions = positions_of(load_game(name).start(), plies, 100)
+    expected = [result.value for result in solve_many(positions)]
+    # All in one table, whose margins stay with it.
+    assert [result.value for result in solve_many(positions, engine="pn")] == expected
+    assert [solve(position, engine="pn").value for position in positions[:20]] == expected[:20]
+
+
+# Play that can go round
+
+
+def values_by_sweeps(successors):
+    """The values of the nodes of a graph: wins and losses in finitely many moves, else draws."""
+    values = {node: 1 if node % 2 else -1 for node, edges in successors.items() if not edges}
+    changed = True
+    while changed:
+        changed = False
+        for node, edges in successors.items():
+            if node not in values:
+                children = [values.get(child) for child in edges]
+                if -1 in children or set(children) == {1}:
+                    values[node] = 1 if -1 in children else -1
+                    changed = True
+    return {node: values.get(node, 0) for node in successors}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_repetition_is_a_draw(seed):
+    """On random graphs with many circles, an answer of one line is never taken for another's."""
+    dice = Random(seed)
+    nodes = dice.randrange(4, 16)
+    circles.GRAPH = {
+        node: [] if dice.random() < 0.2 else dice.choices(range(nodes), k=dice.randrange(1, 4))
+        for node in range(nodes)
+    }
+    circles.GRAPH = {node: sorted(set(edges)) for node, edges in circles.GRAPH.items()}
+    values = values_by_sweeps(circles.GRAPH)
+    table = Table(1)
+    for node, value in values.items():
+        position = circles.Position(node, seed)
+        assert solve(position, engine="pn", table=table).value == value
+
+
+@compiled_only
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "plies"), [("toys.pursuit", 8), ("morris:three", 9), ("toys.quixo:3x3", 8)]
+)
+def test_repetition_compiled(name, plies):
+    for position in positions_of(load_game(name).start(), plies, 60, seed=2):
+        value = solve(position).value
+        result = solve(position, engine="pn", weak=True, nodes=3_000_000)
+        assert result.value == (value > 0) - (value < 0)
+
+
+# Every move, batches, engines
+
+
+def test_analyse_gives_every_move():
+    start = load_game("tictactoe").parse("152")
+    found = analyse(start, engine="pn")
+    assert found.scores == analyse(start).scores
+
+
+def test_many_positions():
+    positions = positions_of(load_game("tictactoe").start(), 6, 10)
+    batch = solve_many(positions, engine="pn", cold=True)
+    assert list(batch.values) == [result.value for result in solve_many(positions)]
+    assert batch[0].engine == "pn"
+    assert batch[0].nodes == batch.nodes[0] > 0
+
+
+def test_an_engine_goes_on_with_its_table():
+    start = load_game("tictactoe").start()
+    with Engine(start) as mine:
+        first = mine.solve(start, engine="pn")
+        assert mine.solve(start, engine="pn").nodes < first.nodes
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "toys.kayles"])
+def test_the_engine_that_proves_it_first_is_named(name):
+    start = load_game(name, plain=True).start()
+    result = solve(start, engine="auto")
+    assert result.value == solve(start).value
+    assert result.engine in ("alphabeta", "pn")
+    assert "proved it with" in result.why
+    assert result.to_dict()["why"] in str(result)
+
+
+# Limits, threads, and what is refused
+
+
+def test_limits_leave_bounds_numbers_and_a_move():
+    start = load_game("tictactoe").start()
+    result = solve(start, engine="pn", nodes=50, weak=True)
+    assert (result.value, result.lower, result.upper) == (None, -1, 1)
+    assert result.reason == "node limit"
+    assert min(result.numbers) > 0
+    assert result.best_move in legal_moves(start)
+    assert "proof number" in str(result)
+    assert result.nodes <= 52
+
+
+@compiled_only
+def test_time_and_ctrl_c_end_a_proof(interrupt_soon):
+    start = load_game("breakthrough:7x7").start()
+    assert solve(start, engine="pn", seconds=0.05).reason == "time limit"
+    interrupt_soon(True)
+    result = solve(start, engine="pn", seconds=60)
+    assert result.reason == "interrupted"
+    assert result.numbers is not None
+
+
+@compiled_only
+@pytest.mark.slow
+def test_threads_prove_the_same():
+    start = load_game("breakthrough:4x5").start()
+    one, two = (solve(start, engine="pn", threads=threads) for threads in (1, 2))
+    assert one.value == two.value == solve(start).value
+    assert end_of(start, two.pv) == two.value
+
+
+@compiled_only
+def test_a_small_table_loses_no_proof():
+    start = load_game("breakthrough:4x4").start()
+    assert solve(start, engine="pn", table=Table(1)).value == solve(start).value
+
+
+def test_wrong_input():
+    start = load_game("tictactoe").start()
+    with pytest.raises(CutnodeError, match="an engine of proofs is alphabeta, pn, auto, not 'df'"):
+        solve(start, engine="df")
+    with pytest.raises(GameError, match="has chance"):
+        solve(load_game("toys.pig", plain=True).start(), engine="pn")
