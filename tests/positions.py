@@ -25,6 +25,7 @@ VARIANTS = {
     "connect4": ("", "5x4", "4x5", "8x7", "9x6", "10x5", "3x7"),
     "dobutsu": ("", "vanish"),
     "draughts": ("", "6x6", "4x4"),
+    "hex": ("", "4", "1", "6x3", "9", "13"),
     "kalah": ("", "6x4,empty", "4x3", "3x2,empty", "1x1", "2x6", "7x18", "1x127,empty", "6x6"),
     "morris": ("", "nine-5", "lasker", "morabaraba", "six", "six-4,flying", "three"),
     "othello": ("", "6x6", "4x4"),

@@ -79,6 +79,7 @@ SPELLINGS = {
     "connect4": lambda text: (text.upper(),),
     "dobutsu": lambda text: (text.lower()[0] + text[1:], text.replace("/", " / ")),
     "draughts": lambda text: (text.lower(), f"{text}.", text.replace(",", " , ")),
+    "hex": lambda text: (text.upper(), f"{text} to move"),
     "kalah": lambda text: (text.upper(), f"{text} to move"),
     "othello": lambda text: (
         *(text.lower(), text.replace("X", "*"), text.replace("-", "."), f"{text} to move"),
@@ -96,13 +97,14 @@ SPELLINGS = {
 SLASHES = set(game_names()) - {"chess", "draughts", "uniform", "ur"}
 """The games whose rows may be on lines of their own."""
 
-DRAWINGS = ("breakthrough", "connect4", "kalah", "othello", "oware", "tictactoe")
+DRAWINGS = ("breakthrough", "connect4", "hex", "kalah", "othello", "oware", "tictactoe")
 """The games that read the drawing of a position."""
 
 MOVE_SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), text[:2] + text[-2:]),
     "dobutsu": lambda text: (text.upper(), text.lower(), text.replace("x", "")),
     "draughts": lambda text: (text.upper(), text.replace("-", "x")),
+    "hex": lambda text: (text.upper(),),
     "morris": lambda text: (text.upper(), text.replace("-", "")),
     "othello": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.upper(),),
@@ -152,6 +154,7 @@ def test_positions_are_read_from_their_moves(name):
         ("breakthrough:4x5", "b2c3 b4xc3 d2xc3", ("b2c3b4xc3d2xc3", "b2c3,b4c3, d2c3")),
         ("breakthrough:4x5", "b2c3 b4xc3 d2xc3", (" B2C3\tB4XC3 d2c3 ",)),
         ("connect4:10x5", "10,1,10", ("10 1 10", "10 1, 10")),
+        ("hex", "b2 a10 c3", ("b2a10c3", "B2,a10, C3")),
         ("kalah", "3 6 1 1", ("3611", "3,6,1,1", " 3\t6 , 11 ")),
         ("oware", "3 1 1", ("311", "3,1,1", " 3\t1 , 1 ")),
         ("dobutsu", "b3xb2 b1xb2 C*b3", ("b3b2b1b2c*b3", "B3xB2,b1xb2, C*b3")),
@@ -312,6 +315,9 @@ def test_values_in_words(name, text, value, words):
         ("dobutsu", "vanish", "vanish", "Positionvanish"),
         ("draughts", "8x8", "", "Position8x8"),
         ("draughts", "4x4", "4x4", "Position4x4"),
+        ("hex", "11x11", "", "Position11"),
+        ("hex", "6x6", "6", "Position6"),
+        ("hex", "6x07", "6x7", "Position6x7"),
         ("kalah", "6x4", "", "Position6x4"),
         ("kalah", "6x4,empty", "6x4,empty", "Position6x4__empty"),
         ("kalah", "4x3", "4x3", "Position4x3"),
@@ -394,7 +400,7 @@ def test_keys_tell_positions_apart(name):
         assert all(0 <= key(met) < 1 << 64 for met in found)
 
 
-LIMITED = ["breakthrough", "connect4", "kalah", "skirmish", "uniform"]
+LIMITED = ["breakthrough", "connect4", "hex", "kalah", "skirmish", "uniform"]
 """The games that know from the first position on how long they can last."""
 
 
