@@ -27,6 +27,7 @@ VARIANTS = {
     "draughts": ("", "6x6", "4x4"),
     "hex": ("", "4", "1", "6x3", "9", "13"),
     "kalah": ("", "6x4,empty", "4x3", "3x2,empty", "1x1", "2x6", "7x18", "1x127,empty", "6x6"),
+    "mnk": ("", "3x3x3", "5x4x4", "1x6x2", "8x8x5", "19x19x5", "7x13x4"),
     "morris": ("", "nine-5", "lasker", "morabaraba", "six", "six-4,flying", "three"),
     "othello": ("", "6x6", "4x4"),
     "oware": ("", "1", "7", "255"),

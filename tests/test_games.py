@@ -85,6 +85,7 @@ SPELLINGS = {
         *(text.lower(), text.replace("X", "*"), text.replace("-", "."), f"{text} to move"),
         *(f"{text}; A1:+0; B3:-2", f"{text};"),
     ),
+    "mnk": lambda text: (text.upper(),),
     "morris": lambda text: (text.upper(), text.replace("te ", "te to move ")),
     "oware": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.replace(" ", "  "),),
@@ -97,7 +98,7 @@ SPELLINGS = {
 SLASHES = set(game_names()) - {"chess", "draughts", "uniform", "ur"}
 """The games whose rows may be on lines of their own."""
 
-DRAWINGS = ("breakthrough", "connect4", "hex", "kalah", "othello", "oware", "tictactoe")
+DRAWINGS = ("breakthrough", "connect4", "hex", "kalah", "mnk", "othello", "oware", "tictactoe")
 """The games that read the drawing of a position."""
 
 MOVE_SPELLINGS = {
@@ -105,6 +106,7 @@ MOVE_SPELLINGS = {
     "dobutsu": lambda text: (text.upper(), text.lower(), text.replace("x", "")),
     "draughts": lambda text: (text.upper(), text.replace("-", "x")),
     "hex": lambda text: (text.upper(),),
+    "mnk": lambda text: (text.upper(),),
     "morris": lambda text: (text.upper(), text.replace("-", "")),
     "othello": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.upper(),),
@@ -156,6 +158,7 @@ def test_positions_are_read_from_their_moves(name):
         ("connect4:10x5", "10,1,10", ("10 1 10", "10 1, 10")),
         ("hex", "b2 a10 c3", ("b2a10c3", "B2,a10, C3")),
         ("kalah", "3 6 1 1", ("3611", "3,6,1,1", " 3\t6 , 11 ")),
+        ("mnk", "h8 i10 a1", ("h8i10a1", "H8,i10, A1")),
         ("oware", "3 1 1", ("311", "3,1,1", " 3\t1 , 1 ")),
         ("dobutsu", "b3xb2 b1xb2 C*b3", ("b3b2b1b2c*b3", "B3xB2,b1xb2, C*b3")),
         ("othello", "f5d6c3", ("F5D6C3", "f5 d6 c3", "f5,D6, c3", " f5\nd6\tc3 ")),
@@ -321,6 +324,8 @@ def test_values_in_words(name, text, value, words):
         ("kalah", "6x4", "", "Position6x4"),
         ("kalah", "6x4,empty", "6x4,empty", "Position6x4__empty"),
         ("kalah", "4x3", "4x3", "Position4x3"),
+        ("mnk", "15x15x5", "", "Position15x15x5"),
+        ("mnk", "3x3x03", "3x3x3", "Position3x3x3"),
         ("morris", "nine", "", "Positionnine"),
         ("morris", "nine-9,flying", "", "Positionnine"),
         ("morris", "six-4,flying", "six-4,flying", "Positionsix_4__flying"),
@@ -400,7 +405,7 @@ def test_keys_tell_positions_apart(name):
         assert all(0 <= key(met) < 1 << 64 for met in found)
 
 
-LIMITED = ["breakthrough", "connect4", "hex", "kalah", "skirmish", "uniform"]
+LIMITED = ["breakthrough", "connect4", "hex", "kalah", "mnk", "skirmish", "uniform"]
 """The games that know from the first position on how long they can last."""
 
 

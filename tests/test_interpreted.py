@@ -97,7 +97,8 @@ def same_searches(position, other):
 @pytest.mark.parametrize(
     "name",
     marked(
-        ["breakthrough", "draughts"], ["chess", "dobutsu", "hex", "morris", "othello", "skirmish"]
+        ["breakthrough", "draughts"],
+        ["chess", "dobutsu", "hex", "mnk", "morris", "othello", "skirmish"],
     ),
 )
 def test_shipped_games_count_the_same_both_ways(name):

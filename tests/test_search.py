@@ -38,7 +38,7 @@ def hashed(position):
 
 HASHED = Evaluation(hashed)
 DEPTHS = {"tictactoe": 5, "uniform": 5, "isola": 5, "duel": 6, "breakthrough": 3}
-DEPTHS |= {"hex": 2, "morris": 2, "skirmish": 1}
+DEPTHS |= {"hex": 2, "mnk": 2, "morris": 2, "skirmish": 1}
 GAMES = {
     **{name: load_game(name).start() for name in game_names()},
     "boxes": boxes.start(),
@@ -186,6 +186,7 @@ SMALL = {
     "draughts": ("draughts:6x6", "", 3),
     "hex": ("hex:3", "", 3),
     "kalah": ("kalah:3x2", "", 3),
+    "mnk": ("mnk:3x3x3", "", 3),
     "morris": ("morris:three", "", 2),
     "othello": ("othello:4x4", "", 3),
     "oware": ("oware", "", 2),
