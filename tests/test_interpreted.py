@@ -98,7 +98,7 @@ def same_searches(position, other):
     "name",
     marked(
         ["breakthrough", "draughts"],
-        ["chess", "dobutsu", "hex", "mnk", "morris", "othello", "skirmish"],
+        ["chess", "dobutsu", "domineering", "hex", "mnk", "morris", "othello", "qubic", "skirmish"],
     ),
 )
 def test_shipped_games_count_the_same_both_ways(name):
