@@ -78,14 +78,18 @@ SPELLINGS = {
     "chess": lambda text: (text.replace(" ", "  "), text.replace(" ", "\t")),
     "connect4": lambda text: (text.upper(),),
     "dobutsu": lambda text: (text.lower()[0] + text[1:], text.replace("/", " / ")),
+    "domineering": lambda text: (text.upper(), f"{text} to move"),
     "draughts": lambda text: (text.lower(), f"{text}.", text.replace(",", " , ")),
+    "hex": lambda text: (text.upper(), f"{text} to move"),
     "kalah": lambda text: (text.upper(), f"{text} to move"),
     "othello": lambda text: (
         *(text.lower(), text.replace("X", "*"), text.replace("-", "."), f"{text} to move"),
         *(f"{text}; A1:+0; B3:-2", f"{text};"),
     ),
+    "mnk": lambda text: (text.upper(),),
     "morris": lambda text: (text.upper(), text.replace("te ", "te to move ")),
     "oware": lambda text: (text.upper(),),
+    "qubic": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.replace(" ", "  "),),
     "tictactoe": lambda text: (text.upper(),),
     "uniform": lambda text: (),
@@ -96,13 +100,29 @@ SPELLINGS = {
 SLASHES = set(game_names()) - {"chess", "draughts", "uniform", "ur"}
 """The games whose rows may be on lines of their own."""
 
-DRAWINGS = ("breakthrough", "connect4", "kalah", "othello", "oware", "tictactoe")
+DRAWINGS = (
+    *(
+        "breakthrough",
+        "connect4",
+        "domineering",
+        "hex",
+        "kalah",
+        "mnk",
+        "othello",
+        "oware",
+        "qubic",
+    ),
+    "tictactoe",
+)
 """The games that read the drawing of a position."""
 
 MOVE_SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), text[:2] + text[-2:]),
     "dobutsu": lambda text: (text.upper(), text.lower(), text.replace("x", "")),
+    "domineering": lambda text: (text.upper(),),
     "draughts": lambda text: (text.upper(), text.replace("-", "x")),
+    "hex": lambda text: (text.upper(),),
+    "mnk": lambda text: (text.upper(),),
     "morris": lambda text: (text.upper(), text.replace("-", "")),
     "othello": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.upper(),),
@@ -152,7 +172,11 @@ def test_positions_are_read_from_their_moves(name):
         ("breakthrough:4x5", "b2c3 b4xc3 d2xc3", ("b2c3b4xc3d2xc3", "b2c3,b4c3, d2c3")),
         ("breakthrough:4x5", "b2c3 b4xc3 d2xc3", (" B2C3\tB4XC3 d2c3 ",)),
         ("connect4:10x5", "10,1,10", ("10 1 10", "10 1, 10")),
+        ("hex", "b2 a10 c3", ("b2a10c3", "B2,a10, C3")),
         ("kalah", "3 6 1 1", ("3611", "3,6,1,1", " 3\t6 , 11 ")),
+        ("domineering", "a2a1 b1c1", ("a2a1b1c1", "A1A2,c1B1")),
+        ("qubic", "111 444 121", ("111444121", "111,444, 121")),
+        ("mnk", "h8 i10 a1", ("h8i10a1", "H8,i10, A1")),
         ("oware", "3 1 1", ("311", "3,1,1", " 3\t1 , 1 ")),
         ("dobutsu", "b3xb2 b1xb2 C*b3", ("b3b2b1b2c*b3", "B3xB2,b1xb2, C*b3")),
         ("othello", "f5d6c3", ("F5D6C3", "f5 d6 c3", "f5,D6, c3", " f5\nd6\tc3 ")),
@@ -310,11 +334,18 @@ def test_values_in_words(name, text, value, words):
         ("connect4", "8x7", "8x7", "Position8x7"),
         ("dobutsu", "drops", "", "Positiondrops"),
         ("dobutsu", "vanish", "vanish", "Positionvanish"),
+        ("domineering", "8x8,vertical", "", "Position8x8"),
+        ("domineering", "5x4,horizontal", "5x4,horizontal", "Position5x4__horizontal"),
         ("draughts", "8x8", "", "Position8x8"),
         ("draughts", "4x4", "4x4", "Position4x4"),
+        ("hex", "11x11", "", "Position11"),
+        ("hex", "6x6", "6", "Position6"),
+        ("hex", "6x07", "6x7", "Position6x7"),
         ("kalah", "6x4", "", "Position6x4"),
         ("kalah", "6x4,empty", "6x4,empty", "Position6x4__empty"),
         ("kalah", "4x3", "4x3", "Position4x3"),
+        ("mnk", "15x15x5", "", "Position15x15x5"),
+        ("mnk", "3x3x03", "3x3x3", "Position3x3x3"),
         ("morris", "nine", "", "Positionnine"),
         ("morris", "nine-9,flying", "", "Positionnine"),
         ("morris", "six-4,flying", "six-4,flying", "Positionsix_4__flying"),
@@ -394,7 +425,7 @@ def test_keys_tell_positions_apart(name):
         assert all(0 <= key(met) < 1 << 64 for met in found)
 
 
-LIMITED = ["breakthrough", "connect4", "kalah", "skirmish", "uniform"]
+LIMITED = ["breakthrough", "connect4", "hex", "kalah", "mnk", "qubic", "skirmish", "uniform"]
 """The games that know from the first position on how long they can last."""
 
 

@@ -96,7 +96,10 @@ def same_searches(position, other):
 @compiled_too
 @pytest.mark.parametrize(
     "name",
-    marked(["breakthrough", "draughts"], ["chess", "dobutsu", "morris", "othello", "skirmish"]),
+    marked(
+        ["breakthrough", "draughts"],
+        ["chess", "dobutsu", "domineering", "hex", "mnk", "morris", "othello", "qubic", "skirmish"],
+    ),
 )
 def test_shipped_games_count_the_same_both_ways(name):
     both_ways(name, same_counts)

@@ -73,12 +73,12 @@ def popcount(word: int) -> int:
 
 def lowest(word: int) -> int:
     """The lowest set bit alone (0 for 0)."""
-    return word & -word & WORD
+    return word & -word
 
 
 def without_lowest(word: int) -> int:
     """The word without its lowest set bit (0 for 0)."""
-    return word & (word - 1) & WORD if word else 0
+    return word & (word - 1) if word else 0
 
 
 def lowest_index(word: int) -> int:
@@ -220,8 +220,15 @@ def _fetch_add(typing: Any, numbers: Any, index: Any, number: Any) -> Any:
 
 def _of_word(function: Callable[..., Any], compiled: Callable[..., Any]) -> None:
     """Let compiled code call a function of a word as an intrinsic."""
-    in_compiled_code(function)(lambda word: lambda word: compiled(np.uint64(word)))
 
+    def choose(word: Any) -> Any:
+        return (lambda word: compiled(np.uint64(word))) if isinstance(word, _SHORT) else None
+
+    in_compiled_code(function)(choose)
+
+
+_SHORT = types.Integer | types.Boolean
+"""What is no board of several words (:mod:`engine.contract.boards`)."""
 
 _of_word(popcount, _popcount)
 _of_word(lowest_index, _trailing_zeros)
@@ -231,11 +238,15 @@ _of_word(as_float, _as_float)
 
 @in_compiled_code(lowest)
 def _compiled_lowest(word: Any) -> Any:
+    if not isinstance(word, _SHORT):
+        return None
     return lambda word: np.uint64(word) & (~np.uint64(word) + np.uint64(1))
 
 
 @in_compiled_code(without_lowest)
 def _compiled_without_lowest(word: Any) -> Any:
+    if not isinstance(word, _SHORT):
+        return None
     return lambda word: np.uint64(word) & (np.uint64(word) - np.uint64(1))
 
 

@@ -62,7 +62,8 @@ class Variants:
         if variant == self.usual:
             constants["VARIANT"] = ""
         space = {"__slots__": (), "__module__": self.base.__module__, **constants}
-        return type(_class_name(variant), (self.base,), space)
+        base = self.base if isinstance(self.base, type) else self.base(constants["WORDS"])
+        return type(_class_name(variant), (base,), space)
 
     def named(self, name: str) -> Any:
         """Return the class that has a name such as ``Position8x7``."""
@@ -83,7 +84,8 @@ def variants(
 ) -> Callable[[Callable[..., dict[str, Any]]], Variants]:
     """Make the position classes of a game from a function that gives the constants of one.
 
-    *base* is the NamedTuple with the fields; the constants hold the variant's own text as
+    *base* is the NamedTuple with the fields, or a function that makes one for boards of so many
+    ``WORDS`` (see :mod:`engine.contract.boards`); the constants hold the variant's own text as
     ``VARIANT``.  *read* makes the function's arguments of such a text (one, or a tuple of them),
     and raises :class:`PositionError` for others.
     """

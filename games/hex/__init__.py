@@ -1,0 +1,332 @@
+"""Hex on rhombic boards of up to 13x13 cells.
+
+Rules: two players put stones of their colour on empty cells, by turns.  The first player, x, wins
+by a chain of neighbouring stones from the top row to the bottom row, the second, o, by one from the
+left column to the right one.  There is always a winner, and a stone more never does harm.  The swap
+rule is not played: whether to swap is said by the value of the first move.
+
+Values: 1 a win, -1 a loss.
+
+Text: moves such as ``a1 c3`` (columns from ``a`` at the left, rows from 1 at the top; in a line the
+blanks may be left out), or a board, rows from the top, separated by line ends or ``/``, of ``x``,
+``o`` and ``.``, and then who is to move: ``.../.x./... o``.  Any board may be set up.
+
+Encoding: see :mod:`games.hex.cells`.  A position keeps the stones of both players, and of them the
+chains that begin at the top and at the left: most moves add nothing to these, and a game is over
+when one of them reaches the other edge.
+
+A solver looks for virtual connections (:mod:`games.hex.connections`) on a board on which all has
+been filled that does not matter (:mod:`games.hex.filling`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from engine import (
+    Bits,
+    PositionError,
+    compiled,
+    lowest_index,
+    mix,
+    popcount,
+    quoted,
+    without_lowest,
+)
+from engine.contract.boards import board, constant, fields, remade, reversed_bits, single, word
+from engine.contract.cells import Hexagons
+from engine.contract.variants import board_size, variants
+from games.hex.cells import chain, neighbours, twice_beside
+from games.hex.connections import common_carrier
+from games.hex.filling import filled
+
+DECISIVE = True
+VALUE_LIMIT = 1
+UNIT = 100
+COLUMNS = "abcdefghijklm"
+
+
+@functools.cache
+def stones(words: int) -> Any:
+    """The fields: the stones of both players, and those connected to the top and to the left."""
+    boards = ("first", "second", "first_chain", "second_chain")
+    return fields("Stones", boards, words, second_moves=bool)
+
+
+@compiled
+def cell(position, index):
+    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    place = single(position, index)
+    if board(position, 0) & place:
+        return 1
+    return 2 if board(position, 1) & place else 0
+
+
+@compiled
+def free_cells(position):
+    return position.BOARD & ~(board(position, 0) | board(position, 1))
+
+
+@compiled
+def moves(position, buffer, at):
+    return write(free_cells(position), buffer, at)
+
+
+@compiled
+def write(cells, buffer, at):
+    while cells:
+        buffer[at] = lowest_index(cells)
+        cells = without_lowest(cells)
+        at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    stone = single(position, move)
+    first, second = board(position, 0), board(position, 1)
+    top, left = board(position, 2), board(position, 3)
+    if position.second_moves:
+        second |= stone
+        if stone & position.LEFT_COLUMN or neighbours(position, stone) & left:
+            left |= chain(position, stone, second & ~left)
+    else:
+        first |= stone
+        if stone & position.TOP_ROW or neighbours(position, stone) & top:
+            top |= chain(position, stone, first & ~top)
+    return remade(position, first, second, top, left, not position.second_moves)
+
+
+@compiled
+def outcome(position):
+    across = board(position, 3) & position.RIGHT_COLUMN
+    if board(position, 2) & position.BOTTOM_ROW or across:
+        return True, -1
+    return False, 0
+
+
+@compiled
+def key(position):
+    """Both players' stones side by side on boards of up to 31 cells, else a hash."""
+    return key_of(position, board(position, 0), board(position, 1))
+
+
+@compiled
+def key_of(position, first, second):
+    mover = Bits(position.second_moves)
+    if position.AREA <= 31:
+        return word(first, 0) | (word(second, 0) << Bits(32)) | (mover << Bits(31))
+    hashed = mix(mover)
+    for number in range(position.WORDS):
+        hashed = mix(mix(hashed ^ word(first, number)) ^ word(second, number))
+    return hashed
+
+
+# What can be seen without search
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """Decided is who has connected, who can if he moves, and who cannot be kept from it."""
+    if outcome(position)[0]:
+        return -1, -1
+    first, second = filled(position)
+    if threats(position, first, second, not position.second_moves) != position.BOARD:
+        return 1, 1
+    if not threats(position, first, second, position.second_moves):
+        return -1, -1
+    return -1, 1
+
+
+@compiled
+def threats(position, first, second, of_first):
+    """What all threats of a player to connect have in common (see ``common_carrier``)."""
+    empty = position.BOARD & ~(first | second)
+    own = first if of_first else second
+    start = position.TOP_ROW if of_first else position.LEFT_COLUMN
+    goal = position.BOTTOM_ROW if of_first else position.RIGHT_COLUMN
+    return common_carrier(position, own, empty, start, goal)
+
+
+@compiled
+def candidates(position, buffer, at):
+    """Empty cells that matter, in the carriers of all of the opponent's threats."""
+    first, second = filled(position)
+    common = threats(position, first, second, position.second_moves)
+    cells = common & ~(first | second)
+    return write(cells if cells else free_cells(position), buffer, at)
+
+
+@compiled
+def plies_left(position):
+    return popcount(free_cells(position))
+
+
+@compiled
+def distance(position, own, empty, start, goal):
+    """The stones that a player lacks to connect two edges if the other passes, bridges for one.
+
+    And, to tell positions of the same distance apart, how many cells are within reach on the way.
+    """
+    reached = chain(position, start & own, own)
+    near = (neighbours(position, reached) | start) & empty
+    total, width = 0, 0
+    while not reached & goal:
+        if without_lowest(near & goal):
+            break
+        total += 1
+        cells = near | (twice_beside(position, near) & empty)
+        if not cells:
+            return 30, 0
+        width += popcount(cells & ~reached)
+        reached = chain(position, reached | cells, own)
+        near = neighbours(position, reached) & empty & ~reached
+    return total, width
+
+
+@compiled
+def strength(position, own, empty, start, goal):
+    """How near a player is to connecting two edges, from the one and from the other."""
+    there, wide = distance(position, own, empty, start, goal)
+    back, high = distance(position, own, empty, goal, start)
+    return wide + high - 50 * (there + back)
+
+
+@compiled
+def evaluate(position):
+    """How many stones fewer the mover lacks to connect his edges than the other, in hundredths."""
+    first, second = board(position, 0), board(position, 1)
+    empty = free_cells(position)
+    score = strength(position, first, empty, position.TOP_ROW, position.BOTTOM_ROW)
+    score -= strength(position, second, empty, position.LEFT_COLUMN, position.RIGHT_COLUMN)
+    return -score if position.second_moves else score
+
+
+@compiled
+def order(position, move, child):
+    """Threats that leave the opponent few cells to play, and then by what the estimate says."""
+    first, second = filled(child)
+    common = threats(child, first, second, child.second_moves) & ~(first | second)
+    return 1000 * (position.AREA - popcount(common)) - evaluate(child)
+
+
+# Equivalent positions
+
+
+@compiled
+def canonical(position):
+    """Of a position and what half a turn makes of it, whichever key is smaller."""
+    first, second = board(position, 0), board(position, 1)
+    here = key_of(position, first, second)
+    there = key_of(position, reversed_bits(position, first), reversed_bits(position, second))
+    return (there, 1) if there < here else (here, 0)
+
+
+@compiled
+def canonical_move(position, move, symmetry):
+    return position.AREA - 1 - move if symmetry else move
+
+
+# Boards of all sizes
+
+
+def size(text: str) -> tuple[int, int]:
+    """Read ``11`` or ``11x11``, or a width and a height, as in ``6x7``."""
+    return board_size(f"{text}x{text}" if re.fullmatch("[0-9]{1,9}", text) else text, example="6x7")
+
+
+@variants(stones, usual="11", read=size)
+def rhombus(width: int, height: int) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    if not (1 <= width <= 13 and 1 <= height <= 13):
+        raise PositionError(
+            f"there is no board of {width}x{height}: a board has 1 to 13 columns and rows, "
+            f"as in 11, 6 or 6x7"
+        )
+    area = width * height
+    words = -(-area // 64)
+
+    def cells(wanted: Any) -> Any:
+        each = ((row, column) for row in range(height) for column in range(width))
+        return constant(sum(1 << width * r + c for r, c in each if wanted(r, c)), words)
+
+    return {
+        "WIDTH": width,
+        "HEIGHT": height,
+        "AREA": area,
+        "SCRATCH": area,
+        "ROW": Bits(width),
+        "NONE": constant(0, words),
+        "BOARD": cells(lambda row, column: True),
+        "NOT_LEFT": cells(lambda row, column: column > 0),
+        "NOT_RIGHT": cells(lambda row, column: column < width - 1),
+        "TOP_ROW": cells(lambda row, column: row == 0),
+        "BOTTOM_ROW": cells(lambda row, column: row == height - 1),
+        "LEFT_COLUMN": cells(lambda row, column: column == 0),
+        "RIGHT_COLUMN": cells(lambda row, column: column == width - 1),
+        # Cells beyond which an edge lies up and right, or down and left; at corners there are two.
+        "TOP": cells(lambda row, column: row == 0 and column < width - 1),
+        "RIGHT": cells(lambda row, column: row > 0 and column == width - 1),
+        "LEFT": cells(lambda row, column: row < height - 1 and column == 0),
+        "BOTTOM": cells(lambda row, column: row == height - 1 and column > 0),
+        "WORDS": words,
+        "VARIANT": f"{width}" if width == height else f"{width}x{height}",
+        "CELLS": Hexagons(
+            (width,) * height,
+            players={"x": "first player (x)", "o": "second player (o)"},
+            row_names=[str(row) for row in range(1, height + 1)],
+        ),
+        "MAX_MOVES": area,
+        "MAX_PLIES": area,
+    }
+
+
+Position = rhombus(11, 11)
+
+
+# Text
+
+MOVE_PATTERN = r"[a-mA-M][0-9]{1,2}|[^\s,]+"
+
+
+def start(variant: str = "") -> Any:
+    """An empty board of a size such as ``6`` or ``6x7``; the usual one is 11."""
+    cls = rhombus.of(variant)
+    return cls(*[Bits(0)] * 4 * cls.WORDS, False)
+
+
+def mover(position: Any) -> str:
+    return "xo"[position.second_moves]
+
+
+def parse_move(position: Any, text: str) -> int:
+    """Read a cell such as ``a1``."""
+    match = re.fullmatch("([a-z])([0-9]{1,2})", text.lower())
+    if not match:
+        raise PositionError(f"{quoted(text)} is not a cell; cells are written as in a1")
+    column, row = ord(match[1]) - ord("a"), int(match[2]) - 1
+    if not (column < position.WIDTH and 0 <= row < position.HEIGHT):
+        last = f"{COLUMNS[position.WIDTH - 1]}{position.HEIGHT}"
+        raise PositionError(f"{text} is not on the board, whose cells are a1..{last}")
+    if outcome(position)[0]:
+        raise PositionError(f"{text} is played after the game is over")
+    move = position.WIDTH * row + column
+    if not free_cells(position) >> move & 1:
+        raise PositionError(f"there is a stone on {text} already")
+    return move
+
+
+def move_text(position: Any, move: int) -> str:
+    return f"{COLUMNS[move % position.WIDTH]}{move // position.WIDTH + 1}"
+
+
+def from_cells(contents: list[int], mover: str, start: Any) -> Any:
+    first, second = (sum(1 << n for n, c in enumerate(contents) if c == m) for m in (1, 2))
+    top = chain(start, first & start.TOP_ROW, first)
+    left = chain(start, second & start.LEFT_COLUMN, second)
+    connected = "x" * bool(top & start.BOTTOM_ROW) + "o" * bool(left & start.RIGHT_COLUMN)
+    if mover in connected:
+        raise PositionError(f"{mover} is to move but has connected his edges already")
+    return remade(start, first, second, top, left, mover == "o")

@@ -1,0 +1,118 @@
+"""Cells that can be filled with stones because they do not matter: dead and captured ones.
+
+A cell is *dead* if it makes no difference who has it, however the rest of the board is filled: no
+player has a shortest chain through it.  So it is if each two of its neighbours that a player has,
+or can have, are connected without it.  Looking at neighbours alone, it is for these patterns, up
+to rotation and exchange of colours, and no others: four stones of a colour that follow each other;
+three, and opposite to the middle one a stone of the other colour; two, and opposite to them two of
+the other colour.  The edges of the board count as stones of their owner.
+
+Two empty cells side by side are *captured* by a player if each is dead once he has the other one:
+a stone of the opponent on either of them is answered on the other.
+
+The winner is the same if dead cells are given to anybody and captured ones to who captured them.
+(R. Hayward, Y. Bjornsson, M. Johanson, M. Kan, N. Po and J. van Rijswijck, "Solving 7x7 Hex with
+domination, fill-in, and virtual connections", 2005.)
+"""
+
+from __future__ import annotations
+
+from engine import compiled
+from engine.contract.boards import board
+from games.hex.cells import beside
+
+__all__ = ["dead", "filled"]
+
+
+@compiled(inline=False)
+def filled(position):
+    """The stones of both players after all has been filled that the patterns find."""
+    first, second = board(position, 0), board(position, 1)
+    while True:
+        empty = position.BOARD & ~(first | second)
+        mine, theirs = surroundings(position, first, second)
+        useless = dead(mine, theirs) & empty
+        if useless:
+            first |= useless
+            continue
+        pairs = captured(position, mine, theirs, empty)
+        if pairs:
+            first |= pairs
+            continue
+        pairs = captured(position, theirs, mine, empty)
+        if not pairs:
+            return first, second
+        second |= pairs
+
+
+@compiled
+def surroundings(position, first, second):
+    """For both players, the cells whose neighbours 0 to 5 are stones, or edges, of theirs."""
+    a, b, c, d, e, f = beside(position, first)
+    mine = (
+        a,
+        b | position.TOP,
+        c | position.TOP_ROW,
+        d,
+        e | position.BOTTOM,
+        f | position.BOTTOM_ROW,
+    )
+    a, b, c, d, e, f = beside(position, second)
+    theirs = a | position.RIGHT_COLUMN, b | position.RIGHT, c, d | position.LEFT_COLUMN
+    return mine, (*theirs, e | position.LEFT, f)
+
+
+@compiled
+def dead(mine, theirs):
+    """The cells that are dead by what stands around them."""
+    found = mine[0] & ~mine[0]
+    for _ in range(6):
+        two, other_two = mine[0] & mine[1], theirs[0] & theirs[1]
+        found |= two & ((mine[2] & (mine[3] | theirs[4])) | (theirs[3] & theirs[4]))
+        found |= other_two & theirs[2] & (theirs[3] | mine[4])
+        mine, theirs = turned(mine), turned(theirs)
+    return found
+
+
+@compiled
+def turned(planes):
+    return planes[1], planes[2], planes[3], planes[4], planes[5], planes[0]
+
+
+@compiled
+def dead_after(mine, theirs):
+    """The cells that would be dead if their neighbour 0 were a stone of the first player."""
+    one, two, three, four, five = mine[1], mine[2], mine[3], mine[4], mine[5]
+    row = (two & (three | five) & one) | (four & five & (three | one))
+    row |= (theirs[2] & ((four & five) | (theirs[3] & (theirs[4] | five)))) | (
+        one & two & theirs[4]
+    )
+    return row | (theirs[3] & one & (five | theirs[4]))
+
+
+@compiled
+def captured(position, mine, theirs, empty):
+    """Some cells that the first player has captured, pairs that have no cell in common."""
+    for direction in range(3):
+        back = turned(turned(turned(mine))), turned(turned(turned(theirs)))
+        here, there = dead_after(mine, theirs) & empty, dead_after(back[0], back[1]) & empty
+        pairs = here & moved(position, there, direction)
+        if pairs:
+            pairs &= ~moved(position, pairs, direction)
+            return pairs | moved_back(position, pairs, direction)
+        mine, theirs = turned(mine), turned(theirs)
+    return position.NONE
+
+
+@compiled
+def moved(position, cells, direction):
+    """The cells whose neighbour in a direction, 0 to 2, is among some cells."""
+    found = beside(position, cells)
+    return found[0] if direction == 0 else found[1] if direction == 1 else found[2]
+
+
+@compiled
+def moved_back(position, cells, direction):
+    """The neighbours in a direction, 0 to 2, of some cells."""
+    found = beside(position, cells)
+    return found[3] if direction == 0 else found[4] if direction == 1 else found[5]

@@ -1,0 +1,506 @@
+"""m,n,k games: k stones in a row on a board of m columns and n rows, such as Gomoku.
+
+Rules: two players put stones of their colour on empty cells, by turns, the first player, x, first.
+Who first has k stones or more in an unbroken row, column or diagonal wins; a full board is a draw.
+``mnk:15x15x5``, the usual variant, is free-style Gomoku, and ``mnk:3x3x3`` tic-tac-toe.
+
+Values: 1 a win, 0 a draw, -1 a loss.
+
+Text: moves such as ``h8 i9`` (columns from ``a`` at the left, rows from 1 at the bottom; the blanks
+may be left out), or a board, rows from the top, separated by line ends or ``/``, ``x`` the first
+player, ``o`` the second, ``.`` empty.
+
+Encoding: one bit for each cell, row by row from the top, on large boards in several words
+(:mod:`engine.contract.boards`).  On the board of 5x4::
+
+     0  1  2  3  4
+     5  6  7  8  9
+    10 11 12 13 14
+    15 16 17 18 19
+
+so a line is a step of 1, 5, 6 or 4 cells.  A *window* is a line of k cells, known by the first of
+them; ``STARTS`` has the first cells of all windows of a step, so none runs from one row's end into
+the next.  With k = 3 the stones on 6, 12 and 18 are the window 6 of the step 6, and what is set in
+``stones & stones >> 6 & stones >> 12``.
+
+A *four* is a window that lacks one stone (in Gomoku, of four), and a *three* one that lacks two.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from engine import (
+    NO_MOVE,
+    Bits,
+    PositionError,
+    compiled,
+    lowest,
+    lowest_index,
+    mix,
+    popcount,
+    quoted,
+    without_lowest,
+)
+from engine.contract.boards import board, constant, fields, remade, single, word
+from engine.contract.cells import Grid
+from engine.contract.variants import variants
+
+DECISIVE = True
+VALUE_LIMIT = 1
+UNIT = 100
+COLUMNS = "abcdefghijklmnopqrs"
+EARLY = 8
+"""Stones up to which a position is compared with all its images, not only with itself."""
+
+
+@functools.cache
+def stones(words: int) -> Any:
+    """The fields: the stones of the mover and of the other, and whether that one has won."""
+    return fields("Stones", ("mine", "theirs"), words, won=bool)
+
+
+@compiled
+def cell(position, index):
+    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    place, mine, theirs = single(position, index), board(position, 0), board(position, 1)
+    if not (mine | theirs) & place:
+        return 0
+    return 1 + (popcount(mine | theirs) + (theirs & place == place)) % 2
+
+
+@compiled
+def free_cells(position):
+    return position.BOARD & ~(board(position, 0) | board(position, 1))
+
+
+@compiled
+def moves(position, buffer, at):
+    return write(free_cells(position), buffer, at)
+
+
+@compiled
+def write(cells, buffer, at):
+    while cells:
+        buffer[at] = lowest_index(cells)
+        cells = without_lowest(cells)
+        at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    mine = board(position, 0) | single(position, move)
+    return remade(position, board(position, 1), mine, has_line(position, mine))
+
+
+@compiled(inline=False)
+def has_line(position, stones):
+    s, a = position.STEPS, position.STARTS
+    return bool(
+        windows_in(position, stones, s[0], a[0])
+        | windows_in(position, stones, s[1], a[1])
+        | windows_in(position, stones, s[2], a[2])
+        | windows_in(position, stones, s[3], a[3])
+    )
+
+
+@compiled
+def windows_in(position, stones, step, starts):
+    """The windows that some *stones*, or cells, fill."""
+    for _ in range(position.LENGTH):
+        starts &= stones
+        stones = stones >> step
+    return starts
+
+
+@compiled
+def outcome(position):
+    if position.won:
+        return True, -1
+    return (False, 0) if free_cells(position) else (True, 0)
+
+
+@compiled
+def key(position):
+    return key_of(position, board(position, 0), board(position, 1))
+
+
+@compiled
+def key_of(position, mine, theirs):
+    """Side by side on boards of up to 32 cells, else a hash."""
+    if position.AREA <= 32:
+        return word(mine, 0) | (word(theirs, 0) << Bits(32))
+    hashed = Bits(0)
+    for number in range(position.WORDS):
+        hashed = mix(mix(hashed ^ word(mine, number)) ^ word(theirs, number))
+    return hashed
+
+
+# What can be seen without search
+
+
+@compiled
+def lacking(position, own, empty, step, starts):
+    """The windows that lack one, two and three stones of a player, and have none of the other."""
+    full, one, two, three = starts, position.NONE, position.NONE, position.NONE
+    for _ in range(position.LENGTH):
+        three = (three & own) | (two & empty)
+        two = (two & own) | (one & empty)
+        one = (one & own) | (full & empty)
+        full &= own
+        own = own >> step
+        empty = empty >> step
+    return one, two, three
+
+
+@compiled(inline=False)
+def winning_cells(position, own, empty):
+    """Where a player completes a line."""
+    s, a = position.STEPS, position.STARTS
+    return (
+        winning_cells_of(position, own, empty, s[0], a[0])
+        | winning_cells_of(position, own, empty, s[1], a[1])
+        | winning_cells_of(position, own, empty, s[2], a[2])
+        | winning_cells_of(position, own, empty, s[3], a[3])
+    )
+
+
+@compiled
+def winning_cells_of(position, own, empty, step, starts):
+    windows, _, _ = lacking(position, own, empty, step, starts)
+    found = position.NONE
+    if windows:
+        for _ in range(position.LENGTH):
+            found |= windows & empty
+            windows = windows << step
+    return found
+
+
+@compiled(inline=False)
+def four_cells(position, own, empty):
+    """Where a player makes a four, and where he makes two at once, to be completed on two cells."""
+    s, a = position.STEPS, position.STARTS
+    once, twice = position.NONE, position.NONE
+    once, twice = four_cells_of(position, own, empty, s[0], a[0], once, twice)
+    once, twice = four_cells_of(position, own, empty, s[1], a[1], once, twice)
+    once, twice = four_cells_of(position, own, empty, s[2], a[2], once, twice)
+    return four_cells_of(position, own, empty, s[3], a[3], once, twice)
+
+
+@compiled
+def four_cells_of(position, own, empty, step, starts, once, twice):
+    """Add those of one step.
+
+    Windows that lack the same two stones make one four together: fours of a cell are told apart
+    by how far away, and on which side, the cell is that completes them.
+    """
+    _, windows, _ = lacking(position, own, empty, step, starts)
+    if windows:
+        beyond, before, ends = empty, empty, windows
+        for distance in range(1, position.LENGTH):
+            beyond, before, ends = beyond >> step, before << step, ends << step
+            low, high = windows, ends
+            lower, upper = position.NONE, position.NONE
+            for _ in range(position.LENGTH - distance):
+                lower |= low & beyond
+                upper |= high & before
+                low, high = low << step, high << step
+            lower, upper = lower & empty, upper & empty
+            twice |= once & lower
+            once |= lower
+            twice |= once & upper
+            once |= upper
+    return once, twice
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """Decided are a line at hand, two of the opponent, two fours with one move, and no room."""
+    if position.won:
+        return -1, -1
+    mine, theirs = board(position, 0), board(position, 1)
+    empty = position.BOARD & ~(mine | theirs)
+    if not empty:
+        return 0, 0
+    if winning_cells(position, mine, empty):
+        return 1, 1
+    threats = winning_cells(position, theirs, empty)
+    if without_lowest(threats):
+        return -1, -1
+    _, doubles = four_cells(position, mine, empty)
+    if doubles & (threats if threats else empty):
+        return 1, 1
+    if not threats and not answers(position, mine, theirs, empty):
+        return -1, -1
+    lower, upper = -1, 1
+    if not has_line(position, theirs | empty):
+        lower = 0
+    if not has_line(position, mine | empty):
+        upper = 0
+    return lower, upper
+
+
+@compiled(inline=False)
+def answers(position, mine, theirs, empty):
+    """The cells that may meet a threat to make two fours at once; all if there is none.
+
+    Nobody completes a line now.  Who neither makes a four nor takes one of the cells that such a
+    threat needs loses: the cell, and those where the fours would be completed.
+    """
+    _, doubles = four_cells(position, theirs, empty)
+    if not doubles:
+        return empty
+    fours, _ = four_cells(position, mine, empty)
+    found = empty
+    while doubles:
+        threat = lowest(doubles)
+        doubles = without_lowest(doubles)
+        found &= threat | winning_cells(position, theirs | threat, empty & ~threat)
+    return found | fours
+
+
+@compiled
+def candidates(position, buffer, at):
+    """The cell that the opponent needs for a line, or what answers his threats; or all."""
+    mine, theirs = board(position, 0), board(position, 1)
+    empty = position.BOARD & ~(mine | theirs)
+    threats = winning_cells(position, theirs, empty)
+    cells = threats if threats else answers(position, mine, theirs, empty)
+    return write(cells if cells else empty, buffer, at)
+
+
+@compiled
+def forced(position):
+    """Bounds leave one cell at most that the opponent needs, and the mover none."""
+    mine, theirs = board(position, 0), board(position, 1)
+    threats = winning_cells(position, theirs, position.BOARD & ~(mine | theirs))
+    return lowest_index(threats) if threats else NO_MOVE
+
+
+@compiled
+def plies_left(position):
+    return popcount(free_cells(position))
+
+
+# What helps a search that has to stop before the end of the game
+
+
+@compiled
+def evaluate(position):
+    """Windows without a stone of the other: 1, 8 and 64 for those that lack three, two and one."""
+    mine, theirs = board(position, 0), board(position, 1)
+    empty = position.BOARD & ~(mine | theirs)
+    return 10 + strength(position, mine, empty) - strength(position, theirs, empty)
+
+
+@compiled(inline=False)
+def strength(position, own, empty):
+    s, a = position.STEPS, position.STARTS
+    return (
+        strength_of(position, own, empty, s[0], a[0])
+        + strength_of(position, own, empty, s[1], a[1])
+        + strength_of(position, own, empty, s[2], a[2])
+        + strength_of(position, own, empty, s[3], a[3])
+    )
+
+
+@compiled
+def strength_of(position, own, empty, step, starts):
+    one, two, three = lacking(position, own, empty, step, starts)
+    return 64 * popcount(one) + 8 * popcount(two) + popcount(three)
+
+
+@compiled
+def order(position, move, child):
+    """What the estimate says, and of equal moves those in the middle."""
+    row, column = move // position.WIDTH, move % position.WIDTH
+    middle = min(row, position.HEIGHT - 1 - row) + min(column, position.WIDTH - 1 - column)
+    return 16 * -evaluate(child) + middle
+
+
+@compiled
+def noisy(position, buffer, at):
+    """Moves that complete a line or make a four, and those that keep the other from it."""
+    mine, theirs = board(position, 0), board(position, 1)
+    empty = position.BOARD & ~(mine | theirs)
+    fours, _ = four_cells(position, mine, empty)
+    lines = winning_cells(position, mine, empty) | winning_cells(position, theirs, empty)
+    return write(lines if lines else fours, buffer, at)
+
+
+@compiled
+def check(position):
+    mine, theirs = board(position, 0), board(position, 1)
+    return bool(winning_cells(position, theirs, position.BOARD & ~(mine | theirs)))
+
+
+# Equivalent positions
+
+
+@compiled
+def image(position, place, symmetry):
+    """A cell mirrored left and right (1), top and bottom (2), and at a diagonal (4), in this order.
+
+    The last one only where a board is as high as it is wide.
+    """
+    row, column = place // position.WIDTH, place % position.WIDTH
+    if symmetry & 1:
+        column = position.WIDTH - 1 - column
+    if symmetry & 2:
+        row = position.HEIGHT - 1 - row
+    if symmetry & 4:
+        row, column = column, row
+    return row * position.WIDTH + column
+
+
+@compiled
+def images(position, cells, symmetry):
+    found = position.NONE
+    while cells:
+        found |= single(position, image(position, lowest_index(cells), symmetry))
+        cells = without_lowest(cells)
+    return found
+
+
+@compiled
+def canonical(position):
+    """With few stones the smallest key of all images; later images are hardly met."""
+    mine, theirs = board(position, 0), board(position, 1)
+    least, found = key_of(position, mine, theirs), 0
+    if popcount(mine | theirs) <= EARLY:
+        for symmetry in range(1, position.SYMMETRIES):
+            other = key_of(
+                position, images(position, mine, symmetry), images(position, theirs, symmetry)
+            )
+            if other < least:
+                least, found = other, symmetry
+    return least, found
+
+
+@compiled
+def canonical_move(position, move, symmetry):
+    return image(position, move, symmetry)
+
+
+@compiled
+def original_move(position, move, symmetry):
+    """The mirrors in the opposite order: at the diagonal first, which exchanges the other two."""
+    if symmetry & 4:
+        move = image(position, move, 4)
+    return image(position, move, symmetry & 3)
+
+
+# Boards of all sizes
+
+
+def size(text: str) -> tuple[int, int, int]:
+    """Read columns, rows and the length of a line, as in ``15x15x5``."""
+    match = re.fullmatch("([0-9]{1,9})x([0-9]{1,9})x([0-9]{1,9})", text)
+    if not match:
+        raise PositionError(
+            f"{quoted(text)} is not a board and a length; write COLUMNSxROWSxLENGTH, as in 15x15x5"
+        )
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+@variants(stones, usual="15x15x5", read=size)
+def rules(width: int, height: int, length: int) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    if not (1 <= width <= 19 and 1 <= height <= 19 and 1 <= length <= 19):
+        raise PositionError(
+            f"there is no game of {width}x{height}x{length}: a board has 1 to 19 columns and rows, "
+            f"and a line 1 to 19 stones, as in 15x15x5"
+        )
+    area = width * height
+    words = -(-area // 64)
+
+    def starts(right: int, down: int) -> Any:
+        """The first cells of windows: the highest, or of a row the leftmost ones."""
+        far = length - 1
+        return constant(
+            sum(
+                1 << row * width + column
+                for row in range(height)
+                for column in range(width)
+                if 0 <= column + far * right < width and row + far * down < height
+            ),
+            words,
+        )
+
+    steps = ((1, 0), (0, 1), (1, 1), (-1, 1))
+    return {
+        "WIDTH": width,
+        "HEIGHT": height,
+        "LENGTH": length,
+        "AREA": area,
+        "NONE": constant(0, words),
+        "BOARD": constant((1 << area) - 1, words),
+        "STEPS": tuple(Bits(down * width + right) for right, down in steps),
+        "STARTS": tuple(starts(right, down) for right, down in steps),
+        "SYMMETRIES": 8 if width == height else 4,
+        "WORDS": words,
+        "VARIANT": f"{width}x{height}x{length}",
+        "CELLS": Grid(
+            height,
+            width,
+            row_names=[str(row) for row in range(height, 0, -1)],
+            column_names=COLUMNS[:width],
+        ),
+        "MAX_MOVES": area,
+        "MAX_PLIES": area,
+    }
+
+
+Position = rules(15, 15, 5)
+
+
+# Text
+
+MOVE_PATTERN = r"[a-sA-S][0-9]{1,2}|[^\s,]+"
+
+
+def start(variant: str = "") -> Any:
+    """The empty board of a variant."""
+    cls = rules.of(variant)
+    return cls(*[Bits(0)] * 2 * cls.WORDS, False)
+
+
+def parse_move(position: Any, text: str) -> int:
+    """Read a cell such as ``a1``."""
+    match = re.fullmatch("([a-z])([0-9]{1,2})", text.lower())
+    if not match:
+        raise PositionError(f"{quoted(text)} is not a cell; cells are written as in a1")
+    column, row = ord(match[1]) - ord("a"), position.HEIGHT - int(match[2])
+    if not (column < position.WIDTH and 0 <= row < position.HEIGHT):
+        last = f"{COLUMNS[position.WIDTH - 1]}{position.HEIGHT}"
+        raise PositionError(f"{text} is not on the board, whose cells are a1..{last}")
+    if outcome(position)[0]:
+        raise PositionError(f"{text} is played after the game is over")
+    move = position.WIDTH * row + column
+    if not free_cells(position) >> move & 1:
+        raise PositionError(f"there is a stone on {text} already")
+    return move
+
+
+def move_text(position: Any, move: int) -> str:
+    return f"{COLUMNS[move % position.WIDTH]}{position.HEIGHT - move // position.WIDTH}"
+
+
+def from_cells(contents: list[int], mover: str, start: Any) -> Any:
+    first, second = (sum(1 << n for n, c in enumerate(contents) if c == m) for m in (1, 2))
+    more = popcount(first) - popcount(second)
+    if more not in (0, 1):
+        raise PositionError(
+            f"{popcount(first)} x and {popcount(second)} o: x begins, so there are as many x as o "
+            f"or one more"
+        )
+    mine, theirs = (second, first) if more else (first, second)
+    if has_line(start, mine):
+        raise PositionError(
+            f"{'xo'[more]} is to move but has {start.LENGTH} in a row already: "
+            f"the game ended before the last stone"
+        )
+    return remade(start, mine, theirs, has_line(start, theirs))

@@ -1,0 +1,394 @@
+"""Qubic: four in a row in a cube of 4x4x4 cells.
+
+Rules: two players put stones of their colour on empty cells, by turns, the first player, x, first.
+Who first has four in one of the 76 lines wins: 48 along the edges of the cube, 24 diagonals of
+planes and 4 of the cube.  A full cube is a draw.
+
+Values: 1 a win, 0 a draw, -1 a loss.
+
+Text: moves of three digits, 1 to 4 each, for the layer, the row and the column (``111 444``; the
+blanks may be left out), or a board: the four rows from the top, of all layers side by side,
+separated by line ends or ``/``, ``x`` the first player, ``o`` the second, ``.`` empty.
+
+Encoding: one bit for each cell, ``16 * row + 4 * layer + column``, as the layers are drawn::
+
+     0  1  2  3     4  5  6  7     8  9 10 11    12 13 14 15
+    16 17 18 19    20 21 22 23    24 25 26 27    28 29 30 31
+    32 33 34 35    36 37 38 39    40 41 42 43    44 45 46 47
+    48 49 50 51    52 53 54 55    56 57 58 59    60 61 62 63
+
+A line is four cells with a step between them, one of 13: 1 along a row, 16 along a column, 4 from
+layer to layer, and their sums and differences.  ``STARTS`` has the first cells of the lines of a
+step.  The step 21 has one line, 0 21 42 63, a diagonal of the cube.
+
+A *four* is here a line that lacks one stone.  That the first player wins was shown by O. Patashnik,
+"Qubic: 4x4x4 tic-tac-toe", 1980; the 192 symmetries are R. Silver's, "The group of automorphisms of
+the game of 3-dimensional ticktacktoe", 1967.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from engine import (
+    NO_MOVE,
+    Bits,
+    PositionError,
+    compiled,
+    lowest,
+    lowest_index,
+    mix,
+    popcount,
+    quoted,
+    without_lowest,
+)
+from engine.contract.cells import Points
+
+DECISIVE = True
+VALUE_LIMIT = 1
+UNIT = 100
+FULL = Bits((1 << 64) - 1)
+EARLY = 4
+"""Stones up to which a position is compared with all its images."""
+
+CELLS = Points(tuple((float(5 * (n // 4 % 4) + n % 4), float(n // 16)) for n in range(64)))
+MOVE_PATTERN = r"[1-4]{3}|[^\s,]+"
+
+DIRECTIONS = [d for d in itertools.product((-1, 0, 1), repeat=3) if d > (0, 0, 0)]
+"""Rows down, layers and columns to the right: one of each two opposite ones."""
+
+
+def starts(direction: tuple[int, ...]) -> int:
+    """The first cells of the lines of a direction."""
+    first = [range(4) if step == 0 else (0,) if step > 0 else (3,) for step in direction]
+    return sum(
+        1 << 16 * row + 4 * layer + column for row, layer, column in itertools.product(*first)
+    )
+
+
+STEPS = tuple(Bits(16 * row + 4 * layer + column) for row, layer, column in DIRECTIONS)
+STARTS = tuple(Bits(starts(direction)) for direction in DIRECTIONS)
+
+
+def symmetries() -> list[list[int]]:
+    """Where each symmetry takes each cell.
+
+    The axes are exchanged, each is turned round or not, and on all of them alike the inner cells
+    are exchanged with the outer ones, or among themselves, or both.
+    """
+    alike = ((0, 1, 2, 3), (1, 0, 3, 2), (0, 2, 1, 3), (1, 3, 0, 2))
+    found = []
+    for axes in itertools.permutations(range(3)):
+        for turned in itertools.product((False, True), repeat=3):
+            for places in alike:
+                cells = []
+                for cell in itertools.product(range(4), repeat=3):
+                    to = [places[cell[axis]] for axis in axes]
+                    row, layer, column = (
+                        3 - t if r else t for t, r in zip(to, turned, strict=True)
+                    )
+                    cells.append(16 * row + 4 * layer + column)
+                found.append(cells)
+    return found
+
+
+SYMMETRIES = symmetries()
+INVERSES = [sorted(range(64), key=cells.__getitem__) for cells in SYMMETRIES]
+
+
+class Stones(NamedTuple):
+    """The stones of the player to move, and of the other."""
+
+    mine: Bits = Bits(0)
+    theirs: Bits = Bits(0)
+
+
+class Position(Stones):
+    """A position, and what is the same for all of them."""
+
+    __slots__ = ()
+
+    MAX_MOVES = MAX_PLIES = 64
+    IMAGES = np.array(SYMMETRIES, np.int16).ravel()
+    ORIGINALS = np.array(INVERSES, np.int16).ravel()
+
+
+@compiled
+def cell(position, index):
+    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    place, mine, theirs = Bits(1) << Bits(index), position.mine, position.theirs
+    if not (mine | theirs) & place:
+        return 0
+    return 1 + (popcount(mine | theirs) + (theirs & place == place)) % 2
+
+
+@compiled
+def free_cells(position):
+    return FULL & ~(position.mine | position.theirs)
+
+
+@compiled
+def moves(position, buffer, at):
+    return write(free_cells(position), buffer, at)
+
+
+@compiled
+def write(cells, buffer, at):
+    while cells:
+        buffer[at] = lowest_index(cells)
+        cells = without_lowest(cells)
+        at += 1
+    return at
+
+
+@compiled
+def play(position, move):
+    return position._replace(mine=position.theirs, theirs=position.mine | (Bits(1) << Bits(move)))
+
+
+@compiled
+def has_line(stones):
+    found = Bits(0)
+    for direction in range(13):
+        step = STEPS[direction]
+        pairs = stones & (stones >> step)
+        found |= pairs & (pairs >> (Bits(2) * step)) & STARTS[direction]
+    return found != Bits(0)
+
+
+@compiled
+def outcome(position):
+    if has_line(position.theirs):
+        return True, -1
+    return free_cells(position) == Bits(0), 0
+
+
+@compiled
+def key(position):
+    return mix(position.mine) ^ position.theirs
+
+
+# What can be seen without search
+
+
+@compiled
+def lacking(own, empty, direction):
+    """The lines that lack one, two and three stones of a player, and have none of the other."""
+    step = STEPS[direction]
+    full, one, two, three = STARTS[direction], Bits(0), Bits(0), Bits(0)
+    for _ in range(4):
+        three = (three & own) | (two & empty)
+        two = (two & own) | (one & empty)
+        one = (one & own) | (full & empty)
+        full &= own
+        own = own >> step
+        empty = empty >> step
+    return one, two, three
+
+
+@compiled
+def cells_of(lines, direction):
+    step = STEPS[direction]
+    pairs = lines | (lines << step)
+    return pairs | (pairs << (Bits(2) * step))
+
+
+@compiled
+def winning_cells(own, empty):
+    """Where a player completes a line."""
+    found = Bits(0)
+    for direction in range(13):
+        one, _, _ = lacking(own, empty, direction)
+        found |= cells_of(one, direction)
+    return found & empty
+
+
+@compiled
+def four_cells(own, empty):
+    """Where a player makes a four, and where he makes two at once, to be completed on two cells."""
+    once, twice = Bits(0), Bits(0)
+    for direction in range(13):
+        _, two, _ = lacking(own, empty, direction)
+        cells = cells_of(two, direction) & empty
+        twice |= once & cells
+        once |= cells
+    return once, twice
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """Decided are a line at hand, two of the opponent, two fours with one move, and no room."""
+    mine, theirs = position.mine, position.theirs
+    if has_line(theirs):
+        return -1, -1
+    empty = free_cells(position)
+    if not empty:
+        return 0, 0
+    if winning_cells(mine, empty):
+        return 1, 1
+    threats = winning_cells(theirs, empty)
+    if without_lowest(threats):
+        return -1, -1
+    _, doubles = four_cells(mine, empty)
+    if doubles & (threats if threats else empty):
+        return 1, 1
+    if not threats and not answers(mine, theirs, empty):
+        return -1, -1
+    return 0 if not has_line(theirs | empty) else -1, 0 if not has_line(mine | empty) else 1
+
+
+@compiled
+def answers(mine, theirs, empty):
+    """The cells that may meet a threat to make two fours at once; all if there is none.
+
+    Nobody completes a line now.  Who neither makes a four nor takes one of the cells that such a
+    threat needs loses: the cell, and those where the fours would be completed.
+    """
+    _, doubles = four_cells(theirs, empty)
+    if not doubles:
+        return empty
+    fours, _ = four_cells(mine, empty)
+    found = empty
+    while doubles:
+        threat = lowest(doubles)
+        doubles = without_lowest(doubles)
+        found &= threat | winning_cells(theirs | threat, empty & ~threat)
+    return found | fours
+
+
+@compiled
+def candidates(position, buffer, at):
+    """The cell that the opponent needs for a line, or what answers his threats; or all."""
+    mine, theirs, empty = position.mine, position.theirs, free_cells(position)
+    threats = winning_cells(theirs, empty)
+    cells = threats if threats else answers(mine, theirs, empty)
+    return write(cells if cells else empty, buffer, at)
+
+
+@compiled
+def forced(position):
+    """Bounds leave one cell at most that the opponent needs, and the mover none."""
+    threats = winning_cells(position.theirs, free_cells(position))
+    return lowest_index(threats) if threats else NO_MOVE
+
+
+@compiled
+def plies_left(position):
+    return popcount(free_cells(position))
+
+
+# What helps a search that has to stop before the end of the game
+
+
+@compiled
+def evaluate(position):
+    """Lines without a stone of the other: 1, 8 and 64 for those that lack three, two and one."""
+    empty = free_cells(position)
+    return 8 + strength(position.mine, empty) - strength(position.theirs, empty)
+
+
+@compiled
+def strength(own, empty):
+    total = 0
+    for direction in range(13):
+        one, two, three = lacking(own, empty, direction)
+        total += 64 * popcount(one) + 8 * popcount(two) + popcount(three)
+    return total
+
+
+@compiled
+def order(position, move, child):
+    """Fours first, as they leave no choice, and then by what the estimate says."""
+    four = winning_cells(child.theirs, free_cells(child)) != Bits(0)
+    return (1000 if four else 0) - evaluate(child)
+
+
+@compiled
+def noisy(position, buffer, at):
+    """Moves that complete a line or make a four, and those that keep the other from a line."""
+    mine, theirs, empty = position.mine, position.theirs, free_cells(position)
+    lines = winning_cells(mine, empty) | winning_cells(theirs, empty)
+    fours, _ = four_cells(mine, empty)
+    return write(lines if lines else fours, buffer, at)
+
+
+@compiled
+def check(position):
+    return winning_cells(position.theirs, free_cells(position)) != Bits(0)
+
+
+# Equivalent positions
+
+
+@compiled
+def images(position, cells, symmetry):
+    found = Bits(0)
+    while cells:
+        place = position.IMAGES[64 * symmetry + lowest_index(cells)]
+        found |= Bits(1) << Bits(place)
+        cells = without_lowest(cells)
+    return found
+
+
+@compiled
+def canonical(position):
+    """With few stones the smallest key of all images; later images are hardly met."""
+    least, found = key(position), 0
+    if popcount(position.mine | position.theirs) <= EARLY:
+        for symmetry in range(1, 192):
+            mine = images(position, position.mine, symmetry)
+            theirs = images(position, position.theirs, symmetry)
+            word = mix(mine) ^ theirs
+            if word < least:
+                least, found = word, symmetry
+    return least, found
+
+
+@compiled
+def canonical_move(position, move, symmetry):
+    return position.IMAGES[64 * symmetry + move]
+
+
+@compiled
+def original_move(position, move, symmetry):
+    return position.ORIGINALS[64 * symmetry + move]
+
+
+# Text
+
+
+def parse_move(position: Position, text: str) -> int:
+    """Read a layer, a row and a column, as in ``111``."""
+    if not re.fullmatch("[1-4]{3}", text):
+        raise PositionError(
+            f"{quoted(text)} is not a cell; cells are a layer, a row and a column, 111 to 444"
+        )
+    if outcome(position)[0]:
+        raise PositionError(f"{text} is played after the game is over")
+    layer, row, column = (int(digit) - 1 for digit in text)
+    move = 16 * row + 4 * layer + column
+    if not free_cells(position) >> move & 1:
+        raise PositionError(f"there is a stone on {text} already")
+    return move
+
+
+def move_text(position: Position, move: int) -> str:
+    return f"{move // 4 % 4 + 1}{move // 16 + 1}{move % 4 + 1}"
+
+
+def from_cells(contents: list[int], mover: str, start: Position) -> Position:
+    first, second = (Bits(sum(1 << n for n, c in enumerate(contents) if c == m)) for m in (1, 2))
+    more = popcount(first) - popcount(second)
+    if more not in (0, 1):
+        raise PositionError(
+            f"{popcount(first)} x and {popcount(second)} o: x begins, so there are as many x as o "
+            f"or one more"
+        )
+    position = Position(second, first) if more else Position(first, second)
+    if has_line(position.mine):
+        raise PositionError(f"{'xo'[more]} is to move but has four in a row already")
+    return position

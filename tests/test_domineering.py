@@ -1,0 +1,175 @@
+"""Domineering: solved boards, rules, claims about values, symmetry, notation."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from data import FOLDER, rows
+from hypothesis import given
+from positions import final_value, reached
+
+from engine import legal_moves, load_game, solve
+from engine.compiler.jit import jit_enabled
+from engine.contract.boards import reversed_bits
+from engine.contract.verbs import bounds, canonical, canonical_move, key, outcome, play, plies_left
+from games.domineering import move_text, upside_down
+
+NOTATION = load_game("domineering").notation
+parse_position, position_text, start = (
+    NOTATION.parse_position,
+    NOTATION.position_text,
+    NOTATION.start,
+)
+
+CLASSES = {"N": (1, 1), "P": (-1, -1), "V": (1, -1), "H": (-1, 1)}
+"""Whether it is good to begin, for Vertical and for Horizontal."""
+
+BOARDS = [(board, CLASSES[name]) for board, name in rows(FOLDER / "domineering_boards.txt")]
+
+
+def cells_of(board):
+    width, height = map(int, board.split("x"))
+    return width * height
+
+
+def starts(board, plain):
+    """The empty board for both beginners; None where one has no room."""
+    width, height = map(int, board.split("x"))
+    return [
+        load_game(f"domineering:{board}{beginner}", plain=plain).start() if room > 1 else None
+        for beginner, room in (("", height), (",horizontal", width))
+    ]
+
+
+def check(board, values, plain):
+    found = [-1 if empty is None else solve(empty).value for empty in starts(board, plain)]
+    assert tuple(found) == values
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    ("board", "values"), [fact for fact in BOARDS if cells_of(fact[0]) <= 16 and "1" not in fact[0]]
+)
+def test_small_boards(board, values):
+    check(board, values, plain=True)
+
+
+def test_boards_of_one_line():
+    for board, values in BOARDS:
+        if cells_of(board) <= 10 and (board[:2] == "1x" or board[-2:] == "x1"):
+            check(board, values, plain=True)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+@pytest.mark.parametrize(
+    ("board", "values"), [fact for fact in BOARDS if 16 < cells_of(fact[0]) <= 49]
+)
+def test_boards(board, values):
+    check(board, values, plain=False)
+
+
+@pytest.mark.parametrize("variant", ["3x3", "4x3", "3x4,horizontal", "2x5", "4x4"])
+def test_all_positions(variant):
+    """What bounds claim about every position of a small board."""
+    value_of = functools.cache(
+        lambda p: (
+            outcome(p)[1]
+            if outcome(p)[0]
+            else max(-value_of(play(p, move)) for move in legal_moves(p))
+        )
+    )
+    waiting, seen, classes, keys = [start(variant)], set(), {}, {}
+    while waiting:
+        position = waiting.pop()
+        if position in seen:
+            continue
+        seen.add(position)
+        waiting += [play(position, move) for move in legal_moves(position)]
+        lower, upper = bounds(position, -1, 1)
+        assert lower <= value_of(position) <= upper
+        assert keys.setdefault(key(position), position) == position
+        assert classes.setdefault(canonical(position)[0], value_of(position)) == value_of(position)
+        plies = [plies_left(play(position, move)) for move in legal_moves(position)]
+        assert max(plies, default=-1) < plies_left(position)
+
+
+def test_late_positions_of_larger_boards():
+    """Holes of all shapes, against search without claims."""
+    for text in (
+        ".#..#/#...#/..#../#...# vertical",
+        ".#..#/#...#/..#../#...# horizontal",
+        "#...#/....#/#..##/#.... vertical",
+        "#...#/....#/#..##/#.... horizontal",
+    ):
+        position = parse_position(text, "5x4")
+        lower, upper = bounds(position, -1, 1)
+        assert lower <= final_value(position) <= upper
+
+
+# Rules
+
+
+@given(reached("domineering"))
+def test_moves(position):
+    """By the board as it is drawn."""
+    board, mover = position_text(position).split()
+    lines = board.split("/")[::-1]
+    found = set()
+    for row, line in enumerate(lines):
+        for column, content in enumerate(line):
+            down, right = (-1, 0) if mover == "vertical" else (0, 1)
+            y, x = row + down, column + right
+            if content == "." and y >= 0 and x < len(line) and lines[y][x] == ".":
+                names = "abcdefghijklmnopqrstuvwxyz"
+                found.add(f"{names[column]}{row + 1}{names[x]}{y + 1}")
+    assert {move_text(position, move) for move in legal_moves(position)} == found
+    assert outcome(position) == ((False, 0) if found else (True, -1))
+
+
+@given(reached("domineering"))
+def test_moves_cover_two_cells(position):
+    for move in legal_moves(position):
+        before, after = (position_text(p).split() for p in (position, play(position, move)))
+        changed = [
+            n for n, pair in enumerate(zip(before[0], after[0], strict=True)) if len({*pair}) > 1
+        ]
+        assert len(changed) == 2 and after[0].count("#") == before[0].count("#") + 2
+        assert before[1] != after[1]
+
+
+# Symmetry
+
+
+@given(reached("domineering"))
+def test_mirror_images_are_of_one_class(position):
+    board, mover = position_text(position).split()
+    lines = board.split("/")
+    for symmetry in range(4):
+        image = [line[::-1] for line in lines] if symmetry & 2 else lines
+        image = image[::-1] if symmetry & 1 else image
+        other = parse_position(f"{'/'.join(image)} {mover}", position.VARIANT)
+        assert canonical(other)[0] == canonical(position)[0]
+        assert bounds(other, -1, 1) != (1, 1) or bounds(position, -1, 1) != (-1, -1)
+        moves = [canonical_move(position, move, symmetry) for move in legal_moves(position)]
+        assert sorted(moves) == sorted(legal_moves(other))
+        assert [canonical_move(other, move, symmetry) for move in moves] == legal_moves(position)
+
+
+def test_flips():
+    empty = start("3x2")
+    assert upside_down(empty, 0b000101) == 0b101000
+    assert reversed_bits(empty, 0b000001) == 0b100000
+
+
+# Notation
+
+
+def test_drawing():
+    assert str(parse_position("a2a1", "3x2")) == "\n".join(
+        ["2 # . .", "1 # . .", "  a b c", "horizontal to move"]
+    )

@@ -1,0 +1,329 @@
+"""Hex: solved openings and puzzles, rules, claims about values, symmetry, estimates."""
+
+from __future__ import annotations
+
+import itertools
+from random import Random
+
+import pytest
+from data import FOLDER, rows
+from hypothesis import given
+from positions import moves_by, reached
+
+from engine import Table, legal_moves, load_game, solve
+from engine.compiler.jit import jit_enabled
+from engine.contract.boards import remade
+from engine.contract.verbs import (
+    bounds,
+    candidates,
+    canonical,
+    canonical_move,
+    evaluate,
+    key,
+    outcome,
+    play,
+)
+from games.hex import filled, move_text, parse_move
+from games.hex.cells import beside, chain, neighbours, twice_beside
+from games.hex.filling import dead
+
+NOTATION = load_game("hex").notation
+parse_position, position_text, start = (
+    NOTATION.parse_position,
+    NOTATION.position_text,
+    NOTATION.start,
+)
+
+OPENINGS = {variant: text.split("/") for variant, text in rows(FOLDER / "hex_openings.txt")}
+PUZZLES = rows(FOLDER / "hex_puzzles.txt", 4)
+
+STEPS = ((0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0))
+"""To the neighbours 0 to 5 of a cell: rows down, and columns to the right."""
+
+
+def around(position, cell):
+    """The neighbours of a cell in their order, None beyond the board."""
+    row, column = divmod(cell, position.WIDTH)
+    places = [(row + down, column + right) for down, right in STEPS]
+    inside = [0 <= r < position.HEIGHT and 0 <= c < position.WIDTH for r, c in places]
+    return [
+        r * position.WIDTH + c if ok else None for (r, c), ok in zip(places, inside, strict=True)
+    ]
+
+
+def cells_of(board):
+    return {cell for cell in range(board.bit_length()) if board >> cell & 1}
+
+
+def connected(position, stones, from_cells, to_cells):
+    """Whether stones connect two sets of cells, by a search of the graph of cells."""
+    seen, waiting = set(), list(stones & from_cells)
+    while waiting:
+        cell = waiting.pop()
+        if cell not in seen:
+            seen.add(cell)
+            waiting += [other for other in around(position, cell) if other in stones]
+    return bool(seen & to_cells)
+
+
+def winners(position):
+    """Whether the first and whether the second player has connected the edges."""
+    width, area = position.WIDTH, position.AREA
+    first, second = cells_of(board_of(position, 0)), cells_of(board_of(position, 1))
+    return (
+        connected(position, first, {*range(width)}, {*range(area - width, area)}),
+        connected(position, second, {*range(0, area, width)}, {*range(width - 1, area, width)}),
+    )
+
+
+def board_of(position, player):
+    """The stones of a player."""
+    letters = position_text(position).split()[0].replace("/", "")
+    return sum(1 << cell for cell, letter in enumerate(letters) if letter == "xo"[player])
+
+
+def all_values(start):
+    """The winner of every placing of stones, for both movers: True for the first player."""
+    area, found = start.AREA, {}
+    for contents in itertools.product((1, 2, 0), repeat=area):
+        first, second = (
+            sum(1 << cell for cell, content in enumerate(contents) if content == player)
+            for player in (1, 2)
+        )
+        empty = [cell for cell, content in enumerate(contents) if not content]
+        for second_moves in (False, True):
+            if empty:
+                wins = [
+                    found[first, second | 1 << cell, False]
+                    if second_moves
+                    else found[first | 1 << cell, second, True]
+                    for cell in empty
+                ]
+                value = all(wins) if second_moves else any(wins)
+            else:
+                value = bool(chain(start, first & start.TOP_ROW, first) & start.BOTTOM_ROW)
+            found[first, second, second_moves] = value
+    return found
+
+
+def placed(start, first, second, second_moves):
+    top = chain(start, first & start.TOP_ROW, first)
+    left = chain(start, second & start.LEFT_COLUMN, second)
+    return remade(start, first, second, top, left, second_moves)
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    "variant", ["1", "2", "3x2", "2x3", "5x1", "1x5", pytest.param("3", marks=pytest.mark.slow)]
+)
+def test_all_positions(variant):
+    """What bounds and candidates claim about every position of a small board."""
+    empty = start(variant)
+    values = all_values(empty)
+    for (first, second, second_moves), first_wins in values.items():
+        position = placed(empty, first, second, second_moves)
+        if winners(position)[second_moves]:
+            continue  # the mover has won before
+        assert values[(*filled(position), second_moves)] == first_wins
+        check_claims(position, lambda p, v=first_wins: v)
+        lower, upper = bounds(position, -1, 1)
+        if lower < upper:
+            good = moves_by(candidates, position)
+            children = [play(position, move) for move in good]
+            of_children = {
+                values[board_of(child, 0), board_of(child, 1), child.second_moves]
+                for child in children
+            }
+            assert (first_wins != second_moves) == ((not second_moves) in of_children)
+
+
+def check_claims(position, first_wins):
+    value = 1 if first_wins(position) != position.second_moves else -1
+    lower, upper = bounds(position, -1, 1)
+    assert lower <= value <= upper
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+@pytest.mark.parametrize("variant", ["4", pytest.param("5", marks=pytest.mark.long)])
+def test_openings(variant):
+    table, empty = Table(16), start(variant)
+    text = "".join(OPENINGS[variant])
+    for move in legal_moves(empty):
+        value = solve(play(empty, move), table=table).value
+        assert value == (-1 if text[move] == "W" else 1)
+
+
+@pytest.mark.parametrize("variant", ["1", "2", "3", "4"])
+def test_openings_of_small_boards_in_plain_python(variant):
+    """Bounds decide nearly all of them."""
+    empty = load_game(f"hex:{variant}", plain=True).start()
+    text = "".join(OPENINGS[variant])
+    for move in legal_moves(empty):
+        lower, upper = bounds(play(empty, move), -1, 1)
+        assert lower <= (-1 if text[move] == "W" else 1) <= upper
+
+
+SMALL_PUZZLES = [fact for fact in PUZZLES if int(fact[0]) <= 5]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+@pytest.mark.parametrize(
+    ("variant", "text", "winner", "wins"),
+    [
+        pytest.param(*fact, id=fact[1], marks=[] if fact in SMALL_PUZZLES else pytest.mark.long)
+        for fact in PUZZLES
+        if int(fact[0]) <= 6
+    ],
+)
+def test_puzzles(variant, text, winner, wins):
+    position, table = parse_position(text, variant), Table(64)
+    assert solve(position, table=table).value == (1 if text[-1] == winner else -1)
+    if wins:
+        children = {move: play(position, move) for move in legal_moves(position)}
+        good = {move for move, child in children.items() if solve(child, table=table).value == -1}
+        assert good >= {parse_move(position, text) for text in wins.split()}
+
+
+# Rules
+
+
+@given(reached("hex"))
+def test_the_end_of_a_game(position):
+    first, second = winners(position)
+    assert outcome(position) == ((True, -1) if first or second else (False, 0))
+    assert not (first and second)
+
+
+@given(reached("hex"))
+def test_neighbours(position):
+    for cell in range(position.AREA):
+        ring = around(position, cell)
+        assert cells_of(neighbours(position, 1 << cell)) == {*ring} - {None}
+        planes = [cells_of(plane) for plane in beside(position, 1 << cell)]
+        for direction, other in enumerate(ring):
+            assert planes[(direction + 3) % 6] == ({other} - {None})
+    stones = board_of(position, 0)
+    for cell in cells_of(twice_beside(position, stones)):
+        assert sum(other in cells_of(stones) for other in around(position, cell)) > 1
+
+
+# Cells that do not matter
+
+
+def is_dead(ring):
+    """Whether a cell is dead by its neighbours: ``x``, ``o`` or ``.``, those of the board."""
+    for player in "xo":
+        mine = [place in (player, ".") for place in ring]
+        for first, last in itertools.combinations(range(6), 2):
+            ways = [ring[first + 1 : last], ring[last + 1 :] + ring[:first]]
+            apart = all(any(place != player for place in way) for way in ways)
+            if mine[first] and mine[last] and apart:
+                return False
+    return True
+
+
+def test_patterns_of_dead_cells_are_all_there_are():
+    for ring in itertools.product("xo.", repeat=6):
+        first, second = (tuple(int(place == player) for place in ring) for player in "xo")
+        assert bool(dead(first, second)) == is_dead(list(ring))
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("..../..../..../.... x", "..../..../..../.... x"),
+        # At the edge: x captures a4 and b4, then what is left of both rows.
+        ("..../..../.x../.... x", "..../..../.xxx/xxxx x"),
+        ("..../..../o.../.... x", "o.../o.../o.../.... x"),
+    ],
+)
+def test_what_is_filled(text, after):
+    position, expected = parse_position(text, "4"), parse_position(after, "4")
+    assert filled(position) == (board_of(expected, 0), board_of(expected, 1))
+
+
+# Symmetry and estimates
+
+
+@given(reached("hex"))
+def test_half_a_turn_keeps_the_class(position):
+    board, mover = position_text(position).split()
+    image = parse_position(f"{board[::-1]} {mover}", position.VARIANT)
+    assert canonical(image)[0] == canonical(position)[0]
+    assert (key(image) == key(position)) == (image == position)
+    assert evaluate(image) == evaluate(position) or outcome(position)[0]
+    if not outcome(position)[0]:
+        moves = {canonical_move(position, move, 1) for move in legal_moves(position)}
+        assert moves == set(legal_moves(image))
+
+
+def exchanged(position):
+    """The players exchanged: the board mirrored at its long diagonal, and the other to move."""
+    board, mover = position_text(position).split()
+    lines = zip(*board.translate(str.maketrans("xo", "ox")).split("/"), strict=True)
+    text = "/".join("".join(line) for line in lines)
+    variant = f"{position.HEIGHT}x{position.WIDTH}"
+    return parse_position(f"{text} {'xo'['xo'.index(mover) ^ 1]}", variant)
+
+
+@given(reached("hex"))
+def test_players_are_exchanged_by_a_mirror(position):
+    other = exchanged(position)
+    assert exchanged(other) == position
+    assert outcome(other) == outcome(position)
+    assert evaluate(other) == evaluate(position)
+
+
+def test_a_bridge_is_a_connection():
+    assert bounds(parse_position(".../.x./... o", "3"), -1, 1) == (-1, -1)
+    assert bounds(parse_position(".../x../... o", "3"), -1, 1) == (-1, -1)
+    assert bounds(parse_position("x../.../... o", "3"), -1, 1) == (1, 1)
+
+
+def test_must_play():
+    """Where x threatens to connect, o has to be in all the carriers."""
+    position = parse_position("....x/..o../..x../xo.../..... o", "5")
+    moves = [move_text(position, move) for move in moves_by(candidates, position)]
+    assert len(moves) < 12 < len(legal_moves(position)) and "c4" in moves
+
+
+def test_random_positions_of_4x4():
+    """Against search without claims, in plain Python."""
+    dice, empty = Random(4), start("4")
+    known = {}
+
+    def first_wins(position):
+        if position not in known:
+            over = outcome(position)[0]
+            children = [] if over else [play(position, move) for move in legal_moves(position)]
+            if over:
+                known[position] = position.second_moves
+            elif position.second_moves:
+                known[position] = all(map(first_wins, children))
+            else:
+                known[position] = any(map(first_wins, children))
+        return known[position]
+
+    for _ in range(40):
+        position = empty
+        for move in dice.sample(range(16), 8):
+            if not outcome(position)[0]:
+                position = play(position, move)
+        check_claims(position, first_wins)
+        if not outcome(position)[0] and bounds(position, -1, 1) == (-1, 1):
+            good = [play(position, move) for move in moves_by(candidates, position)]
+            wins = [first_wins(child) != position.second_moves for child in good]
+            assert any(wins) == (first_wins(position) != position.second_moves)
+
+
+# Notation
+
+
+def test_drawing():
+    assert str(parse_position("b2c3", "3")) == "\n".join(
+        ["1 . . .", "2  . x .", "3   . . o", "x to move"]
+    )
