@@ -328,7 +328,7 @@ def check(position):
 def images(position, cells, symmetry):
     found = Bits(0)
     while cells:
-        place = position.IMAGES[64 * symmetry + lowest_index(cells)]
+        place = int(position.IMAGES[64 * symmetry + lowest_index(cells)])
         found |= Bits(1) << Bits(place)
         cells = without_lowest(cells)
     return found
@@ -350,12 +350,12 @@ def canonical(position):
 
 @compiled
 def canonical_move(position, move, symmetry):
-    return position.IMAGES[64 * symmetry + move]
+    return int(position.IMAGES[64 * symmetry + move])
 
 
 @compiled
 def original_move(position, move, symmetry):
-    return position.ORIGINALS[64 * symmetry + move]
+    return int(position.ORIGINALS[64 * symmetry + move])
 
 
 # Text
