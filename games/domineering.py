@@ -35,13 +35,20 @@ from engine import (
     Bits,
     PositionError,
     compiled,
-    lowest_index,
     mix,
     popcount,
     quoted,
-    without_lowest,
 )
-from engine.contract.boards import board, constant, fields, remade, reversed_bits, single, word
+from engine.contract.boards import (
+    board,
+    constant,
+    fields,
+    remade,
+    reversed_bits,
+    single,
+    word,
+    write,
+)
 from engine.contract.cells import Grid
 from engine.contract.variants import board_size, variants
 
@@ -73,11 +80,7 @@ def places(position, free, vertical):
 @compiled
 def moves(position, buffer, at):
     left = places(position, board(position, 0), position.vertical)
-    while left:
-        buffer[at] = lowest_index(left)
-        left = without_lowest(left)
-        at += 1
-    return at
+    return write(position, left, buffer, at)
 
 
 @compiled
@@ -124,7 +127,7 @@ def bounds(position, alpha, beta):
     return -1, 1
 
 
-@compiled
+@compiled(inline=False)
 def packed(position, free, vertical):
     """The upper or left cells of as many dominoes as a player can put side by side."""
     found, last = position.NONE, position.NONE
@@ -156,7 +159,7 @@ def covered(position, dominoes, vertical):
     return dominoes | (dominoes << (position.ROW if vertical else Bits(1)))
 
 
-@compiled
+@compiled(inline=False)
 def sure_moves(position, free, vertical, first):
     """The moves that a player surely can make, whether he moves first or the other does.
 
@@ -215,7 +218,7 @@ def order(position, move, child):
 # Equivalent positions
 
 
-@compiled
+@compiled(inline=False)
 def upside_down(position, free):
     found = position.NONE
     for number in range(position.HEIGHT):

@@ -44,7 +44,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.boards import board, constant, fields, remade, single, word
+from engine.contract.boards import board, constant, fields, remade, single, word, write
 from engine.contract.cells import Grid
 from engine.contract.variants import variants
 
@@ -78,16 +78,7 @@ def free_cells(position):
 
 @compiled
 def moves(position, buffer, at):
-    return write(free_cells(position), buffer, at)
-
-
-@compiled
-def write(cells, buffer, at):
-    while cells:
-        buffer[at] = lowest_index(cells)
-        cells = without_lowest(cells)
-        at += 1
-    return at
+    return write(position, free_cells(position), buffer, at)
 
 
 @compiled
@@ -110,10 +101,13 @@ def has_line(position, stones):
 @compiled
 def windows_in(position, stones, step, starts):
     """The windows that some *stones*, or cells, fill."""
-    for _ in range(position.LENGTH):
-        starts &= stones
-        stones = stones >> step
-    return starts
+    length = 1
+    while 2 * length <= position.LENGTH:
+        stones &= stones >> (Bits(length) * step)
+        length *= 2
+    if length < position.LENGTH:
+        stones &= stones >> (Bits(position.LENGTH - length) * step)
+    return stones & starts
 
 
 @compiled
@@ -269,7 +263,7 @@ def candidates(position, buffer, at):
     empty = position.BOARD & ~(mine | theirs)
     threats = winning_cells(position, theirs, empty)
     cells = threats if threats else answers(position, mine, theirs, empty)
-    return write(cells if cells else empty, buffer, at)
+    return write(position, cells if cells else empty, buffer, at)
 
 
 @compiled
@@ -313,7 +307,7 @@ def strength_of(position, own, empty, step, starts):
     return 64 * popcount(one) + 8 * popcount(two) + popcount(three)
 
 
-@compiled
+@compiled(inline=False)
 def order(position, move, child):
     """What the estimate says, and of equal moves those in the middle."""
     row, column = move // position.WIDTH, move % position.WIDTH
@@ -328,7 +322,7 @@ def noisy(position, buffer, at):
     empty = position.BOARD & ~(mine | theirs)
     fours, _ = four_cells(position, mine, empty)
     lines = winning_cells(position, mine, empty) | winning_cells(position, theirs, empty)
-    return write(lines if lines else fours, buffer, at)
+    return write(position, lines if lines else fours, buffer, at)
 
 
 @compiled
@@ -356,7 +350,7 @@ def image(position, place, symmetry):
     return row * position.WIDTH + column
 
 
-@compiled
+@compiled(inline=False)
 def images(position, cells, symmetry):
     found = position.NONE
     while cells:

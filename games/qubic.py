@@ -150,7 +150,7 @@ def play(position, move):
     return position._replace(mine=position.theirs, theirs=position.mine | (Bits(1) << Bits(move)))
 
 
-@compiled
+@compiled(inline=False)
 def has_line(stones):
     found = Bits(0)
     for direction in range(13):
@@ -197,7 +197,7 @@ def cells_of(lines, direction):
     return pairs | (pairs << (Bits(2) * step))
 
 
-@compiled
+@compiled(inline=False)
 def winning_cells(own, empty):
     """Where a player completes a line."""
     found = Bits(0)
@@ -207,7 +207,7 @@ def winning_cells(own, empty):
     return found & empty
 
 
-@compiled
+@compiled(inline=False)
 def four_cells(own, empty):
     """Where a player makes a four, and where he makes two at once, to be completed on two cells."""
     once, twice = Bits(0), Bits(0)
@@ -241,7 +241,7 @@ def bounds(position, alpha, beta):
     return 0 if not has_line(theirs | empty) else -1, 0 if not has_line(mine | empty) else 1
 
 
-@compiled
+@compiled(inline=False)
 def answers(mine, theirs, empty):
     """The cells that may meet a threat to make two fours at once; all if there is none.
 
@@ -291,7 +291,7 @@ def evaluate(position):
     return 8 + strength(position.mine, empty) - strength(position.theirs, empty)
 
 
-@compiled
+@compiled(inline=False)
 def strength(own, empty):
     total = 0
     for direction in range(13):
@@ -324,11 +324,11 @@ def check(position):
 # Equivalent positions
 
 
-@compiled
+@compiled(inline=False)
 def images(position, cells, symmetry):
     found = Bits(0)
     while cells:
-        place = position.IMAGES[64 * symmetry + lowest_index(cells)]
+        place = int(position.IMAGES[64 * symmetry + lowest_index(cells)])
         found |= Bits(1) << Bits(place)
         cells = without_lowest(cells)
     return found
@@ -350,12 +350,12 @@ def canonical(position):
 
 @compiled
 def canonical_move(position, move, symmetry):
-    return position.IMAGES[64 * symmetry + move]
+    return int(position.IMAGES[64 * symmetry + move])
 
 
 @compiled
 def original_move(position, move, symmetry):
-    return position.ORIGINALS[64 * symmetry + move]
+    return int(position.ORIGINALS[64 * symmetry + move])
 
 
 # Text

@@ -35,7 +35,11 @@ from numba.core.imputils import lower_constant
 from numba.extending import intrinsic, models, register_model, typeof_impl
 
 from engine.contract.bits import WORD, Bits, lowest, lowest_index, popcount, without_lowest
-from engine.contract.native import in_compiled_code, operators_in_compiled_code
+from engine.contract.native import (
+    in_compiled_code,
+    operators_in_compiled_code,
+    usable_in_compiled_code,
+)
 
 __all__ = [
     "LongBits",
@@ -47,6 +51,7 @@ __all__ = [
     "scratch",
     "single",
     "word",
+    "write",
 ]
 
 EACH = 64
@@ -115,6 +120,20 @@ def word(cells: int, number: int) -> int:
 def reversed_bits(position: Any, cells: int) -> int:
     """Return a board whose last bit, that of cell ``AREA - 1``, is the first one of another."""
     return int(f"{cells:0{position.AREA}b}"[::-1], 2)
+
+
+def write(position: Any, cells: int, buffer: Any, at: int) -> int:
+    """Write the numbers of some cells, as ``moves`` does."""
+    for number in range(position.WORDS):
+        part = word(cells, number)
+        while part:
+            buffer[at] = 64 * number + lowest_index(part)
+            part = without_lowest(part)
+            at += 1
+    return at
+
+
+usable_in_compiled_code(write)
 
 
 def scratch(position: Any) -> Any:

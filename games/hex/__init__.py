@@ -29,13 +29,21 @@ from engine import (
     Bits,
     PositionError,
     compiled,
-    lowest_index,
     mix,
     popcount,
     quoted,
     without_lowest,
 )
-from engine.contract.boards import board, constant, fields, remade, reversed_bits, single, word
+from engine.contract.boards import (
+    board,
+    constant,
+    fields,
+    remade,
+    reversed_bits,
+    single,
+    word,
+    write,
+)
 from engine.contract.cells import Hexagons
 from engine.contract.variants import board_size, variants
 from games.hex.cells import chain, neighbours, twice_beside
@@ -71,16 +79,7 @@ def free_cells(position):
 
 @compiled
 def moves(position, buffer, at):
-    return write(free_cells(position), buffer, at)
-
-
-@compiled
-def write(cells, buffer, at):
-    while cells:
-        buffer[at] = lowest_index(cells)
-        cells = without_lowest(cells)
-        at += 1
-    return at
+    return write(position, free_cells(position), buffer, at)
 
 
 @compiled
@@ -156,7 +155,7 @@ def candidates(position, buffer, at):
     first, second = filled(position)
     common = threats(position, first, second, position.second_moves)
     cells = common & ~(first | second)
-    return write(cells if cells else free_cells(position), buffer, at)
+    return write(position, cells if cells else free_cells(position), buffer, at)
 
 
 @compiled
@@ -164,7 +163,7 @@ def plies_left(position):
     return popcount(free_cells(position))
 
 
-@compiled
+@compiled(inline=False)
 def distance(position, own, empty, start, goal):
     """The stones that a player lacks to connect two edges if the other passes, bridges for one.
 
