@@ -34,6 +34,7 @@ __all__ = [
     "lowest",
     "lowest_index",
     "mix",
+    "ordered",
     "popcount",
     "prefetch",
     "product",
@@ -125,6 +126,10 @@ def fetch_add(numbers: Any, index: int, number: int) -> int:
     return before
 
 
+def ordered() -> None:
+    """Let no other thread see what is written from here on before what was written until here."""
+
+
 def mix(word: int) -> int:
     """Scatter a word over all 64 bits; distinct words stay distinct.
 
@@ -210,6 +215,15 @@ def _prefetch(typing: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
+def _fence(typing: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.fence("release")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
 def _fetch_add(typing: Any, numbers: Any, index: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(numbers)(context, builder, args[0]).data
@@ -257,6 +271,11 @@ def _compiled_high_product(a: Any, b: Any) -> Any:
 @in_compiled_code(fetch_add)
 def _compiled_fetch_add(numbers: Any, index: Any, number: Any) -> Any:
     return lambda numbers, index, number: _fetch_add(numbers, index, number)
+
+
+@in_compiled_code(ordered)
+def _compiled_ordered() -> Any:
+    return lambda: _fence()
 
 
 @in_compiled_code(prefetch)
