@@ -46,6 +46,8 @@ from engine.search.playout_tree import PlayoutTree
 from engine.search.results import Iteration, Line
 from engine.search.tree_options import GREED, TreeKeywords, TreeOptions, check_limits
 from engine.search.tree_results import MonteCarloResult, RootMove, TreeStatistics, score_of
+from engine.storage.books import Book
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["MonteCarlo"]
 
@@ -70,6 +72,11 @@ class MonteCarlo:
 
     The same seed gives the same search, on one thread.  One thread at a time may call a search.
     """
+
+    techniques: frozenset[str] = frozenset()
+    exact = False
+    book: Book | None = None
+    tablebase: Tablebase | None = None
 
     def __init__(
         self,
@@ -196,6 +203,10 @@ class MonteCarlo:
     def nodes(self) -> int:
         """Return the positions visited by the search that runs, or the last, by all threads."""
         return sum(int(each["nodes"]) + int(each["rollout_plies"]) for each in self.memories)
+
+    def fill(self) -> float:
+        """Return the part of the memory of the tree that is in use."""
+        return self.tree.fill
 
     def playouts(self) -> int:
         """Return the playouts of the search that runs, or of the last, by all threads."""

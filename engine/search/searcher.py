@@ -193,6 +193,10 @@ class Searcher(CompiledSearch):
         """Return the nodes of the search that runs, or of the last, by all threads."""
         return int(self.memory["nodes"]) + self.helpers.nodes()
 
+    def fill(self) -> float:
+        """Return the part of the table's entries that are in use."""
+        return self.table.fill()
+
     def reset(self) -> None:
         """Count nodes from zero again, before a search begins."""
         self.memory["nodes"] = 0
