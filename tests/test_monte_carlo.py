@@ -84,7 +84,7 @@ def test_proofs_of_positions_of_tictactoe():
 
 
 SMALL_GAMES = [
-    *("tictactoe", "connect4:4x4", "breakthrough:4x4", "kalah:2x3", "othello:4x4", "dobutsu"),
+    *("tictactoe", "connect4:4x4", "breakthrough:4x4", "kalah:2x3", "othello:4x4"),
     *("toys.boxes", "toys.duel", "toys.pursuit", "toys.hexapawn", "toys.bargain", "toys.kayles"),
 ]
 
@@ -100,7 +100,7 @@ def test_proofs_of_ten_thousand_positions(name):
     search = MonteCarlo(game, memory=SMALL)
     table = engine.Table(64)
     proven = 0
-    for number in range(850):
+    for number in range(1000):
         position = random_position(game.start(), 40, dice)
         for _ in range(2):
             result = search.search(position, playouts=3000, seed=number)

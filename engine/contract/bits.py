@@ -34,6 +34,7 @@ __all__ = [
     "lowest",
     "lowest_index",
     "mix",
+    "nth_index",
     "ordered",
     "popcount",
     "prefetch",
@@ -85,6 +86,13 @@ def without_lowest(word: int) -> int:
 def lowest_index(word: int) -> int:
     """The index, 0..63, of the lowest set bit (64 for 0)."""
     return (int(word) & -int(word)).bit_length() - 1 if word else 64
+
+
+def nth_index(word: int, number: int) -> int:
+    """The index of the set bit that has so many set bits below it; there has to be one."""
+    for _ in range(number):
+        word = without_lowest(word)
+    return lowest_index(word)
 
 
 def bytes_reversed(word: int) -> int:
@@ -251,6 +259,16 @@ def _compiled_lowest(word: Any) -> Any:
 @in_compiled_code(without_lowest)
 def _compiled_without_lowest(word: Any) -> Any:
     return lambda word: np.uint64(word) & (np.uint64(word) - np.uint64(1))
+
+
+@in_compiled_code(nth_index)
+def _compiled_nth_index(word: Any, number: Any) -> Any:
+    def compiled_nth_index(word: Any, number: Any) -> Any:
+        for _ in range(number):
+            word = without_lowest(word)
+        return lowest_index(word)
+
+    return compiled_nth_index
 
 
 @in_compiled_code(as_bits)

@@ -21,7 +21,7 @@ Proofs.  Each node has bounds of its value, from finished games, from the game's
 search", 2010).  Children that cannot be better than what is proven are not visited, and what is
 settled is worth its value from then on.
 
-Layout.  The tree is an array of nodes of 64 bytes; the children of a node are a block of it.  All
+Layout.  The tree is an array of nodes of 40 bytes; the children of a node are a block of it.  All
 numbers of a node are seen by the *chooser*, the player who moves at its parent; so the numbers of
 siblings compare, and ``same`` says whether he moves at the node as well.  Node 0 is none, node 1
 the root.  A tree node is a line of play, not a position: what repeats on the line is known, and
@@ -46,7 +46,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from engine.compiler.jit import Evaluator, Numbers, Position, compiled, kernel, records
-from engine.contract.bits import Bits, fetch_add, ordered
+from engine.contract.bits import Bits, fetch_add, ordered, prefetch
 from engine.contract.derived import most_moves, recurs, same_after_chance
 from engine.contract.stop import FULL, MOVES, NODES, RUNNING
 from engine.contract.verbs import (
@@ -69,6 +69,7 @@ from engine.contract.verbs import (
 from engine.kernels.evaluation import estimate
 from engine.kernels.node import is_excluded_at_root
 from engine.kernels.playouts import (
+    LISTED_VISITS,
     PLAYED,
     PlayoutMemory,
     below,
@@ -106,6 +107,7 @@ NODE = np.dtype(
     [
         ("average", np.float64),  # worth of its playouts; UNTRIED if there was none
         ("explore", np.float64),  # how far it is explored: what the bonus is multiplied by
+        ("visits", np.int64),
         ("first", np.int32),  # of the children; 0: none yet
         ("move", np.uint16),  # or the number of an outcome of chance
         ("count", np.uint16),  # of the children
@@ -120,15 +122,14 @@ NODE = np.dtype(
 
 SUMS = np.dtype(
     [
-        ("visits", np.int64),
-        ("prior", np.float64),
+        ("prior", np.float64),  # or the probability of an outcome
         ("estimate", np.float64),  # in units of worth, by minimax
         ("rave_visits", np.float64),
         ("rave_mean", np.float64),
     ],
     align=True,
 )
-"""What else is known of a node."""
+"""What else is known of a node; of one whose numbers nobody needs, these are not written."""
 
 Nodes = Annotated[Any, records(lambda cls: NODE)]
 Sums = Annotated[Any, records(lambda cls: SUMS)]
@@ -148,6 +149,8 @@ why all of them have to end, or ``RUNNING``."""
 
 CHUNK = 256
 """A thread takes so many nodes at once."""
+
+LOG_2 = math.log(2)
 
 FIRST_PLAY = 0.2
 """PUCT takes a move that was never played for so much worse than its node."""
@@ -311,6 +314,7 @@ def expand(
         return False
     by_chance = chance(position) > 0
     puct = memory.puct != 0
+    noted = puct or by_chance or memory.rave > 0 or memory.minimax > 0
     if not by_chance:
         shuffle(count, memory)
     for at in range(count):
@@ -334,11 +338,12 @@ def expand(
         nodes[child].kind = NEW
         nodes[child].lower = -INFINITE
         nodes[child].upper = INFINITE
-        sums[child].visits = 0
-        sums[child].prior = prior
-        sums[child].estimate = 0.0
-        sums[child].rave_visits = 0.0
-        sums[child].rave_mean = 0.0
+        nodes[child].visits = 0
+        if noted:
+            sums[child].prior = prior
+            sums[child].estimate = 0.0
+            sums[child].rave_visits = 0.0
+            sums[child].rave_mean = 0.0
         # A win at once is seen before anything is played at random.
         over, value = outcome(reached)
         if over:
@@ -375,45 +380,53 @@ def half_range(position, memory):
 
 
 @compiled
+def logarithm(visits, memory):
+    """The logarithm of a number of visits: from 1024 on, of its first ten bits."""
+    shift = 0.0
+    while visits >= LISTED_VISITS:
+        visits >>= 1
+        shift += LOG_2
+    return memory.logarithms[visits] + shift
+
+
+@compiled
 def best_child(position, node, memory, nodes, sums):
     """The child that the player who moves at a node goes to."""
     first, count = np.int64(nodes[node].first), np.int64(nodes[node].count)
     lower, _ = own_bounds(node, nodes)
-    visits = np.float64(max(sums[node].visits, 1))
+    visits = nodes[node].visits
     unplayed = UNTRIED
     if memory.puct != 0:
         mean = nodes[node].average if nodes[node].average != UNTRIED else 0.0
         unplayed = (mean if nodes[node].same else -mean) - FIRST_PLAY
-        bonus = math.sqrt(visits)
+        bonus = math.sqrt(np.float64(max(visits, 1)))
     else:
-        bonus = math.sqrt(math.log(visits))
+        bonus = math.sqrt(logarithm(visits, memory))
     bonus *= memory.exploration * half_range(position, memory)
     mixed = memory.rave > 0 or memory.minimax > 0
     best, chosen = -2 * UNTRIED, first
     for child in range(first, first + count):
         high = np.int64(nodes[child].upper)
-        # No better than what is proven, or lost.
-        if high <= lower and nodes[child].lower < lower:
-            continue
-        if is_won_or_lost(position) and high < 0:
-            continue
         value = nodes[child].average
-        if value == UNTRIED:
-            value = unplayed
+        value = unplayed if value == UNTRIED else value
         if mixed:
-            value = mixed_value(child, value, memory, sums)
+            value = mixed_value(child, value, memory, nodes, sums)
         value += bonus * nodes[child].explore
-        if value > best:
-            best, chosen = value, child
+        # No better than what is proven, or lost.  (No branches: nobody could predict them.)
+        useless = (high <= lower) & (nodes[child].lower < lower)
+        useless |= is_won_or_lost(position) & (high < 0)
+        better = (value > best) & (not useless)
+        best = value if better else best
+        chosen = child if better else chosen
     return chosen
 
 
 @compiled
-def mixed_value(child, value, memory, sums):
+def mixed_value(child, value, memory, nodes, sums):
     """The mean of a child, mixed with that of RAVE and with its estimate by minimax."""
     known = sums[child].rave_visits
     if memory.rave > 0 and known > 0:
-        weight = math.sqrt(memory.rave / (3.0 * sums[child].visits + memory.rave))
+        weight = math.sqrt(memory.rave / (3.0 * nodes[child].visits + memory.rave))
         value = (1.0 - weight) * (value if weight < 1 else 0.0) + weight * sums[child].rave_mean
     if memory.minimax > 0 and value < UNTRIED / 2:
         value += memory.minimax * (sums[child].estimate - value)
@@ -423,11 +436,13 @@ def mixed_value(child, value, memory, sums):
 @compiled
 def add_visit(node, result, memory, nodes, sums):
     """Count a visit of a node, with what it was worth to the chooser."""
-    visits = sums[node].visits + 1
-    sums[node].visits = visits
+    visits = nodes[node].visits + 1
+    nodes[node].visits = visits
     tries = np.float64(visits)
     if memory.puct != 0:
         nodes[node].explore = sums[node].prior / (1.0 + tries)
+    elif visits < LISTED_VISITS:
+        nodes[node].explore = memory.roots[visits]
     else:
         nodes[node].explore = 1.0 / math.sqrt(tries)
     mean = nodes[node].average
@@ -493,7 +508,7 @@ def back_up(position, ply, who, result, changed, loss, memory, nodes, sums):
             result = -result
             who = 1 - who
         if memory.shared:
-            nodes[node].average += (result + loss) / sums[node].visits
+            nodes[node].average += (result + loss) / nodes[node].visits
         else:
             add_visit(node, result, memory, nodes, sums)
         if ply == 0:
@@ -533,20 +548,21 @@ def playout(root, evaluation, memory, nodes, sums, pool):
     changed = False
     while True:
         memory.visited[ply] = node
-        visits = sums[node].visits
+        visits = nodes[node].visits
         if memory.shared:
             add_visit(node, -loss, memory, nodes, sums)
         note_line(position, ply, memory)
-        if nodes[node].kind == NEW:
+        first = nodes[node].first
+        if first == 0 and nodes[node].kind == NEW:
             changed = look_at(position, node, ply, steps, memory, nodes)
         lower, upper = own_bounds(node, nodes)
         if is_settled(position, lower, upper):
             result = settled_worth(position, lower, upper)
             break
-        if nodes[node].kind == OVER:  # the value is no whole number
-            result = worth(position, outcome(position)[1])
-            break
-        if nodes[node].first == 0:
+        if first == 0:
+            if nodes[node].kind == OVER:  # the value is no whole number
+                result = worth(position, outcome(position)[1])
+                break
             # A node gets children when it is visited for the second time.
             grown = False
             if (visits > 0 or ply == 0) and ply < memory.plies:
@@ -569,6 +585,7 @@ def playout(root, evaluation, memory, nodes, sums, pool):
             steps = np.int64(0)
         else:
             node = best_child(position, node, memory, nodes, sums)
+            prefetch(nodes, np.int64(nodes[node].first))
             child = play(position, np.int64(nodes[node].move))
             steps = np.int64(steps + 1 if reversible(position, child) else 0)
         if not nodes[node].same:
@@ -623,7 +640,7 @@ def copy_node(nodes, sums, node, new_nodes, new_sums, place):
     new_nodes[place].upper = nodes[node].upper
     new_nodes[place].same = nodes[node].same
     new_nodes[place].kind = nodes[node].kind
-    new_sums[place].visits = sums[node].visits
+    new_nodes[place].visits = nodes[node].visits
     new_sums[place].prior = sums[node].prior
     new_sums[place].estimate = sums[node].estimate
     new_sums[place].rave_visits = sums[node].rave_visits
@@ -650,7 +667,7 @@ def copy_tree(
     at, free = np.int64(ROOT), np.int64(ROOT + 1)
     while at < free:
         first, count = np.int64(new_nodes[at].first), np.int64(new_nodes[at].count)
-        if first != 0 and new_sums[at].visits < least and at != ROOT:
+        if first != 0 and new_nodes[at].visits < least and at != ROOT:
             new_nodes[at].first = 0
             new_nodes[at].count = 0
         elif first != 0:
@@ -668,7 +685,7 @@ def copy_tree(
 
 
 @kernel
-def visits_kept(nodes: Nodes, sums: Sums, end: int, most: int, counts: Numbers) -> int:
+def visits_kept(nodes: Nodes, end: int, most: int, counts: Numbers) -> int:
     """The least power of two so that nodes of so many visits have at most *most* children.
 
     Of the nodes before *end*; *counts* is room for 64 numbers, all 0.
@@ -676,7 +693,7 @@ def visits_kept(nodes: Nodes, sums: Sums, end: int, most: int, counts: Numbers) 
     kept = np.int64(0)
     for node in range(ROOT, end):
         if nodes[node].first != 0:
-            counts[work_for(sums[node].visits)] += nodes[node].count
+            counts[work_for(nodes[node].visits)] += nodes[node].count
             kept += np.int64(nodes[node].count)
     power = 0
     while kept > most:
@@ -686,9 +703,7 @@ def visits_kept(nodes: Nodes, sums: Sums, end: int, most: int, counts: Numbers) 
 
 
 @kernel
-def find_node(
-    position: Position, target: Position, node: int, left: int, nodes: Nodes, sums: Sums
-) -> int:
+def find_node(position: Position, target: Position, node: int, left: int, nodes: Nodes) -> int:
     """The most visited node of a position, at most *left* plies below a node; 0 if there is none.
 
     *position* is that of the node, and *target* the one that is looked for.
@@ -700,13 +715,13 @@ def find_node(
     if left == 0 or first == 0:
         return best
     for child in range(first, first + count):
-        if sums[child].visits > 0:
+        if nodes[child].visits > 0:
             move = np.int64(nodes[child].move)
             if nodes[node].kind == CHANCE:
                 _, reached = chance_outcome(position, move)
             else:
                 reached = play(position, move)
-            found = find_node(reached, target, child, left - 1, nodes, sums)
-            if found != 0 and (best == 0 or sums[found].visits > sums[best].visits):
+            found = find_node(reached, target, child, left - 1, nodes)
+            if found != 0 and (best == 0 or nodes[found].visits > nodes[best].visits):
                 best = found
     return best

@@ -39,6 +39,7 @@ from engine.contract.verbs import (
     order,
     outcome,
     play,
+    random_move,
 )
 from engine.kernels.evaluation import estimate
 from engine.kernels.parameters import MOST_BEFORE
@@ -48,6 +49,7 @@ from engine.kernels.scores import is_decisive
 __all__ = [
     "COUNTERS",
     "ESTIMATE_UNIT",
+    "LISTED_VISITS",
     "PLAYED",
     "PlayoutMemory",
     "draw",
@@ -68,6 +70,9 @@ MOST_TREE_PLIES = 1024
 
 PLAYED = 1 << 16
 """So many numbers of moves there are."""
+
+LISTED_VISITS = 1024
+"""Logarithms and roots of smaller numbers of visits are listed."""
 
 ESTIMATE_UNIT = 100
 """The ``UNIT`` of a decisive game that does not say it."""
@@ -106,6 +111,8 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("use_bounds", np.int64),
         ("cut_after", np.int64),
         *((name, np.int64) for name in COUNTERS),
+        ("logarithms", np.float64, (LISTED_VISITS,)),  # of numbers of visits
+        ("roots", np.float64, (LISTED_VISITS,)),  # one by the square root of them
         ("random", np.uint64),
         ("lowest", np.float64),  # of what playouts were worth to the mover at the root
         ("highest", np.float64),
@@ -159,6 +166,13 @@ def is_won_or_lost(cls: type) -> Callable[..., Any]:
 def knows_order(cls: type) -> Callable[..., Any]:
     """``knows_order(position)``: whether its game says how promising moves look."""
     answer = defines(cls, "order")
+    return lambda position: answer
+
+
+@derived
+def draws_moves(cls: type) -> Callable[..., Any]:
+    """``draws_moves(position)``: whether its game draws random moves itself."""
+    answer = defines(cls, "random_move")
     return lambda position: answer
 
 
@@ -240,6 +254,9 @@ def rollout_move(position, memory):
         move = forced(position)
         if move != NO_MOVE:
             return move
+    if draws_moves(position):
+        if memory.greed == 0:
+            return np.int64(random_move(position, draw(memory)))
     count = moves(position, memory.moves, 0)
     if not 0 < count <= most_moves(position):
         report_violation(position, MOVES, memory)

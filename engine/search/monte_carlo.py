@@ -6,6 +6,7 @@ The search itself is compiled: ``engine.kernels.monte_carlo`` and ``engine.kerne
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,6 +26,7 @@ from engine.kernels.evaluation import evaluation_of
 from engine.kernels.monte_carlo import ROOT, TOLD, search_tree
 from engine.kernels.playouts import (
     COUNTERS,
+    LISTED_VISITS,
     estimated_worth,
     most_plies,
     playout_dtype,
@@ -98,7 +100,8 @@ class MonteCarlo:
                 )
         self.threads = thread_count(threads, self.cls)
         self.workers = workers
-        self.tree = PlayoutTree(self.cls, chosen.memory, self.threads)
+        puct = chosen.selection_for(self.cls) == "puct"
+        self.tree = PlayoutTree(self.cls, chosen.memory, self.threads, has_priors=puct)
         self.memories = [self._new_memory() for _ in range(self.threads)]
         self.stopped = threading.Event()
         """Set by :meth:`stop`."""
@@ -117,6 +120,8 @@ class MonteCarlo:
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts == "bounds")
         longest = game_constant(self.cls, "MAX_PLIES", 512)
+        memory.words["logarithms"][1:] = [math.log(n) for n in range(1, LISTED_VISITS)]
+        memory.words["roots"][1:] = [1 / math.sqrt(n) for n in range(1, LISTED_VISITS)]
         memory["cut_after"] = longest if chosen.cut_after is None else chosen.cut_after
         return memory
 
@@ -375,7 +380,7 @@ class _Growth:
             mean,
             None if mean is None and not tree.is_settled(node) else self._value(node),
             *tree.bounds(node),
-            float(tree.sums[node].prior),
+            tree.prior(node, len(tree.children(ROOT))),
         )
 
     def _result(self, reason: str) -> MonteCarloResult:

@@ -57,8 +57,9 @@ class _Records(dict[int, Any]):
 class PlayoutTree:
     """A tree of playouts for positions of a class, in so many bytes, used by some threads."""
 
-    def __init__(self, cls: Any, memory: int, threads: int):
+    def __init__(self, cls: Any, memory: int, threads: int, *, has_priors: bool):
         self.cls = cls
+        self.has_priors = has_priors
         self.each = PLAIN_NODE_BYTES if is_plain(cls) else NODE_BYTES
         self.capacity = memory // (SPACES * self.each)
         least = 4 * (game_constant(cls, "MAX_MOVES", 256) + threads * CHUNK)
@@ -109,7 +110,7 @@ class PlayoutTree:
         found = 0
         if reuse and self.root is not None:
             find = find_node.specialise(self.cls)
-            found = int(find(self.root, position, ROOT, LOOK_AHEAD, self.nodes, self.sums))
+            found = int(find(self.root, position, ROOT, LOOK_AHEAD, self.nodes))
         self.root = position
         if found == 0:
             self._plant()
@@ -148,7 +149,7 @@ class PlayoutTree:
         # All nodes below this one are in use; some threads may have gone beyond the end.
         end = min(int(self.pool[FREE]), self.capacity)
         kept = visits_kept.specialise(self.cls)
-        least = kept(self.nodes, self.sums, end, self.capacity // 2, counts)
+        least = kept(self.nodes, end, self.capacity // 2, counts)
         self._copy(ROOT, max(int(least), 2), False)
         self.copies += 1
 
@@ -187,8 +188,12 @@ class PlayoutTree:
         most = math.ceil(value_limit(self.cls))
         return -most, most
 
+    def prior(self, child: int, siblings: int) -> float:
+        """Return the prior of a child of the root: uniform if the search has none."""
+        return float(self.sums[child].prior) if self.has_priors else 1 / siblings
+
     def visits(self, node: int) -> int:
-        return int(self.sums[node].visits)
+        return int(self.nodes[node].visits)
 
     def is_settled(self, node: int) -> bool:
         """Return whether the value of a node, or who wins there, is proven."""
