@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from random import Random
 
 import pytest
+from click.testing import CliRunner
 from positions import random_step
 from toys import boxes, duel, race
 
 import engine
 from engine import CutnodeError, GameError, PositionError, legal_moves, load_game, minimax, solve
+from engine.cli.search import search as search_command
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import outcome, play
 from engine.kernels.scores import MOST_ESTIMATE
@@ -143,9 +146,9 @@ def test_draws_by_repetition():
 def test_a_game_of_chance_comes_near_its_expectation():
     start = race.Position()
     exact = minimax(start._replace(roll=2)).value
-    for options in ({}, {"minimax": 0.3}, {"rave": 50.0}):
-        result = mcts(twin("toys.race", start._replace(roll=2)), 1500, **options)
-        assert result.value == pytest.approx(exact, abs=12)
+    for options in ({}, {"minimax": 0.3, "rave": 50.0}):
+        result = mcts(twin("toys.race", start._replace(roll=2)), 800, **options)
+        assert result.value == pytest.approx(exact, abs=15)
     result = mcts(twin("toys.race", start), 300)
     assert (result.lines, result.best_move) == ((), None)
     assert result.value == pytest.approx(minimax(start).value, abs=20)
@@ -345,6 +348,57 @@ def test_results_print_and_convert():
     assert data["best_move"] == result.line_text()[0]
     assert data["moves"][0]["visits"] == max(move.visits for move in result.moves)
     assert data["statistics"]["playouts_per_second"] > 0
+
+
+# Where it runs
+
+
+def test_an_engine_searches_by_playouts():
+    with engine.Engine(PLAIN, engine="mcts", memory=SMALL, table=1) as held:
+        result = held.search(PLAIN.parse("15"), playouts=200, lines=3)
+        assert len(result.lines) == 3
+        assert held.search(PLAIN.parse("15"), playouts=10).statistics.kept > 100
+        held.new_game()
+        assert held.search(PLAIN.parse("15"), playouts=10).statistics.kept == 0
+        handle = held.start(PLAIN.start(), seconds=60)
+        handle.stop()
+        assert handle.wait().reason == "stopped"
+        assert handle.progress.nodes == handle.wait().nodes
+        pondering = held.ponder(PLAIN.start(), seconds=0.01)
+        pondering.hit()
+        assert pondering.wait().reason in ("time limit", "proven")
+        assert held.solve(PLAIN.parse("15")).value == 0
+        assert held.megabytes >= SMALL >> 20
+    with pytest.raises(CutnodeError, match="an engine is one of"):
+        engine.Engine(PLAIN, engine="oracle")
+
+
+def test_players_by_playouts():
+    player = engine.make_player(PLAIN, "engine=mcts,playouts=80,exploration=0.8,memory=16")
+    player.new_game(5)
+    choice = player.choose(PLAIN.parse("1425"))
+    assert (choice.move, choice.reason) == (2, "proven")
+    first, again = player.choose(PLAIN.start()), player.choose(PLAIN.start())
+    assert first.move == again.move
+    for text, message in (
+        ("engine=mcts", "needs a limit"),
+        ("engine=mcts,playouts=10,depth=2", "depth does not go with engine=mcts"),
+        ("depth=3,rave=10", "rave does not go with engine=alphabeta"),
+        ("engine=best,depth=3", "an engine is one of alphabeta, mcts"),
+    ):
+        with pytest.raises(CutnodeError, match=message):
+            engine.make_player(PLAIN, text)
+
+
+@compiled_too
+def test_the_command_searches_by_playouts():
+    found = CliRunner().invoke(
+        search_command, ["tictactoe", "15", "--engine", "mcts", "--playouts", "3000", "--json"]
+    )
+    assert json.loads(found.output)["value"] == 0
+    for wrong in (["--engine", "mcts", "--exact"], ["--rave", "5"], ["--playouts", "9"]):
+        found = CliRunner().invoke(search_command, ["tictactoe", *wrong])
+        assert isinstance(found.exception, CutnodeError)
 
 
 # Bad input
