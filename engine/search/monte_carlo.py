@@ -132,6 +132,7 @@ class MonteCarlo:
     def prepare(self) -> None:
         """Have the compiled search ready; :class:`GameError` if the rules do not compile."""
         _ = self.kernel
+        self.tree.prepare(reuse=self.options.reuse)
 
     @property
     def megabytes(self) -> int:

@@ -101,6 +101,11 @@ class PlayoutTree:
             return _Records(NODE), _Records(SUMS)
         return records(self.capacity, NODE), records(self.capacity, SUMS)
 
+    def prepare(self, *, reuse: bool) -> None:
+        """Have compiled code ready, so that no search waits for it."""
+        for kernel in (copy_tree, visits_kept, *([find_node] if reuse else [])):
+            kernel.specialise(self.cls)
+
     def begin(self, position: Any, *, reuse: bool, forget: bool) -> None:
         """Make a position the root, with what is known of it if the tree is to be used again.
 
