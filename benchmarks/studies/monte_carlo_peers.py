@@ -29,7 +29,12 @@ from engine import load_game, perft
 from engine.search.monte_carlo import MonteCarlo
 
 EXPLORATION = 2.0
-MEMORY = 1 << 30
+OPTIONS: Any = {
+    "selection": "uct",
+    "exploration": EXPLORATION,
+    "rollouts": "uniform",
+    "memory": 1 << 30,
+}
 TOLERANCE = 0.1
 """How far the estimates of the best first move may lie apart, of 2: trees of different proofs."""
 
@@ -94,7 +99,7 @@ def validate(work: Work, pyspiel: Any) -> None:
     counts = perft(game.start(), work.depth), lines(peer.new_initial_state(), work.depth)
     if counts[0] != counts[1]:
         sys.exit(f"{work.game}: lines of {work.depth} plies are {counts[0]} and {counts[1]}")
-    own = MonteCarlo(game, selection="uct", exploration=EXPLORATION, memory=MEMORY)
+    own = MonteCarlo(game, **OPTIONS)
     result = own.search(game.start(), playouts=work.playouts)
     root = bot(pyspiel, peer, work.playouts, solve=True).mcts_search(peer.new_initial_state())
     best = max(root.children, key=lambda child: child.explore_count)
@@ -126,7 +131,7 @@ def rate(call: Callable[[], int]) -> float:
 def compare(work: Work, pyspiel: Any, rounds: int) -> Row:
     """Time all programs in turn."""
     game, peer = load_game(work.game), pyspiel.load_game(work.peer)
-    own = MonteCarlo(game, selection="uct", exploration=EXPLORATION, memory=MEMORY)
+    own = MonteCarlo(game, **OPTIONS)
     row = Row([], [], [])
     for number in range(rounds + 1):
 

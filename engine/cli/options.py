@@ -159,7 +159,11 @@ TREE = combined(
         type=click.FloatRange(0, 1),
         metavar="X",
     ),
-    option("--rollouts", "How playouts go on beyond the tree.", type=click.Choice(ROLLOUTS)),
+    option(
+        "--rollouts",
+        "How playouts go on beyond the tree.  [bounds or uniform]",
+        type=click.Choice(ROLLOUTS),
+    ),
     integer("--cut-after", "Estimate rollouts that are longer than N plies.", least=0),
 )
 """The options of Monte Carlo tree search."""

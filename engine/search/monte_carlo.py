@@ -68,7 +68,8 @@ class MonteCarlo:
     default where the game has an ``order``), *exploration* its weight, *rave* the number of
     playouts up to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the
     minimax of estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by
-    the game's ``"order"``, or use its ``"bounds"``; *cut_after* so many plies an estimate takes
+    the game's ``"order"``, or use its ``"bounds"`` (by default where only who wins matters and the
+    game has them); *cut_after* so many plies an estimate takes
     their place.  With *reuse* a search goes on with the part of the tree that the last one has left
     of its position.
 
@@ -118,7 +119,7 @@ class MonteCarlo:
         memory["exploration"] = chosen.exploration_for(self.cls)
         memory["rave"], memory["minimax"] = float(chosen.rave), float(chosen.minimax)
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
-        memory["use_bounds"] = int(chosen.rollouts == "bounds")
+        memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
         longest = game_constant(self.cls, "MAX_PLIES", 512)
         memory.words["logarithms"][1:] = [math.log(n) for n in range(1, LISTED_VISITS)]
         memory.words["roots"][1:] = [1 / math.sqrt(n) for n in range(1, LISTED_VISITS)]
