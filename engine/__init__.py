@@ -2,7 +2,8 @@
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
 :func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, :func:`prove_win`, and
-:class:`Table`; for programs that search again and again :class:`Engine`; for playing
+:class:`Table`; for programs that search again and again :class:`Engine`, or
+:class:`MonteCarlo`; for playing
 :func:`make_player`, :func:`play_game` and :func:`match`; for seeing what is searched
 :func:`record_tree` and :func:`to_svg`.
 For many positions, and books of a game's first ones, :mod:`engine.batches`.
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from engine.search.forced_wins import prove_win as prove_win
     from engine.search.handles import Handle as Handle
     from engine.search.handles import Progress as Progress
+    from engine.search.monte_carlo import MonteCarlo as MonteCarlo
     from engine.search.proofs import ForcedWin as ForcedWin
     from engine.search.proofs import Proof as Proof
     from engine.search.results import Batch as Batch
@@ -78,6 +80,9 @@ if TYPE_CHECKING:
     from engine.search.searcher import search as search
     from engine.search.state_values import Iterated as Iterated
     from engine.search.statistics import Statistics as Statistics
+    from engine.search.tree_results import MonteCarloResult as MonteCarloResult
+    from engine.search.tree_results import RootMove as RootMove
+    from engine.search.tree_results import TreeStatistics as TreeStatistics
     from engine.search.value_iteration import iterate as iterate
     from engine.storage.tables import Table as Table
     from engine.tree.drawing import to_dot as to_dot
@@ -153,6 +158,7 @@ _HOMES = {
         "Handle",
         "Progress",
     ),
+    "engine.search.monte_carlo": ("MonteCarlo",),
     "engine.search.proofs": (
         "ForcedWin",
         "Proof",
@@ -169,6 +175,11 @@ _HOMES = {
     "engine.search.searcher": ("Searcher",),
     "engine.search.state_values": ("Iterated",),
     "engine.search.statistics": ("Statistics",),
+    "engine.search.tree_results": (
+        "MonteCarloResult",
+        "RootMove",
+        "TreeStatistics",
+    ),
     "engine.search.value_iteration": ("iterate",),
     "engine.storage.tables": ("Table",),
     "engine.tree.drawing": (

@@ -48,7 +48,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import bytes_reversed, mix
+from engine.contract.bits import bytes_reversed, high_product, mix, nth_index
 from engine.contract.cells import Grid
 from engine.contract.variants import board_size, variants
 
@@ -127,6 +127,23 @@ def write(ends, direction, buffer, at):
         ends = without_lowest(ends)
         at += 1
     return at
+
+
+@compiled
+def random_move(position, word):
+    """The number that is drawn counts through the three kinds of steps, as moves are listed."""
+    mine, cells = position.mine, position.BOARD & ~position.mine
+    left = (mine << Bits(7)) & cells & position.LEFT_ENDS
+    straight = (mine << Bits(8)) & cells & ~position.theirs
+    right = (mine << Bits(9)) & cells & position.RIGHT_ENDS
+    lefts, straights = popcount(left), popcount(straight)
+    number = int(high_product(word, Bits(lefts + straights + popcount(right))))
+    ends, direction = left, LEFT
+    if number >= lefts + straights:
+        ends, direction, number = right, RIGHT, number - lefts - straights
+    elif number >= lefts:
+        ends, direction, number = straight, STRAIGHT, number - lefts
+    return 4 * (nth_index(ends, number) - 7 - direction) + direction
 
 
 @compiled

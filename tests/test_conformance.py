@@ -219,6 +219,8 @@ tictactoe_play = tictactoe.play
         ("endgame", "it says 1, but", {"endgame": lambda p, alpha, beta: (True, 1, 1)}),
         ("candidates", "not legal", {"candidates": first_cell}),
         ("forced", "not the only one", {"forced": lambda p: 0}),
+        ("random_move", "and not legal", {"random_move": lambda p, word: 9}),
+        ("random_move", "never drawn", {"random_move": lambda p, word: legal_moves(p)[0]}),
         ("canonical", "in the same class", {"canonical": lambda p: (p.mine | p.theirs, 0)}),
         ("describe", "gives None", {"describe": lambda p, value: None}),
         (

@@ -34,6 +34,9 @@ A     a player: `random`, or settings separated by commas:
         evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME, table=MIB,
         tablebase=FOLDER
                         as the options of `cutnode search`
+        engine=mcts     a Monte Carlo tree search, with playouts=N, nodes=N, seconds=S,
+                        memory=MIB, selection=NAME, exploration=X, rave=X, minimax=X,
+                        rollouts=NAME, cut_after=N as the options of `cutnode search`
 B     another, or the same.
 """
 

@@ -17,20 +17,24 @@ from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.kernels.optionality import PRESETS
 from engine.runtime.threads import MOST_THREADS
-from engine.search.options import DRIVERS, SOLVERS
+from engine.search.options import DRIVERS, ENGINES, SOLVERS
+from engine.search.tree_options import ROLLOUTS, SELECTIONS
 
 __all__ = [
     "BEGIN",
     "DEPTH_IN",
+    "ENGINE",
     "EVALUATION",
     "EXACT",
     "FILE",
     "GAME",
     "OWN_GAME",
+    "PLAYOUTS",
     "POSITION",
     "SEARCHER",
     "SOLVER",
     "TECHNIQUES",
+    "TREE",
     "WITHOUT",
     "Decorator",
     "choice",
@@ -140,6 +144,30 @@ EVALUATION = option(
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
 TECHNIQUES = option("--techniques", "Only these techniques; '' for none of them.", metavar="A,B")
 WITHOUT = option("--without", "Not these techniques.", metavar="A,B")
+ENGINE = choice("--engine", "Alpha-beta, or Monte Carlo tree search.", ENGINES)
+PLAYOUTS = integer("--playouts", "At most N playouts (mcts).", show_default=False)
+TREE = combined(
+    option(
+        "--selection",
+        "How children are selected.  [puct if the game has an order, else uct]",
+        type=click.Choice(SELECTIONS),
+    ),
+    option("--exploration", "The weight of exploration.", type=click.FloatRange(0), metavar="X"),
+    option("--rave", "RAVE counts more up to X playouts.", type=click.FloatRange(0), metavar="X"),
+    option(
+        "--minimax",
+        "The weight of estimates, by minimax, beside playouts.",
+        type=click.FloatRange(0, 1),
+        metavar="X",
+    ),
+    option(
+        "--rollouts",
+        "How playouts go on beyond the tree.  [bounds or uniform]",
+        type=click.Choice(ROLLOUTS),
+    ),
+    integer("--cut-after", "Estimate rollouts that are longer than N plies.", least=0),
+)
+"""The options of Monte Carlo tree search."""
 SEARCHER = combined(EXACT, TECHNIQUES, WITHOUT, DRIVER, EVALUATION, DEPTH_IN)
 """The options of how a position is searched."""
 

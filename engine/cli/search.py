@@ -8,13 +8,16 @@ from typing import Any
 
 import click
 
-import engine
 from engine.cli.exit_codes import EPILOG, INTERRUPTED
 from engine.cli.inputs import chosen_techniques
 from engine.cli.options import (
+    ENGINE,
+    PLAYOUTS,
     SEARCHER,
+    TREE,
     depth_option,
     integer,
+    memory_option,
     nodes_option,
     positions_of_game,
     seconds_option,
@@ -23,24 +26,33 @@ from engine.cli.options import (
     tablebase_option,
     threads_option,
 )
+from engine.contract.errors import CutnodeError
 from engine.contract.messages import board
+from engine.contract.stop import DEPTH_IN
 from engine.contract.verbs import outcome
 from engine.playing.record import is_over
+from engine.search.engine import Engine
+from engine.search.options import DRIVERS
 from engine.search.results import score_text
+from engine.search.tree_options import DEFAULT_MEMORY
 
 __all__ = ["search"]
 
 
 @click.command(epilog=EPILOG)
 @positions_of_game
-@depth_option("At most N plies deep.")
+@ENGINE
+@depth_option("At most N plies deep (alphabeta).")
+@PLAYOUTS
 @nodes_option()
 @seconds_option("At most S seconds; 1 if no limit is given.")
 @integer("--lines", "N best moves.", default=1, show_default=False)
 @SEARCHER
-@seed_option("Choose among equal moves by N.", None)
+@TREE
+@seed_option("Choose among equal moves by N; play playouts by N.", None)
 @threads_option("Search each position with N threads.")
 @table_option(64)
+@memory_option("Memory of the tree in MiB (mcts).", DEFAULT_MEMORY >> 20)
 @tablebase_option("Answer from the tablebase in FOLDER, and end lines where they come to it.")
 @click.option("--statistics", is_flag=True, help="Print what the search counted.")
 @click.option("--debug", is_flag=True, help="Check a game of chance while it is searched.")
@@ -48,46 +60,45 @@ def search(
     entries: list[tuple[str, Any]],
     file: str | None,
     as_json: bool,
+    engine: str,
     depth: int | None,
+    playouts: int | None,
     nodes: int | None,
     seconds: float | None,
     lines: int,
-    exact: bool,
-    techniques: str | None,
-    without: str | None,
-    driver: str,
-    evaluation: str | None,
-    depth_in: str,
     seed: int | None,
     threads: int,
     table_mb: int,
-    tablebase: str | None,
+    memory_mb: int,
     statistics: bool,
-    debug: bool,
+    evaluation: str | None,
+    **options: Any,
 ) -> None:
     """Find the best move as deep as limits allow, with the game's estimates.
 
-    Scores are for the player to move. Each position starts from an empty table.
+    Scores are for the player to move. Each position starts from an empty table, or tree.
     """
-    if depth is None and nodes is None and seconds is None:
+    if depth is None and playouts is None and nodes is None and seconds is None:
         seconds = 1.0
-    engine_of_game = engine.Engine(
-        entries[0][1],
-        table=table_mb,
-        threads=threads,
-        evaluation=evaluation,
-        techniques=chosen_techniques(type(entries[0][1]), techniques, without, exact),
-        exact=exact,
-        driver=driver,
-        depth_in=depth_in,
-        debug=debug,
-        tablebase=tablebase,
+    cls = type(entries[0][1])
+    if engine == "mcts":
+        chosen = {"memory": memory_mb << 20, **_tree_options(options)}
+    else:
+        chosen = _searcher_options(cls, options)
+    engine_of_game = Engine(
+        cls, engine=engine, table=table_mb, threads=threads, evaluation=evaluation, **chosen
     )
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
         engine_of_game.new_game()
         result = engine_of_game.search(
-            start, depth=depth, nodes=nodes, seconds=seconds, lines=lines, seed=seed
+            start,
+            depth=depth,
+            playouts=playouts,
+            nodes=nodes,
+            seconds=seconds,
+            lines=lines,
+            seed=seed,
         )
         data = result.to_dict()
         if as_json:
@@ -108,3 +119,28 @@ def search(
                 click.echo(f"  {name.replace('_', ' '):24}{number:>16}")
         if result.reason == "interrupted":
             sys.exit(INTERRUPTED)
+
+
+TREE_OPTIONS = "selection", "exploration", "rave", "minimax", "rollouts", "cut_after"
+"""The options of Monte Carlo tree search; the others are those of alpha-beta."""
+
+UNSET = None, False, DRIVERS[0], DEPTH_IN[0]
+
+
+def _tree_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of Monte Carlo tree search; :class:`CutnodeError` if there are others."""
+    for name, value in options.items():
+        if name not in TREE_OPTIONS and value not in UNSET:
+            raise CutnodeError(
+                f"--{name.replace('_', '-')} is an option of alpha-beta, not of mcts"
+            )
+    return {name: options[name] for name in TREE_OPTIONS if options[name] is not None}
+
+
+def _searcher_options(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of alpha-beta; :class:`CutnodeError` if there are others."""
+    for name in TREE_OPTIONS:
+        if options.pop(name) is not None:
+            raise CutnodeError(f"--{name.replace('_', '-')} is an option of --engine mcts")
+    names, without = options.pop("techniques"), options.pop("without")
+    return options | {"techniques": chosen_techniques(cls, names, without, options["exact"])}

@@ -10,6 +10,7 @@ from typing import Any
 from engine.conformance.minimax import same_value
 from engine.conformance.rules import ORDER_LIMIT, choice_complaints, too_large, written
 from engine.conformance.sample import Properties, Sample
+from engine.contract.bits import mix
 from engine.contract.dispatch import MAX_VALUE, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import (
@@ -26,6 +27,7 @@ from engine.contract.verbs import (
     order,
     outcome,
     play,
+    random_move,
     scout,
 )
 from engine.kernels.optionality import FEATURES
@@ -34,6 +36,9 @@ from engine.kernels.scores import is_decisive
 __all__ = ["VALUES"]
 
 VALUES = Properties()
+
+DRAWN_EACH = 24
+"""So often a move is drawn for each that is legal: one is missed once in ten thousand million."""
 
 
 @VALUES.about("evaluate", Sample.unfinished)
@@ -141,3 +146,16 @@ def forced_moves_are_only_candidates(position: Any, sample: Sample) -> Iterator[
         chosen = written(candidates, position)
         if forced(position) != NO_MOVE and chosen != [forced(position)]:
             yield f"{forced(position)} is not the only one of {chosen}"
+
+
+@VALUES.about("random_move", Sample.choices)
+def random_moves_are_legal(position: Any, sample: Sample) -> Iterator[str]:
+    """A drawn move is a legal one, and each is drawn."""
+    legal = set(legal_moves(position))
+    drawn = {random_move(position, mix(word)) for word in range(DRAWN_EACH * len(legal))}
+    if drawn == {NO_MOVE}:
+        return
+    if drawn - legal:
+        yield f"{min(drawn - legal)} is drawn, and not legal"
+    elif legal - drawn:
+        yield f"{min(legal - drawn)} is never drawn"

@@ -34,6 +34,8 @@ __all__ = [
     "lowest",
     "lowest_index",
     "mix",
+    "nth_index",
+    "ordered",
     "popcount",
     "prefetch",
     "product",
@@ -86,6 +88,13 @@ def lowest_index(word: int) -> int:
     return (int(word) & -int(word)).bit_length() - 1 if word else 64
 
 
+def nth_index(word: int, number: int) -> int:
+    """The index of the set bit that has so many set bits below it; there has to be one."""
+    for _ in range(number):
+        word = without_lowest(word)
+    return lowest_index(word)
+
+
 def bytes_reversed(word: int) -> int:
     """The word with its eight bytes in the opposite order: a board upside down."""
     return int.from_bytes(int(word).to_bytes(8, "little"), "big")
@@ -123,6 +132,10 @@ def fetch_add(numbers: Any, index: int, number: int) -> int:
     before = int(numbers[index])
     numbers[index] = before + number
     return before
+
+
+def ordered() -> None:
+    """Let no other thread see what is written from here on before what was written until here."""
 
 
 def mix(word: int) -> int:
@@ -210,6 +223,15 @@ def _prefetch(typing: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
+def _fence(typing: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.fence("release")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
 def _fetch_add(typing: Any, numbers: Any, index: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(numbers)(context, builder, args[0]).data
@@ -250,6 +272,16 @@ def _compiled_without_lowest(word: Any) -> Any:
     return lambda word: np.uint64(word) & (np.uint64(word) - np.uint64(1))
 
 
+@in_compiled_code(nth_index)
+def _compiled_nth_index(word: Any, number: Any) -> Any:
+    def compiled_nth_index(word: Any, number: Any) -> Any:
+        for _ in range(number):
+            word = without_lowest(word)
+        return lowest_index(word)
+
+    return compiled_nth_index
+
+
 @in_compiled_code(as_bits)
 def _compiled_as_bits(value: Any) -> Any:
     return lambda value: _as_bits(np.float64(value))
@@ -268,6 +300,11 @@ def _compiled_high_product(a: Any, b: Any) -> Any:
 @in_compiled_code(fetch_add)
 def _compiled_fetch_add(numbers: Any, index: Any, number: Any) -> Any:
     return lambda numbers, index, number: _fetch_add(numbers, index, number)
+
+
+@in_compiled_code(ordered)
+def _compiled_ordered() -> Any:
+    return lambda: _fence()
 
 
 @in_compiled_code(prefetch)

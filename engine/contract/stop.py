@@ -7,6 +7,7 @@ from engine.contract.errors import CutnodeError
 __all__ = [
     "CALLED",
     "DEPTH_IN",
+    "FULL",
     "MOVES",
     "NODES",
     "PLIES",
@@ -17,10 +18,10 @@ __all__ = [
     "counts_turns",
 ]
 
-RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE, MOVES = range(8)
+RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE, MOVES, FULL = range(9)
 """It still runs; it was stopped from outside; its nodes or its time ran out; a line of play is
 longer than ``MAX_PLIES``; probabilities do not sum to one; a value is beyond ``VALUE_LIMIT``; there
-are more moves than ``MAX_MOVES``, or none."""
+are more moves than ``MAX_MOVES``, or none; a tree has no room for more nodes."""
 
 DEPTH_IN = ("turns", "actions")
 """What a ply of depth can be, where a player can move again: see ``contract.free_move``."""

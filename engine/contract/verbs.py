@@ -51,8 +51,8 @@ within these limits.
 core        ``moves play outcome key cell``: the rules
 solver      ``bounds endgame candidates forced order plies_left scout settled``: what makes a proof
             short
-heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features``: for
-            searches that stop before the end of the game
+heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
+            random_move``: for searches that stop before the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
             and positions that come back
 symmetry    ``canonical canonical_move original_move``: equivalent positions
@@ -160,6 +160,7 @@ __all__ = [
     "plies_left",
     "position_at",
     "position_of",
+    "random_move",
     "recurrence",
     "retreat",
     "retreats",
@@ -563,6 +564,22 @@ def features(position: Any) -> tuple[float, ...]:
             return 0, 0, 0, 0, popcount(position.mine), popcount(position.theirs), 0, 0, 0, 0, 0, 0
     """
     return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+
+
+@verb
+def random_move(position: Any, word: int) -> int:
+    """Return a legal move drawn by a random word of 64 bits; default ``NO_MOVE``: list them.
+
+    Called at every ply of random play (Monte Carlo tree search), where :func:`moves` would be.  All
+    moves must be equally likely.  It pays where to list all moves takes longer than to count them:
+    ``engine.contract.bits`` has what a bitboard needs.
+
+    Example::
+
+        def random_move(position, word):
+            return 1 + high_product(word, min(position.left, 3))
+    """
+    return NO_MOVE
 
 
 # Chance: dice, extra turns and positions that come back ----------------------------------

@@ -16,6 +16,10 @@ make an easy proof look hard.  ``widest`` takes the largest of them instead, and
 open move (T. Ueda et al., "Weak proof-number search", 2008).  Numbers only order the search: what
 is proven is proven by the rules, whatever they are, and no sum reaches ``SOLVED``.
 
+Focus.  Only the first open moves of a node, in their order, make its numbers: one and a part of
+them.  Others take their turn when these are disproven, so a good order makes wide nodes narrow
+(dynamic widening: P. Henderson, "Playing and solving the game of Hex", 2010).
+
 Repetition.  A position of the line of play that comes back is a draw.  An answer that needs one
 holds on this line only (graph-history interaction): it says from which ply on the line matters to
 it, and unless that is the node's own, the table keeps it under the line's *signature*, to be found
@@ -64,6 +68,7 @@ from engine.contract.verbs import (
 from engine.kernels.ordering import rank, ranked_again, ranked_move, ranked_number, sort_down
 from engine.kernels.parameters import (
     EPSILON_PART,
+    FOCUS_PART,
     LOOK_NODES,
     MOST_BEFORE,
     REFRESH_NODES,
@@ -260,12 +265,24 @@ def refresh(top, count, stride, memory, table):
             memory.disproofs[slot] = disproof_of(data) if again else proof_of(data)
 
 
+@compiled
+def open_moves(top, count, memory):
+    """The number of moves of a node that are not disproven."""
+    number = 0
+    for at in range(top, top + count):
+        number += memory.proofs[top + ranked_number(memory.ranked[at])] != SOLVED
+    return number
+
+
 @compiled(inline=False)
-def nearest_move(top, count, memory):
-    """The first of the moves that are nearest to a proof, and the second least number."""
+def nearest_move(top, count, live, memory):
+    """The first of the *live* open moves that is nearest to a proof, and the second least number."""
     best, least, second = -1, SOLVED, SOLVED
     for at in range(top, top + count):
         number = memory.proofs[top + ranked_number(memory.ranked[at])]
+        if number == SOLVED or live == 0:
+            continue
+        live -= 1
         if number < least:
             best, least, second = at, number, least
         elif number < second:
@@ -432,10 +449,11 @@ def proof_node(
         # Of moves that another thread searches right now the numbers are taken for worse.
         best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
         total, widest, unsolved = 0, 0, 0
+        live = 1 + open_moves(top, count, memory) // FOCUS_PART
         for at in range(top, top + count):
             slot = top + ranked_number(memory.ranked[at])
             number = memory.proofs[slot]
-            if number == SOLVED:
+            if number == SOLVED or unsolved == live:
                 continue
             nearest = min(nearest, number)
             total += memory.disproofs[slot]
@@ -462,7 +480,7 @@ def proof_node(
             break
         if least >= most_proof:
             # Only what others search is left: help them.
-            best, second = nearest_move(top, count, memory)
+            best, second = nearest_move(top, count, live, memory)
         move_word = memory.ranked[best]
         if ply == 0:
             memory.move = ranked_move(move_word)

@@ -23,9 +23,12 @@ from engine.kernels.parameters import MOST_DEPTH, PARITY
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
 from engine.runtime.running import Limits
-from engine.search.options import class_of
+from engine.search.monte_carlo import MonteCarlo
+from engine.search.options import SearchOptions, check_engine, class_of
 from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
+from engine.search.tree_options import TreeKeywords
+from engine.search.tree_results import MonteCarloResult
 from engine.storage.tables import Table
 
 __all__ = [
@@ -38,6 +41,7 @@ __all__ = [
     "Player",
     "RandomPlayer",
     "StrengthPlayer",
+    "TreePlayer",
     "level_evaluation",
     "make_player",
     "parse_configuration",
@@ -45,6 +49,9 @@ __all__ = [
 
 TABLE_MEGABYTES = 16
 """The size of a player's table: its searches are short."""
+
+TREE_MEGABYTES = 256
+"""The memory of the tree of a player by Monte Carlo tree search."""
 
 STRENGTH_DEPTH = 6
 STRENGTH_SECONDS = 5.0
@@ -136,6 +143,42 @@ class EnginePlayer:
     def choose(self, position: Any) -> Choice:
         _choices(position)
         result = self.search(position, seed=_random_at(position, self.seed).getrandbits(32))
+        return _choice(result, result.lines[0], result.depth)
+
+
+class TreePlayer:
+    """A Monte Carlo tree search of each position within the same limits.
+
+    *playouts*, *nodes* and *seconds* are the limits, *memory* is in MiB, and the other *options*
+    are those of :class:`~engine.search.monte_carlo.MonteCarlo`.  The seed of the game is that
+    of the playouts.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        playouts: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        memory: int = TREE_MEGABYTES,
+        **options: Any,
+    ):
+        self.limits: dict[str, Any] = {"playouts": playouts, "nodes": nodes, "seconds": seconds}
+        if playouts is None and nodes is None and seconds is None:
+            raise CutnodeError("a player by mcts needs a limit: playouts, nodes or seconds")
+        SearchOptions.of("search", self.limits)
+        self.seed = 0
+        self.engine = MonteCarlo(game, memory=memory << 20, **options)
+
+    def new_game(self, seed: int) -> None:
+        self.seed = require_integer(seed, "a seed")
+
+    def choose(self, position: Any) -> Choice:
+        _choices(position)
+        self.engine.clear()
+        seed = _random_at(position, self.seed).getrandbits(32)
+        result = self.engine.search(position, seed=seed, **self.limits)
         return _choice(result, result.lines[0], result.depth)
 
 
@@ -324,10 +367,11 @@ def make_player(game: Any, text: str) -> Player:
     """Make the player that a short text describes, for a game, a position or its class.
 
     ``random``; ``level=hard``; ``strength=40``; ``depth=6,without=history+killers``;
-    ``nodes=3000,evaluation=cells,exact``.  The keys are those of :data:`KEYS`, and
-    :class:`CutnodeError` says what is wrong.
+    ``nodes=3000,evaluation=cells,exact``; ``engine=mcts,playouts=10000``.  The keys are those of
+    :data:`KEYS`, and :class:`CutnodeError` says what is wrong.
     """
     settings = parse_configuration(text)
+    engine = settings.pop("engine", "alphabeta")
     for name, others in (("random", ()), ("level", ("seconds", "table", "tablebase"))):
         surplus = sorted(settings.keys() - {name, *others})
         if name in settings and surplus:
@@ -335,6 +379,12 @@ def make_player(game: Any, text: str) -> Player:
     if "random" in settings:
         return RandomPlayer()
     try:
+        check_engine(engine)
+        surplus = sorted(settings.keys() & (TREE_KEYS if engine != "mcts" else OTHER_KEYS))
+        if surplus:
+            raise CutnodeError(f"{surplus[0]} does not go with engine={engine}")
+        if engine == "mcts":
+            return TreePlayer(game, **settings)
         if "level" in settings:
             return LevelPlayer(game, **settings)
         if "without" in settings:
@@ -379,6 +429,7 @@ def _names(text: str) -> list[str]:
 
 
 KEYS: dict[str, Callable[[str], Any]] = {
+    "engine": str,
     "level": str,
     "strength": int,
     "depth": int,
@@ -392,8 +443,22 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "tablebase": str,
     "exact": bool,
     "random": bool,
+    "playouts": int,
+    "memory": int,
+    "selection": str,
+    "exploration": float,
+    "rave": float,
+    "minimax": float,
+    "rollouts": str,
+    "cut_after": int,
 }
 """The settings of a configuration, and what their values are; those of ``bool`` have none."""
+
+TREE_KEYS = {"playouts", "memory", *TreeKeywords.__optional_keys__} - {"evaluation", "reuse"}
+"""The settings of Monte Carlo tree search only."""
+
+OTHER_KEYS = KEYS.keys() - TREE_KEYS - {"engine", "nodes", "seconds", "evaluation"}
+"""The settings that it does not have."""
 
 
 def _choices(position: Any) -> list[int]:
@@ -404,7 +469,7 @@ def _choices(position: Any) -> list[int]:
     return found
 
 
-def _choice(result: SearchResult, line: Line, depth: int) -> Choice:
+def _choice(result: SearchResult | MonteCarloResult, line: Line, depth: int) -> Choice:
     facts = depth, result.nodes, result.seconds, result.reason
     return Choice(line.move, line.value, line.pv, *facts)
 

@@ -24,18 +24,22 @@ from engine.search.api import perft
 from engine.search.game_solver import GameSolver
 from engine.search.handles import Handle, Progress, Stop
 from engine.search.loops import has_loops
+from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
     SearcherKeywords,
     SearchKeywords,
     SearchOptions,
+    check_engine,
     class_of,
     thread_count,
 )
 from engine.search.results import Iteration, Result, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.solving import require_solvable
+from engine.search.tree_options import TreeKeywords
+from engine.search.tree_results import MonteCarloResult
 from engine.storage.tables import Table
 
 __all__ = ["Engine"]
@@ -46,10 +50,16 @@ CLOSING_PATIENCE = 0.1
 """An engine that is closed tells its search to end every so many seconds, until it has."""
 
 
+class EngineKeywords(SearcherKeywords, TreeKeywords, total=False):
+    """Keywords of an engine: those of a searcher, or of Monte Carlo tree search."""
+
+
 class Engine:
     """Searches and proofs for one game, with a table and threads of its own.
 
-    *game* is a game, a position or a position class.  *table* is a :class:`Table`, or its size in
+    *game* is a game, a position or a position class.  *engine* says how positions are searched:
+    by ``"alphabeta"``, or by ``"mcts"``, whose options are those of
+    :class:`~engine.search.monte_carlo.MonteCarlo`.  *table* is a :class:`Table`, or its size in
     MiB.  *threads* work together on one position by what each finds in the table (without
     the technique ``table`` only one searches), and have equal shares of limits of nodes.  The rest
     is as for :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book*
@@ -68,21 +78,31 @@ class Engine:
         self,
         game: Any,
         *,
+        engine: str = "alphabeta",
         table: Table | int = 64,
         threads: int = 1,
-        **options: Unpack[SearcherKeywords],
+        **options: Unpack[EngineKeywords],
     ):
+        check_engine(engine)
         cls = class_of(game)
+        self.engine = engine
         self.threads = thread_count(threads, cls)
         self._workers = Workers()
-        searcher = Searcher(
-            cls, table=table, threads=threads, workers=self._workers, ready=False, **options
-        )
-        self._searcher: Searcher | None = searcher
+        given: Any = options
+        common: Any = {"threads": threads, "workers": self._workers, "ready": False}
+        self._table = table if isinstance(table, Table) else Table(table)
+        searcher: Searcher | MonteCarlo
+        if engine == "mcts":
+            searcher = MonteCarlo(cls, **common, **given)
+        else:
+            searcher = Searcher(cls, table=self._table, **common, **given)
+        self._searcher: Searcher | MonteCarlo | None = searcher
         self.cls: Any = cls
         self.techniques = searcher.techniques
         self.exact = searcher.exact
-        self.megabytes = self.room(cls, table=searcher.table, threads=threads)
+        self.megabytes = self.room(cls, table=self._table, threads=threads)
+        if isinstance(searcher, MonteCarlo):
+            self.megabytes += searcher.megabytes
         self._solver: GameSolver | None = None
         self._busy = threading.Lock()
         self._lock = threading.Lock()
@@ -127,13 +147,16 @@ class Engine:
 
     # Calls that wait
 
-    def search(self, position: Any, **options: Unpack[SearchKeywords]) -> SearchResult:
+    def search(
+        self, position: Any, **options: Unpack[SearchKeywords]
+    ) -> SearchResult | MonteCarloResult:
         """Return the best move and its score, as deep as limits allow.
 
         *depth* is in plies, to 63; *seconds* ends a search in its middle, *soft_seconds*
         only between depths; *stop* is an event that ends it.  The result is that of the
         last depth that was completed, with the reason why none followed; if the next was
-        ended after it had found another move to be better, that comes first.  *lines* asks
+        ended after it had found another move to be better, that comes first.  Monte Carlo tree
+        search takes *playouts* in place of a depth.  *lines* asks
         for the best so many moves, and *moves* are the only ones to choose from.  *seed* picks
         one among moves of equal score, at the price of looking at all of them, unless a limit
         ends the search; without it the first found is taken.  *history* are the positions of
@@ -207,9 +230,11 @@ class Engine:
         """
         return self._start(position, "search", Clock(None, held=True), dict(options))
 
-    async def search_async(self, position: Any, **options: Unpack[SearchKeywords]) -> SearchResult:
+    async def search_async(
+        self, position: Any, **options: Unpack[SearchKeywords]
+    ) -> SearchResult | MonteCarloResult:
         """:meth:`search` without blocking the event loop; cancelling the task ends the search."""
-        result: SearchResult = await self.start(position, "search", **options)
+        result: SearchResult | MonteCarloResult = await self.start(position, "search", **options)
         return result
 
     async def solve_async(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
@@ -226,13 +251,15 @@ class Engine:
 
     @property
     def table(self) -> Table:
-        return self._opened().table
+        self._opened()
+        return self._table
 
     def new_game(self) -> None:
         """Forget what searches have stored and learned: the next is as the first."""
         self._begin(None)
         try:
             self._opened().clear()
+            self._table.forget()
         finally:
             self._finish()
 
@@ -277,7 +304,7 @@ class Engine:
 
     # One search at a time
 
-    def _opened(self) -> Searcher:
+    def _opened(self) -> Searcher | MonteCarlo:
         if self._searcher is None:
             raise CutnodeError("this engine is closed")
         return self._searcher
@@ -287,12 +314,12 @@ class Engine:
             searcher = self._opened()
             self._solver = GameSolver(
                 self.cls,
-                searcher.table,
+                self._table,
                 self.threads,
                 self._workers,
                 book=searcher.book,
                 tablebase=searcher.tablebase,
-                memory=searcher.table.megabytes << 20,
+                memory=self._table.megabytes << 20,
             )
         return self._solver
 
@@ -319,7 +346,7 @@ class Engine:
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this engine is searching already: stop() it, or use another")
         try:
-            if not self._opened().table.in_use.acquire(blocking=False):
+            if not self.table.in_use.acquire(blocking=False):
                 raise CutnodeError("another search uses this engine's table")
         except CutnodeError:
             self._busy.release()
@@ -336,7 +363,7 @@ class Engine:
     def _finish(self) -> None:
         with self._lock:
             self._stop, self._thread = None, 0
-        self._opened().table.in_use.release()
+        self.table.in_use.release()
         self._busy.release()
 
     def _end(self, stop: Stop) -> None:
@@ -381,7 +408,7 @@ class Engine:
     def _progress(self, handle: Handle, result: Any = None) -> Progress:
         """Return how far a search is that is under way, or at its end."""
         searcher = self._opened()
-        fill, seconds = searcher.table.fill(), handle.clock.elapsed()
+        fill, seconds = searcher.fill(), handle.clock.elapsed()
         if handle.kind != "search":
             if result is not None:
                 value, bounds = result.value, (result.lower, result.upper)
@@ -413,7 +440,7 @@ class Engine:
         searcher = self._opened()
         searcher.check(position, chosen)
 
-        def search(running: Stop, handle: Handle) -> SearchResult:
+        def search(running: Stop, handle: Handle) -> SearchResult | MonteCarloResult:
             def follow(iteration: Iteration) -> None:
                 handle.note(iteration)
                 if chosen.progress is not None:

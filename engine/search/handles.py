@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine.contract.errors import CutnodeError
 from engine.kernels.clock import Clock
 from engine.search.results import Iteration, Result, SearchResult
+from engine.search.tree_results import MonteCarloResult
 
 if TYPE_CHECKING:
     import asyncio
@@ -203,10 +204,10 @@ class Handle:
             with contextlib.suppress(RuntimeError):  # that loop is closed
                 loop.call_soon_threadsafe(_arrive, future)
 
-    def _outcome(self) -> SearchResult | Result:
+    def _outcome(self) -> SearchResult | MonteCarloResult | Result:
         if self._error is not None:
             raise self._error
-        result: SearchResult | Result = self._result
+        result: SearchResult | MonteCarloResult | Result = self._result
         if self._interrupted:
             result = replace(result, reason="interrupted")
         return result

@@ -24,6 +24,7 @@ from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "DRIVERS",
+    "ENGINES",
     "SOLVERS",
     "LimitKeywords",
     "ProofKeywords",
@@ -33,6 +34,7 @@ __all__ = [
     "SearcherKeywords",
     "SearcherOptions",
     "check_depth",
+    "check_engine",
     "chosen_moves",
     "class_of",
     "require_book",
@@ -45,6 +47,9 @@ DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
 from the last score on (MTD(f), A. Plaat et al., 1996)."""
 
+
+ENGINES = ("alphabeta", "mcts")
+"""How a position is searched: by alpha-beta, or by Monte Carlo tree search."""
 
 SOLVERS = ("alphabeta", "pn", "auto")
 """How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
@@ -84,6 +89,7 @@ class SearchKeywords(LimitKeywords, total=False):
     """Keywords of a search; their defaults are those of :class:`SearchOptions`."""
 
     depth: int | None
+    playouts: int | None
     soft_seconds: float | None
     lines: int
     seed: int | None
@@ -150,6 +156,7 @@ class SearchOptions(_Options):
     """
 
     depth: int | None = None
+    playouts: int | None = None
     nodes: int | None = None
     seconds: float | None = None
     soft_seconds: float | None = None
@@ -167,6 +174,8 @@ class SearchOptions(_Options):
         if self.soft_seconds is not None:
             Limits(None, self.soft_seconds)
         check_depth(self.depth)
+        if self.playouts is not None and require_integer(self.playouts, "a playout limit") < 1:
+            raise CutnodeError(f"a playout limit is at least 1, not {self.playouts}")
         if require_integer(self.lines, "a number of lines") < 1:
             raise CutnodeError(f"a search gives at least 1 line, not {self.lines}")
         if self.seed is not None:
@@ -177,7 +186,8 @@ class SearchOptions(_Options):
 
     def require_limit(self) -> None:
         """:class:`CutnodeError` if nothing limits the search."""
-        require_limit(self.depth, self.nodes, self.seconds, self.soft_seconds, self.stop)
+        limits = self.depth, self.playouts, self.nodes, self.seconds, self.soft_seconds, self.stop
+        require_limit(*limits)
 
 
 def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
@@ -186,6 +196,12 @@ def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) 
         if name not in known:
             takes = ", ".join(known)
             raise TypeError(f"{function}() takes {takes}; there is no option {name!r}")
+
+
+def check_engine(engine: str) -> None:
+    """:class:`CutnodeError` if there is no such way to search."""
+    if engine not in ENGINES:
+        raise CutnodeError(f"an engine is one of {', '.join(ENGINES)}, not {engine!r}")
 
 
 def require_limit(*limits: object) -> None:

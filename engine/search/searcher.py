@@ -19,11 +19,13 @@ from engine.search.compiled_search import CompiledSearch
 from engine.search.deepening import Deepening
 from engine.search.helper_threads import HelperThreads
 from engine.search.history import require_history
+from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import (
     SearcherKeywords,
     SearcherOptions,
     SearchKeywords,
     SearchOptions,
+    check_engine,
     chosen_moves,
     class_of,
     require_book,
@@ -32,6 +34,8 @@ from engine.search.options import (
 from engine.search.results import SearchResult
 from engine.search.statistics import Statistics
 from engine.search.tablebase_results import lines_of
+from engine.search.tree_options import TreeKeywords
+from engine.search.tree_results import MonteCarloResult
 from engine.storage.tables import Table, holding
 
 __all__ = ["Searcher", "search"]
@@ -149,6 +153,8 @@ class Searcher(CompiledSearch):
             raise GameError(
                 f"this search is of {game_name(self.cls)} ({self.cls.__name__}), not {given}"
             )
+        if options.playouts is not None:
+            raise CutnodeError("playouts limit Monte Carlo tree search: say engine='mcts'")
         require_history(options.history, self.cls)
         if options.moves is not None:
             chosen_moves(position, options.moves)
@@ -187,6 +193,10 @@ class Searcher(CompiledSearch):
         """Return the nodes of the search that runs, or of the last, by all threads."""
         return int(self.memory["nodes"]) + self.helpers.nodes()
 
+    def fill(self) -> float:
+        """Return the part of the table's entries that are in use."""
+        return self.table.fill()
+
     def reset(self) -> None:
         """Count nodes from zero again, before a search begins."""
         self.memory["nodes"] = 0
@@ -214,19 +224,28 @@ def _by_book(result: SearchResult, value: int) -> SearchResult:
     return result if result.reason == "interrupted" else replace(result, reason="book")
 
 
-class _Keywords(SearcherKeywords, SearchKeywords, total=False):
-    """Keywords of a searcher and of its search together."""
+class _Keywords(SearcherKeywords, SearchKeywords, TreeKeywords, total=False):
+    """Keywords of a searcher of any kind and of its search together."""
 
 
 def search(
-    position: Any, *, table: Table | int = 64, threads: int = 1, **options: Unpack[_Keywords]
-) -> SearchResult:
-    """Search a position with a :class:`Searcher` of its own.
+    position: Any,
+    *,
+    engine: str = "alphabeta",
+    table: Table | int = 64,
+    threads: int = 1,
+    **options: Unpack[_Keywords],
+) -> SearchResult | MonteCarloResult:
+    """Search a position with a :class:`Searcher` of its own, or with a :class:`MonteCarlo`.
 
-    *options* are those of :class:`Searcher` and of :meth:`engine.Engine.search`.
+    The *engine* is ``"alphabeta"`` or ``"mcts"``.  *options* are those of :class:`Searcher` or
+    :class:`MonteCarlo`, and of :meth:`engine.Engine.search`.
     """
+    check_engine(engine)
     keywords: dict[str, Any] = dict(options)
     own = {name: keywords.pop(name) for name in options if name in SearchKeywords.__optional_keys__}
+    if engine == "mcts":
+        return MonteCarlo(position, threads=threads, **keywords).search(position, **cast(Any, own))
     with holding(table) as table:
         searcher = Searcher(position, table=table, threads=threads, **cast(Any, keywords))
         return searcher.search(position, **cast(Any, own))

@@ -21,7 +21,7 @@ from engine.kernels.clock import Clock
 from engine.kernels.evaluation import evaluation_of
 from engine.search.api import perft
 from engine.search.engine import Engine
-from engine.search.results import Iteration, Line, Result, SearchResult, line_text
+from engine.search.results import Iteration, Line, Result, line_text
 from engine.search.solving import require_solvable
 from engine.service.failures import Failure
 from engine.service.games import GameRegistry
@@ -116,7 +116,7 @@ def _search(
             on_event(_iterated(question.position, iteration))
 
     limits = question.limits
-    result: SearchResult = engine.search(
+    result = engine.search(
         question.position,
         depth=limits.depth,
         nodes=limits.nodes,

@@ -1,0 +1,176 @@
+"""Playouts per second beside OpenSpiel's Monte Carlo tree search, which is in C++.
+
+    python -m benchmarks.studies.monte_carlo_peers [--rounds 5]
+
+Both search from the first position with UCT, the same weight of exploration (rewards are from -1
+to 1 in both), uniform rollouts to the end of the game, one thread, and as many playouts.
+OpenSpiel's ``MCTSBot`` takes one rollout at each leaf (``RandomRolloutEvaluator``); it is timed
+with and without its solver, and the ratio is that to the faster of the two.
+
+Validation, before anything is timed: both programs count the same lines of play; what they think
+the first position is worth agrees; and both find a win in one move and block one, where a position
+asks for that.
+
+Times.  CPU time of the process.  The programs take turns, and each figure is the median of the
+rounds; spread is given as the quickest and the slowest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from engine import load_game, perft
+from engine.search.monte_carlo import MonteCarlo
+
+EXPLORATION = 2.0
+OPTIONS: Any = {
+    "selection": "uct",
+    "exploration": EXPLORATION,
+    "rollouts": "uniform",
+    "memory": 1 << 30,
+}
+TOLERANCE = 0.1
+"""How far the estimates of the best first move may lie apart, of 2: trees of different proofs."""
+
+
+class Work(NamedTuple):
+    """A game that both programs have."""
+
+    game: str
+    peer: str
+    """Its name in OpenSpiel."""
+    playouts: int
+    depth: int
+    """Lines of so many plies are counted."""
+    forced: tuple[tuple[str, str], ...]
+    """Positions by the moves played, and the move that wins at once, or is the only defence."""
+    points: bool = False
+    """Values are points here, and only wins and losses in OpenSpiel: estimates do not compare."""
+
+
+WORKS = (
+    Work("tictactoe", "tic_tac_toe", 1_000_000, 6, (("1425", "3"), ("5192", "3"))),
+    Work("connect4", "connect_four", 300_000, 6, (("112233", "4"), ("11223", "4"))),
+    Work("breakthrough", "breakthrough", 50_000, 3, ()),
+    Work("breakthrough:6x6", "breakthrough(rows=6,columns=6)", 100_000, 4, ()),
+    Work("othello", "othello", 10_000, 5, (), points=True),
+)
+
+
+class Row(NamedTuple):
+    """The playouts per CPU second of the rounds."""
+
+    cutnode: list[float]
+    solving: list[float]
+    plain: list[float]
+
+    @property
+    def ratio(self) -> float:
+        fastest = max(statistics.median(self.solving), statistics.median(self.plain))
+        return statistics.median(self.cutnode) / fastest
+
+
+def bot(pyspiel: Any, game: Any, playouts: int, *, solve: bool, seed: int = 1) -> Any:
+    """Return OpenSpiel's search, with memory for all of the tree."""
+    evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+    return pyspiel.MCTSBot(game, evaluator, EXPLORATION, playouts, 4096, solve, seed, False)
+
+
+def lines(state: Any, depth: int) -> int:
+    """Count the lines of play of a depth in OpenSpiel; those that end earlier do not count."""
+    if depth == 0:
+        return 1
+    return (
+        0
+        if state.is_terminal()
+        else sum(lines(state.child(action), depth - 1) for action in state.legal_actions())
+    )
+
+
+def validate(work: Work, pyspiel: Any) -> None:
+    """Raise :class:`SystemExit` if the programs do not search the same game."""
+    game, peer = load_game(work.game), pyspiel.load_game(work.peer)
+    counts = perft(game.start(), work.depth), lines(peer.new_initial_state(), work.depth)
+    if counts[0] != counts[1]:
+        sys.exit(f"{work.game}: lines of {work.depth} plies are {counts[0]} and {counts[1]}")
+    own = MonteCarlo(game, **OPTIONS)
+    result = own.search(game.start(), playouts=work.playouts)
+    root = bot(pyspiel, peer, work.playouts, solve=True).mcts_search(peer.new_initial_state())
+    best = max(root.children, key=lambda child: child.explore_count)
+    worths = result.worth, best.total_reward / best.explore_count
+    if abs(worths[0] - worths[1]) > TOLERANCE and not work.points:
+        sys.exit(f"{work.game}: the best move is worth {worths[0]:.3f} and {worths[1]:.3f}")
+    for moves, only in work.forced:
+        state = peer.new_initial_state()
+        for move in moves:
+            state.apply_action(int(move) - 1)
+        own.clear()
+        found = own.search(game.parse(moves), playouts=2000).line_text()[0]
+        theirs = str(bot(pyspiel, peer, 2000, solve=True).step(state) + 1)
+        if not only == found == theirs:
+            sys.exit(f"{work.game} {moves}: {only} is the only move, not {found} and {theirs}")
+    print(
+        f"{work.game}: {counts[0]:,} lines of {work.depth} plies in both, the best move is worth "
+        f"{worths[0]:.3f} and {worths[1]:.3f}"
+    )
+
+
+def rate(call: Callable[[], int]) -> float:
+    """Return the playouts per CPU second of a search."""
+    started = time.process_time()
+    playouts = call()
+    return playouts / (time.process_time() - started)
+
+
+def compare(work: Work, pyspiel: Any, rounds: int) -> Row:
+    """Time all programs in turn."""
+    game, peer = load_game(work.game), pyspiel.load_game(work.peer)
+    own = MonteCarlo(game, **OPTIONS)
+    row = Row([], [], [])
+    for number in range(rounds + 1):
+
+        def search(seed: int = number) -> int:
+            own.clear()
+            return own.search(game.start(), playouts=work.playouts, seed=seed).playouts
+
+        def theirs(solve: bool, seed: int = number) -> int:
+            found = bot(pyspiel, peer, work.playouts, solve=solve, seed=seed + 1)
+            return int(found.mcts_search(peer.new_initial_state()).explore_count)
+
+        rates = rate(search), rate(lambda: theirs(True)), rate(lambda: theirs(False))
+        if number:  # the first round warms up
+            for rates_of, found in zip(row, rates, strict=True):
+                rates_of.append(found)
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--games", nargs="*", default=[work.game for work in WORKS])
+    options = parser.parse_args()
+    works = [work for work in WORKS if work.game in options.games]
+    try:
+        pyspiel = importlib.import_module("pyspiel")
+    except ModuleNotFoundError:
+        sys.exit("OpenSpiel is not installed: pip install open_spiel")
+    for work in works:
+        validate(work, pyspiel)
+    print(f"{'game':18}{'playouts/s':>12}{'OpenSpiel':>11}{'solving':>10}{'ratio':>7}")
+    for work in works:
+        row = compare(work, pyspiel, options.rounds)
+        medians = [statistics.median(rates) for rates in row]
+        print(
+            f"{work.game:18}{medians[0]:12,.0f}{medians[2]:11,.0f}{medians[1]:10,.0f}"
+            f"{row.ratio:7.1f}   ({min(row.cutnode):,.0f} to {max(row.cutnode):,.0f})"
+        )
+
+
+if __name__ == "__main__":
+    main()

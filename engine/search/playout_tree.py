@@ -1,0 +1,274 @@
+"""The tree of Monte Carlo tree search as Python owns it: its memory, and what stands in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from engine.contract.dispatch import game_constant, game_name, is_plain, value_limit
+from engine.contract.errors import CutnodeError
+from engine.contract.native import records
+from engine.contract.stop import RUNNING
+from engine.contract.verbs import INFINITE
+from engine.kernels.monte_carlo import (
+    CHANCE,
+    CHUNK,
+    FREE,
+    NODE,
+    POOL,
+    ROOT,
+    SUMS,
+    UNTRIED,
+    copy_tree,
+    find_node,
+    visits_kept,
+)
+from engine.kernels.playouts import is_settled
+from engine.storage.tables import available_megabytes
+
+__all__ = ["PlayoutTree"]
+
+NODE_BYTES = NODE.itemsize + SUMS.itemsize
+PLAIN_NODE_BYTES = 1024
+"""What a node takes, where rules are compiled, and where they are plain Python."""
+
+LOOK_AHEAD = 4
+"""A position is looked for so many plies below the root of the tree before."""
+
+SPACES = 2
+"""The tree is copied from one array into another when it is full."""
+
+
+class _Records(dict[int, Any]):
+    """Records of a search in plain Python, made when they are first asked for."""
+
+    def __init__(self, dtype: np.dtype[Any]):
+        self._zeros = {name: dtype[name].type(0).item() for name in dtype.names or ()}
+
+    def __missing__(self, index: int) -> Any:
+        self[index] = made = SimpleNamespace(**self._zeros)
+        return made
+
+
+class PlayoutTree:
+    """A tree of playouts for positions of a class, in so many bytes, used by some threads."""
+
+    def __init__(self, cls: Any, memory: int, threads: int, *, has_priors: bool):
+        self.cls = cls
+        self.has_priors = has_priors
+        self.each = PLAIN_NODE_BYTES if is_plain(cls) else NODE_BYTES
+        self.capacity = memory // (SPACES * self.each)
+        least = 4 * (game_constant(cls, "MAX_MOVES", 256) + threads * CHUNK)
+        if self.capacity < least:
+            needed = least * SPACES * self.each
+            raise CutnodeError(
+                f"a tree for {game_name(cls)} needs at least {needed:,} bytes of memory, "
+                f"not {memory:,}"
+            )
+        room = available_megabytes()
+        if room is not None and memory > room << 20:
+            raise CutnodeError(
+                f"a tree of {memory >> 20} MiB does not fit: {room} MiB of memory are available"
+            )
+        self.pool = np.zeros(POOL, np.int64)
+        self.nodes, self.sums = self._space()
+        self._spare: tuple[Any, Any] | None = None
+        self.copies = 0
+        self.kept = 0
+        self.root: Any = None
+        """The position of the root; None if there is no tree yet."""
+
+    @property
+    def megabytes(self) -> int:
+        """The memory in MiB that it can come to."""
+        return -(-self.capacity * SPACES * self.each >> 20)
+
+    @property
+    def size(self) -> int:
+        """Nodes that are taken by the tree, or by threads."""
+        return int(self.pool[FREE]) - ROOT
+
+    @property
+    def fill(self) -> float:
+        return min(1.0, self.size / self.capacity)
+
+    def _space(self) -> tuple[Any, Any]:
+        if is_plain(self.cls):
+            return _Records(NODE), _Records(SUMS)
+        return records(self.capacity, NODE), records(self.capacity, SUMS)
+
+    def prepare(self, *, reuse: bool) -> None:
+        """Have compiled code ready, so that no search waits for it."""
+        for kernel in (copy_tree, visits_kept, *([find_node] if reuse else [])):
+            kernel.specialise(self.cls)
+
+    def begin(self, position: Any, *, reuse: bool, forget: bool) -> None:
+        """Make a position the root, with what is known of it if the tree is to be used again.
+
+        *forget* what is proven, as that may depend on what was played before.
+        """
+        self.copies = self.kept = 0
+        found = 0
+        if reuse and self.root is not None:
+            find = find_node.specialise(self.cls)
+            found = int(find(self.root, position, ROOT, LOOK_AHEAD, self.nodes))
+        self.root = position
+        if found == 0:
+            self._plant()
+            return
+        if found != ROOT or forget:
+            self._copy(found, 0, forget)
+        self.kept, _ = self.count()
+        # The root is seen by who moves there, and needs moves, whatever is proven.
+        node = self.nodes[ROOT]
+        if not node.same:
+            node.same = 1
+            node.lower, node.upper = -node.upper, -node.lower
+            if node.average != UNTRIED:
+                node.average = -node.average
+            self.sums[ROOT].estimate = -self.sums[ROOT].estimate
+        if node.first == 0:
+            self._plant()
+
+    def _plant(self) -> None:
+        """Begin a new tree."""
+        if is_plain(self.cls):
+            self.nodes.clear()
+            self.sums.clear()
+        node, sums = self.nodes[ROOT], self.sums[ROOT]
+        for name in NODE.names or ():
+            setattr(node, name, 0)
+        for name in SUMS.names or ():
+            setattr(sums, name, 0)
+        node.average, node.explore, node.same = UNTRIED, 1.0, 1
+        node.lower, node.upper = -INFINITE, INFINITE
+        self.pool[:] = ROOT + 1, self.capacity, RUNNING
+
+    def make_room(self) -> None:
+        """Give up the least visited parts of a full tree: half of the nodes, or more."""
+        counts = np.zeros(64, np.int64)
+        # All nodes below this one are in use; some threads may have gone beyond the end.
+        end = min(int(self.pool[FREE]), self.capacity)
+        kept = visits_kept.specialise(self.cls)
+        least = kept(self.nodes, end, self.capacity // 2, counts)
+        self._copy(ROOT, max(int(least), 2), False)
+        self.copies += 1
+
+    def _copy(self, root: int, least: int, forget: bool) -> None:
+        nodes, sums = self._spare or self._space()
+        self._spare = None
+        copy = copy_tree.specialise(self.cls)
+        free = copy(self.nodes, self.sums, root, least, forget, nodes, sums)
+        if is_plain(self.cls):
+            self.nodes.clear()
+            self.sums.clear()
+        self._spare = self.nodes, self.sums
+        self.nodes, self.sums = nodes, sums
+        self.pool[:] = free, self.capacity, RUNNING
+
+    # What stands in it
+
+    def children(self, node: int) -> range:
+        """Return the children of a node."""
+        first = int(self.nodes[node].first)
+        return range(first, first + int(self.nodes[node].count) if first else first)
+
+    def worth(self, node: int) -> float | None:
+        """Return the mean of the playouts of a node for its chooser; None if there was none."""
+        average = float(self.nodes[node].average)
+        return None if average == UNTRIED else max(-1.0, min(average, 1.0))
+
+    def bounds(self, node: int) -> tuple[int, int]:
+        """Return what is proven of the value of a node for its chooser."""
+        least, most = self.limits
+        return max(int(self.nodes[node].lower), least), min(int(self.nodes[node].upper), most)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The range of the values of the game, in whole numbers."""
+        most = math.ceil(value_limit(self.cls))
+        return -most, most
+
+    def prior(self, child: int, siblings: int) -> float:
+        """Return the prior of a child of the root: uniform if the search has none."""
+        return float(self.sums[child].prior) if self.has_priors else 1 / siblings
+
+    def visits(self, node: int) -> int:
+        return int(self.nodes[node].visits)
+
+    def is_settled(self, node: int) -> bool:
+        """Return whether the value of a node, or who wins there, is proven."""
+        return bool(is_settled(self.root, *self.bounds(node)))
+
+    def ranked(self, node: int) -> list[int]:
+        """Return the children of a node, the best first.
+
+        A proven win is best, of several the highest; a proven loss is worst; among the others,
+        of which none is proven to be no better than another, the one that was visited most.
+        """
+        found = list(self.children(node))
+        limits = {child: self.bounds(child) for child in found}
+        proven = max((lower for lower, _ in limits.values()), default=0)
+        done = self.is_settled(node) and proven == max(
+            (upper for _, upper in limits.values()), default=0
+        )
+
+        def promise(child: int) -> tuple[Any, ...]:
+            lower, upper = limits[child]
+            settled = self.is_settled(child)
+            won = settled and lower > 0 and lower == proven and self.is_settled(node)
+            best = won or (done and lower == proven)
+            worse = upper < proven or (upper == proven and lower < proven)
+            lost = settled and upper <= -1 and self.wins_only
+            worth = self.worth(child)
+            rest = self.visits(child), -2.0 if worth is None else worth
+            return best, lower if best else 0, not worse and not lost, upper if lost else 0, *rest
+
+        return sorted(found, key=promise, reverse=True)
+
+    @property
+    def wins_only(self) -> bool:
+        """Whether of the values of the game only the sign matters."""
+        return bool(game_constant(self.cls, "DECISIVE", 0))
+
+    def line(self, child: int) -> Iterator[int]:
+        """Give the moves that were played most, from a child on, until chance decides."""
+        while True:
+            yield int(self.nodes[child].move)
+            below = self.children(child)
+            if not below or self.is_chance(child):
+                return
+            child = self.ranked(child)[0]
+            if self.visits(child) == 0 and not self.is_settled(child):
+                return
+
+    def is_chance(self, node: int) -> bool:
+        """Return whether chance decides at a node."""
+        return int(self.nodes[node].kind) == CHANCE
+
+    def count(self) -> tuple[int, int]:
+        """Count the nodes, and those whose value, or who wins there, is proven."""
+        end = min(int(self.pool[FREE]), self.capacity)
+        names = "explore", "lower", "upper"
+        if is_plain(self.cls):
+            each = [self.nodes[node] for node in range(ROOT, end) if node in self.nodes]
+            explore, lower, upper = (np.array([getattr(n, name) for n in each]) for name in names)
+        else:
+            explore, lower, upper = (self.nodes[name][ROOT:end] for name in names)
+        settled = lower == upper
+        if self.wins_only:
+            settled |= (lower > 0) | (upper < 0)
+        used = explore != 0
+        return int(used.sum()), int((settled & used).sum())
+
+    def give_back(self, start: int, end: int) -> None:
+        """Take back nodes that a thread has not used."""
+        for node in range(start, end):
+            self.nodes[node].explore = 0.0
+            self.nodes[node].first = 0
+        if end == self.pool[FREE]:
+            self.pool[FREE] = start
