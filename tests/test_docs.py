@@ -15,7 +15,7 @@ from test_service import running
 from engine.service.settings import Settings
 
 PAGE = Path(__file__).parent.parent / "engine" / "docs" / "embedding.md"
-TABLEBASES = PAGE.with_name("tablebases.md")
+BEST_FIRST, TABLEBASES = (PAGE.with_name(f"{name}.md") for name in ("best_first", "tablebases"))
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.M | re.S))
 
 
@@ -59,6 +59,9 @@ def test_links_lead_to_sections() -> None:
     assert set(links) <= anchors
 
 
-def test_the_page_about_tablebases_runs() -> None:
-    failures, examples = doctest.testfile(str(TABLEBASES), module_relative=False)
-    assert (failures, examples > 10) == (0, True)
+@pytest.mark.parametrize(
+    ("page", "least"), [(TABLEBASES, 10), pytest.param(BEST_FIRST, 3, marks=pytest.mark.slow)]
+)
+def test_pages_run(page: Path, least: int) -> None:
+    failures, examples = doctest.testfile(str(page), module_relative=False)
+    assert (failures, examples >= least) == (0, True)

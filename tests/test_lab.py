@@ -29,6 +29,7 @@ from engine.kernels.techniques import EXACT
 from engine.lab import report as reporting
 from engine.lab.ablation import ablation, draw
 from engine.lab.depths import depths
+from engine.lab.engines import engines
 from engine.lab.measuring import INTERRUPTED, measure_minimax
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
@@ -460,3 +461,23 @@ def test_files_are_written_whole(tmp_path):
     with pytest.raises(CutnodeError, match="cannot be written"):
         reporting.write_whole(str(tmp_path), b"")
     assert {path.name for path in tmp_path.iterdir()} == {"a.html", "usual"}
+
+
+# Engines
+
+
+@pytest.mark.slow
+def test_engines_prove_and_play():
+    study = engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("15")], pairs=1)
+    rows = {row["engine"]: row for row in study.rows}
+    assert list(rows) == ["alphabeta", "pn", "auto", "mcts"]
+    assert [rows[name]["proven"] for name in ("alphabeta", "pn", "auto")] == [2, 2, 2]
+    assert rows["mcts"]["games"] == 2
+    assert 0 <= rows["mcts"]["score"] <= 1
+
+
+def test_engines_need_positions_that_go_on():
+    with pytest.raises(CutnodeError, match="the game is over in"):
+        engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("14253")])
+    with pytest.raises(CutnodeError, match="a number of pairs is at least 0, not -1"):
+        engines(TICTACTOE, [], pairs=-1)

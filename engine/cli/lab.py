@@ -30,6 +30,8 @@ from engine.cli.options import (
     integer,
     json_option,
     option,
+    positive,
+    seconds_option,
     seed_option,
     table_option,
 )
@@ -39,6 +41,7 @@ from engine.kernels.parameters import MOST_DEPTH
 from engine.lab import ablation as ablation_study
 from engine.lab import depths as depth_study
 from engine.lab import deviation as deviation_study
+from engine.lab import engines as engine_study
 from engine.lab import minimal as minimal_study
 from engine.lab import report as reporting
 from engine.lab import theory as theory_study
@@ -265,3 +268,25 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
     """
     _, [(_, start)] = read_positions(game, position, None)
     deliver(deviation_study.deviation, None, start=start, **options)
+
+
+@lab.command(epilog=EPILOG)
+@GAME
+@POSITION
+@FILE
+@seconds_option("Give each proof S seconds.", default=1.0)
+@integer("--pairs", "Play N pairs of games; 0: none.", least=0, default=10)
+@positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
+@seed_option("Which openings.")
+@table_option(256)
+@OUTPUTS
+def engines(game: str, position: str | None, file: str | None, **options: Any) -> None:
+    """Compare alpha-beta, proof numbers and Monte Carlo tree search.
+
+    Alpha-beta and proof numbers (pn) prove the values of the positions, each from nothing; auto
+    gives them turns. Monte Carlo tree search (mcts) plays matches against the search by
+    alpha-beta, with the same time for each move.
+    """
+    loaded, entries = read_positions(game, position, file)
+    positions = [start for _, start in entries]
+    deliver(engine_study.engines, None, game=loaded, positions=positions, **options)

@@ -55,7 +55,7 @@ EPSILON_PART = 2
 
 FOCUS_PART = 8
 """A node's numbers are those of one of its open moves and of an eighth of them.  Nodes to proofs
-with all moves, a quarter, an eighth, a sixteenth: Hex 6x6, five openings, 450, 215, 227, 174 thousand;
+with all moves, a quarter, an eighth, a sixteenth, in thousands: Hex 6x6 450, 215, 227, 174;
 Breakthrough 5x5 1,394, 1,190, 837, 486; Connect Four 5x5 597, 68, 120, 120; m,n,k 5x5x4 772, 477,
 480, 932; Domineering 6x6 29, 10, 10, 10."""
 

@@ -276,7 +276,7 @@ def open_moves(top, count, memory):
 
 @compiled(inline=False)
 def nearest_move(top, count, live, memory):
-    """The first of the *live* open moves that is nearest to a proof, and the second least number."""
+    """The nearest to a proof of the first *live* open moves, and the second least number."""
     best, least, second = -1, SOLVED, SOLVED
     for at in range(top, top + count):
         number = memory.proofs[top + ranked_number(memory.ranked[at])]

@@ -1,0 +1,124 @@
+"""Which engine suits a game: proofs of positions, and matches at equal time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.contract.dispatch import defines
+from engine.contract.errors import CutnodeError
+from engine.contract.loading import Game
+from engine.contract.messages import position_text
+from engine.contract.verbs import outcome
+from engine.lab.measuring import INTERRUPTED, Progress, no_progress
+from engine.lab.study import Column, Study
+from engine.playing.matches import MatchResult, match
+from engine.runtime.running import Limits
+from engine.search.game_solver import GameSolver
+from engine.storage.tables import Table
+
+__all__ = ["engines"]
+
+PROVERS = ("alphabeta", "pn", "auto")
+"""The engines that prove values."""
+
+PLAYERS = ("mcts",)
+"""The engines that play against alpha-beta."""
+
+COLUMNS = (
+    Column("engine"),
+    Column("proven", "positions whose value it proved within the limit", "d"),
+    Column("nodes", "positions visited in all of its proofs, and in what it did not prove", ",d"),
+    Column("seconds", "the same in seconds by the clock", ".3f"),
+    Column("score", "points a game in a match against alpha-beta's search at equal time", ".3f"),
+    Column("elo", "the same in Elo", "+.0f"),
+    Column("elo_low", "95 % confidence interval of the Elo", "+.0f"),
+    Column("elo_high", "and its other end", "+.0f"),
+    Column("games", "games of the match", "d"),
+)
+
+
+def engines(
+    game: Game,
+    positions: Sequence[Any],
+    *,
+    seconds: float = 1.0,
+    pairs: int = 10,
+    move_seconds: float = 0.05,
+    table_mb: int = 256,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> Study:
+    """Prove positions with each engine, and play matches of *pairs* of games at equal time.
+
+    A proof has so many *seconds*, and a move so many *move_seconds*.  In games of chance nothing is
+    proven by search, and only matches are played.  *pairs* 0: no matches.
+    """
+    for position in positions:
+        if outcome(position)[0]:
+            text = position_text(position)
+            raise CutnodeError(f"the game is over in {text}: there is nothing to prove")
+    if pairs < 0:
+        raise CutnodeError(f"a number of pairs is at least 0, not {pairs}")
+    cls = type(game.start())
+    provers = () if defines(cls, "chance") else PROVERS
+    players = PLAYERS if pairs else ()
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    steps = len(provers) * len(positions) + len(players)
+    try:
+        for name in provers:
+            begun = len(rows) * len(positions)
+            rows.append(_proofs(cls, name, positions, Limits(seconds=seconds), table_mb))
+            progress(name, begun + len(positions), steps)
+        for name in players:
+            progress(f"match of {name}", steps - len(players), steps)
+            rows.append(_match(game, name, pairs, move_seconds, seed))
+    except KeyboardInterrupt:
+        notes.append(INTERRUPTED)
+    return Study(
+        "engines",
+        "Which engine suits the game: proofs, and matches at equal time",
+        {
+            "game": game.name,
+            "positions": [position_text(position) for position in positions],
+            "seconds": seconds,
+            "pairs": pairs,
+            "move_seconds": move_seconds,
+            "table_mb": table_mb,
+            "seed": seed,
+        },
+        COLUMNS,
+        rows,
+        tuple(notes),
+    )
+
+
+def _proofs(
+    cls: Any, name: str, positions: Sequence[Any], limits: Limits, table_mb: int
+) -> dict[str, Any]:
+    """Prove positions from nothing, each within the limits."""
+    table = Table(table_mb)
+    solver = GameSolver(cls, table)
+    solver.prepare(name)
+    proven, nodes, seconds = 0, 0, 0.0
+    for position in positions:
+        table.forget()
+        result = solver.solve(position, weak=False, limits=limits, engine=name)
+        if result.reason == "interrupted":
+            raise KeyboardInterrupt
+        proven += result.proven
+        nodes += result.nodes
+        seconds += result.seconds
+    return {"engine": name, "proven": proven, "nodes": nodes, "seconds": seconds}
+
+
+def _match(game: Game, name: str, pairs: int, seconds: float, seed: int) -> dict[str, Any]:
+    """Play a match against alpha-beta's search."""
+    limit = f"seconds={seconds:g}"
+    result: MatchResult = match(game, f"engine={name},{limit}", limit, pairs=pairs, seed=seed)
+    if result.reason == "interrupted":
+        raise KeyboardInterrupt
+    figures = ("score", "elo", "elo_low", "elo_high", "games")
+    data = result.to_dict()
+    return {"engine": name} | {key: data[key] for key in figures if data[key] is not None}
