@@ -27,7 +27,7 @@ LATE_TOO = "7422341735647741166133573473242566"  # the value is 1
 SEARCHED = "52677675164321472411331752454"  # the value is 0, and no bound shows it at once
 KEYS = {
     *("game", "position", "value", "proven", "lower", "upper", "weak", "best_move", "scores"),
-    *("pv", "depth", "nodes", "seconds", "table", "reason"),
+    *("pv", "depth", "nodes", "seconds", "table", "reason", "engine", "numbers", "why"),
 }
 
 
@@ -499,7 +499,7 @@ def test_help_and_version_do_not_load_the_compiler(option):
     assert result.stdout and result.stderr == "[]\n"
 
 
-OF_TWO_MEANINGS = {"--games", "--search", "--searches"}
+OF_TWO_MEANINGS = {"--engine", "--games", "--search", "--searches"}
 
 
 def test_options_are_declared_once():

@@ -30,6 +30,7 @@ from engine.cli.options import (
     integer,
     json_option,
     option,
+    pairs_option,
     positive,
     seconds_option,
     seed_option,
@@ -275,7 +276,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 @POSITION
 @FILE
 @seconds_option("Give each proof S seconds.", default=1.0)
-@integer("--pairs", "Play N pairs of games; 0: none.", least=0, default=10)
+@pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
 @positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
 @seed_option("Which openings.")
 @table_option(256)

@@ -45,7 +45,7 @@ B     another, or the same.
 @GAME
 @click.argument("a")
 @click.argument("b")
-@integer("--pairs", "Play N pairs of games.  [50, or as many as there are positions in a FILE]")
+@pairs_option("Play N pairs of games.  [50, or as many as there are positions in a FILE]")
 @plies_option("Begin each pair after N random moves.", default=4)
 @FILE
 @integer("--most-plies", "A game of N moves is a draw.  [the game's MAX_PLIES]")

@@ -48,6 +48,7 @@ __all__ = [
     "nodes_option",
     "option",
     "out_option",
+    "pairs_option",
     "plies_option",
     "positions_of_game",
     "positive",
@@ -116,6 +117,11 @@ def seed_option(help: str, default: int | None = 0) -> Decorator:
 def games_option(help: str, default: int) -> Decorator:
     """A number of games to play."""
     return integer("--games", help, default=default)
+
+
+def pairs_option(help: str, **settings: Any) -> Decorator:
+    """A number of pairs of games to play, each opening with both sides."""
+    return integer("--pairs", help, **settings)
 
 
 OWN_GAME = option("--game", "The game, if it is one in a file of yours.", metavar="GAME")

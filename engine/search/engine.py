@@ -90,17 +90,18 @@ class Engine:
         self._workers = Workers()
         given: Any = options
         common: Any = {"threads": threads, "workers": self._workers, "ready": False}
-        self._table = table if isinstance(table, Table) else Table(table)
+        table = table if isinstance(table, Table) else Table(table)
+        self._table: Table | None = table
         searcher: Searcher | MonteCarlo
         if engine == "mcts":
             searcher = MonteCarlo(cls, **common, **given)
         else:
-            searcher = Searcher(cls, table=self._table, **common, **given)
+            searcher = Searcher(cls, table=table, **common, **given)
         self._searcher: Searcher | MonteCarlo | None = searcher
         self.cls: Any = cls
         self.techniques = searcher.techniques
         self.exact = searcher.exact
-        self.megabytes = self.room(cls, table=self._table, threads=threads)
+        self.megabytes = self.room(cls, table=table, threads=threads)
         if isinstance(searcher, MonteCarlo):
             self.megabytes += searcher.megabytes
         self._solver: GameSolver | None = None
@@ -252,6 +253,7 @@ class Engine:
     @property
     def table(self) -> Table:
         self._opened()
+        assert self._table is not None
         return self._table
 
     def new_game(self) -> None:
@@ -259,7 +261,7 @@ class Engine:
         self._begin(None)
         try:
             self._opened().clear()
-            self._table.forget()
+            self.table.forget()
         finally:
             self._finish()
 
@@ -280,7 +282,7 @@ class Engine:
             if self._workers.left_behind:
                 break
             self.stop()
-        self._searcher = self._solver = None
+        self._searcher = self._solver = self._table = None
         self._busy.release()
         self._workers.close()
 
@@ -314,12 +316,12 @@ class Engine:
             searcher = self._opened()
             self._solver = GameSolver(
                 self.cls,
-                self._table,
+                self.table,
                 self.threads,
                 self._workers,
                 book=searcher.book,
                 tablebase=searcher.tablebase,
-                memory=self._table.megabytes << 20,
+                memory=self.table.megabytes << 20,
             )
         return self._solver
 

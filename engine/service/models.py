@@ -116,6 +116,9 @@ class SolveRequest(LimitedRequest):
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44444326555535"}]})
 
     weak: bool = Field(False, description="Prove only who wins: 1 the mover, 0 nobody, -1.")
+    engine: Literal["alphabeta", "pn", "auto"] = Field(
+        "alphabeta", description="By alpha-beta, by proof numbers, or by the first that proves it."
+    )
 
 
 class EvaluateRequest(PositionRequest):
@@ -215,6 +218,9 @@ class Solved(Answer):
     seconds: float
     table: TableView
     reason: str
+    engine: str = Field(description="What proved it: alphabeta or pn.")
+    numbers: list[int] | None = Field(description="Of pn, unfinished: proof, disproof number.")
+    why: str = Field(description="Why this engine, where auto was asked for.")
     limits: LimitsView
 
 

@@ -242,7 +242,7 @@ def read_question(
         depth, options = asked.depth, {"bulk": asked.bulk}
     else:
         _refuse_unsolvable(cls)
-        options = {"weak": asked.weak}
+        options = {"weak": asked.weak, "engine": asked.engine}
     limits = LimitsView(
         depth=depth,
         nodes=nodes,
