@@ -13,7 +13,16 @@ import click
 
 from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.inputs import read_positions
-from engine.cli.options import FILE, GAME, integer, json_option, option, plies_option, seed_option
+from engine.cli.options import (
+    FILE,
+    GAME,
+    integer,
+    json_option,
+    option,
+    pairs_option,
+    plies_option,
+    seed_option,
+)
 from engine.cli.play import PLAYED
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
