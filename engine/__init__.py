@@ -1,11 +1,10 @@
 """cutnode: a compiled game-tree search engine.
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
-:func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, :func:`prove_win`, and
-:class:`Table`; for programs that search again and again :class:`Engine`, or
-:class:`MonteCarlo`; for playing
-:func:`make_player`, :func:`play_game` and :func:`match`; for seeing what is searched
-:func:`record_tree` and :func:`to_svg`.
+:func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, :func:`prove_win`,
+:func:`write_proof`, and :class:`Table`; for programs that search again and again
+:class:`Engine`, or :class:`MonteCarlo`; for playing :func:`make_player`, :func:`play_game`
+and :func:`match`; for seeing what is searched :func:`record_tree` and :func:`to_svg`.
 For many positions, and books of a game's first ones, :mod:`engine.batches`.
 For writers of games: :mod:`engine.contract` describes what a game is; the other names
 here are what a game's file needs.
@@ -84,6 +83,8 @@ if TYPE_CHECKING:
     from engine.search.tree_results import RootMove as RootMove
     from engine.search.tree_results import TreeStatistics as TreeStatistics
     from engine.search.value_iteration import iterate as iterate
+    from engine.search.value_proofs import ValueProof as ValueProof
+    from engine.search.value_proofs import write_proof as write_proof
     from engine.storage.tables import Table as Table
     from engine.tree.drawing import to_dot as to_dot
     from engine.tree.drawing import to_json as to_json
@@ -181,6 +182,10 @@ _HOMES = {
         "TreeStatistics",
     ),
     "engine.search.value_iteration": ("iterate",),
+    "engine.search.value_proofs": (
+        "ValueProof",
+        "write_proof",
+    ),
     "engine.storage.tables": ("Table",),
     "engine.tree.drawing": (
         "to_dot",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -14,11 +15,13 @@ from engine import (
     Engine,
     GameError,
     Table,
+    ValueProof,
     analyse,
     legal_moves,
     load_game,
     solve,
     solve_many,
+    write_proof,
 )
 from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import outcome, play
@@ -244,3 +247,50 @@ def test_wrong_input():
         solve(start, engine="df")
     with pytest.raises(GameError, match="has chance"):
         solve(load_game("toys.pig", plain=True).start(), engine="pn")
+
+
+# Proofs that are written
+
+
+@pytest.mark.parametrize(("claim", "answers"), [({"at_least": 0}, 50), ({"at_most": 0}, 50)])
+def test_proofs_are_checked_by_the_rules(claim, answers):
+    start = load_game("tictactoe").start()
+    proof = write_proof(start, **claim)
+    assert len(proof) > answers
+    proof.verify()
+    assert len(proof.to_dict()["answers"]) == len(proof)
+
+
+def test_a_wrong_proof_is_found_out():
+    start = load_game("tictactoe").start()
+    proof = write_proof(start, at_least=0)
+    first = proof.answers[start]
+    missing = {met: move for met, move in proof.answers.items() if met == start}
+    with pytest.raises(CutnodeError, match="there is no answer"):
+        replace(proof, answers=missing).verify()
+    with pytest.raises(CutnodeError, match="the answer is not a legal move"):
+        replace(proof, answers=dict.fromkeys(proof.answers, first)).verify()
+    with pytest.raises(CutnodeError, match="it is over, with 0 for a player who has 1"):
+        replace(proof, least=1).verify()
+
+
+def test_a_false_claim_has_no_proof():
+    start = load_game("tictactoe").start()
+    with pytest.raises(CutnodeError, match="the mover has less than 1 at"):
+        write_proof(start, at_least=1)
+    with pytest.raises(CutnodeError, match="more than 3 positions"):
+        write_proof(start, at_least=0, positions=3)
+    with pytest.raises(CutnodeError, match="at_least or at_most"):
+        write_proof(start)
+
+
+def test_a_line_that_comes_back_is_a_draw():
+    circles.GRAPH = {0: [1], 1: [0, 2], 2: []}
+    start = circles.Position(0, -1)
+    write_proof(start, at_most=0).verify()
+    with pytest.raises(GameError, match="play can go round"):
+        write_proof(start, at_least=1)
+    circles.GRAPH = {0: [1], 1: [0]}
+    round_and_round = ValueProof(start, 1, True, {start: 1})
+    with pytest.raises(CutnodeError, match="play can come back to it, with 0"):
+        round_and_round.verify()

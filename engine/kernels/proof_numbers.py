@@ -18,7 +18,8 @@ is proven is proven by the rules, whatever they are, and no sum reaches ``SOLVED
 
 Focus.  Only the first open moves of a node, in their order, make its numbers: one and a part of
 them.  Others take their turn when these are disproven, so a good order makes wide nodes narrow
-(dynamic widening: P. Henderson, "Playing and solving the game of Hex", 2010).
+(dynamic widening: P. Henderson, "Playing and solving the game of Hex", 2010).  Not where play can
+go round: there a search can turn for ever among moves that a repetition answers on one line only.
 
 Repetition.  A position of the line of play that comes back is a draw.  An answer that needs one
 holds on this line only (graph-history interaction): it says from which ply on the line matters to
@@ -449,7 +450,9 @@ def proof_node(
         # Of moves that another thread searches right now the numbers are taken for worse.
         best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
         total, widest, unsolved = 0, 0, 0
-        live = 1 + open_moves(top, count, memory) // FOCUS_PART
+        live = count
+        if not recurs(position):
+            live = 1 + open_moves(top, count, memory) // FOCUS_PART
         for at in range(top, top + count):
             slot = top + ranked_number(memory.ranked[at])
             number = memory.proofs[slot]

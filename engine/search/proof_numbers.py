@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from engine.compiler.memory import Memory
 from engine.contract.derived import most_value
 from engine.contract.dispatch import defines, game_constant, game_name, value_limit
+from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
-from engine.contract.messages import contract_violation
+from engine.contract.messages import contract_violation, position_text
 from engine.contract.positions import coerce
 from engine.contract.stop import MOVES, NODES, RUNNING, VALUE
 from engine.contract.verbs import INFINITE, NO_MOVE, bounds, moves_again, outcome, play
@@ -33,7 +34,7 @@ from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import POINTS
 
-__all__ = ["ProofNumberSolver"]
+__all__ = ["ProofNumberSolver", "Questions"]
 
 SHORT_NODES = 2_000
 """What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""
@@ -108,7 +109,7 @@ class ProofNumberSolver:
         line: bool = True,
     ) -> Result:
         """Prove the value of a position; *known* bounds it, and best play is found if *line*."""
-        return _Proof(self, coerce(position), weak, limits).result(known, line)
+        return Questions(self, coerce(position), weak, limits).result(known, line)
 
     def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
@@ -156,8 +157,8 @@ class _Ended(Exception):  # noqa: N818
     """The end of a proof by a limit, which the message names."""
 
 
-class _Proof:
-    """The proof of the value of one position: what it has found, within its limits."""
+class Questions:
+    """Questions about a position and those below it, with limits for all of them."""
 
     def __init__(self, solver: ProofNumberSolver, position: Any, weak: bool, limits: Limits):
         self.solver = solver
@@ -212,6 +213,19 @@ class _Proof:
             engine="pn",
             numbers=None if proven else self.numbers,
         )
+
+    def move_for(self, position: Any, least: int) -> int:
+        """Return a move by which the mover has a value at least.
+
+        :class:`CutnodeError` if he has not, or if a limit is reached first.
+        """
+        try:
+            yes, _ = self.ask(position, least, True)
+        except _Ended as ended:
+            raise CutnodeError(f"no proof yet: {ended}") from None
+        if not yes or self.move is None:
+            raise CutnodeError(f"the mover has less than {least} at {position_text(position)}")
+        return self.move
 
     def narrowed(self, interval: Interval) -> Interval:
         """Ask about the position until one value is left; :class:`_Ended` if a limit ends it."""
@@ -340,7 +354,7 @@ class _Proof:
 class _Question(KernelCall):
     """A thread's work on a question: the first that has the answer ends the others."""
 
-    def __init__(self, proof: _Proof, memory: Memory, position: Any, target: int, wanted: bool):
+    def __init__(self, proof: Questions, memory: Memory, position: Any, target: int, wanted: bool):
         super().__init__(self.search, memory, proof.clock)
         self.solver = proof.solver
         self.question = position, target, wanted

@@ -1,0 +1,165 @@
+"""Proofs of values as data: an answer to every reply, checked by the rules of the game alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from engine.contract.derived import recurs
+from engine.contract.dispatch import game_name
+from engine.contract.errors import CutnodeError, GameError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.messages import move_text, position_text
+from engine.contract.positions import coerce
+from engine.contract.verbs import drawn, moves_again, outcome, play
+from engine.runtime.running import Limits
+from engine.search.options import LimitKeywords
+from engine.search.proof_numbers import ProofNumberSolver, Questions
+from engine.search.solving import table_for
+from engine.storage.tables import Table
+
+__all__ = ["ValueProof", "write_proof"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueProof:
+    """A proof that a player has a value at least, whatever the other does.
+
+    ``len`` is the number of positions with an answer.
+    """
+
+    position: Any
+    least: int
+    """What the player has at least, seen by him."""
+    mover: bool
+    """Whether he is the player to move in the position; else he is the other."""
+    answers: Mapping[Any, int]
+    """A move for each position in which he moves, if he plays so."""
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def verify(self) -> None:
+        """Check the proof by the rules alone; :class:`CutnodeError` says what is wrong.
+
+        Every answer is a legal move, every legal reply has an answer, every line ends with enough
+        for the player, and a line that comes back is a draw.
+        """
+        done: set[Any] = set()
+        line: set[Any] = set()
+        waiting = [(self.position, self.mover, False)]
+        while waiting:
+            position, mine, left = waiting.pop()
+            node = position, mine
+            if left:
+                line.discard(node)
+                done.add(node)
+            elif node in line:
+                self._require(0, position, "play can come back to it")
+            elif node not in done:
+                children = self._children(position, mine)
+                if children:
+                    line.add(node)
+                    waiting.append((position, mine, True))
+                    waiting += [(child, whose, False) for child, whose in children]
+
+    def _children(self, position: Any, mine: bool) -> list[tuple[Any, bool]]:
+        """Return where play can go on, and whether the player moves there."""
+        over, value = outcome(position)
+        if over:
+            self._require(value if mine else -value, position, "it is over")
+            return []
+        if position != self.position and drawn(position):
+            self._require(0, position, "it is drawn by a rule")
+            return []
+        moves = legal_moves(position)
+        if mine:
+            answer = self.answers.get(position)
+            if answer is None:
+                raise self._wrong(position, "there is no answer")
+            if answer not in moves:
+                raise self._wrong(position, "the answer is not a legal move")
+            moves = [answer]
+        children = [play(position, move) for move in moves]
+        return [(child, mine == moves_again(position, child)) for child in children]
+
+    def _require(self, value: int, position: Any, what: str) -> None:
+        if value < self.least:
+            raise self._wrong(position, f"{what}, with {value} for a player who has {self.least}")
+
+    def _wrong(self, position: Any, what: str) -> CutnodeError:
+        return CutnodeError(f"the proof is wrong at {position_text(position)}: {what}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with positions and moves in the game's own notation."""
+        return {
+            "game": game_name(type(self.position)),
+            "position": position_text(self.position),
+            "least": self.least,
+            "mover": self.mover,
+            "answers": {
+                position_text(position): move_text(position, move)
+                for position, move in self.answers.items()
+            },
+        }
+
+
+def write_proof(
+    position: Any,
+    *,
+    at_least: int | None = None,
+    at_most: int | None = None,
+    positions: int = 1_000_000,
+    table: Table | None = None,
+    **limits: Unpack[LimitKeywords],
+) -> ValueProof:
+    """Write a proof that the mover has *at_least* a value, or *at_most*: one of them is given.
+
+    It is found by proof numbers, to the end of every line.  :class:`CutnodeError` if the claim is
+    not true, if a limit is reached first, or if more than so many *positions* need an answer;
+    :class:`GameError` for claims of wins where play can go round: these are proven by
+    :func:`engine.prove_win`.
+    """
+    if (at_least is None) == (at_most is None):
+        raise CutnodeError("a proof says at_least or at_most how much a player has")
+    position = coerce(position)
+    mover = at_least is not None
+    claimed = at_least if at_least is not None else at_most
+    least = require_integer(claimed, "a value") * (1 if mover else -1)
+    if least > 0 and recurs(position):
+        raise GameError(
+            f"play can go round in {game_name(type(position))}: wins are proven by prove_win()"
+        )
+    with table_for(table) as held:
+        solver = ProofNumberSolver(type(position), held)
+        questions = Questions(solver, position, False, Limits(**limits))
+        answers: dict[Any, int] = {}
+        for met, move in _answers(questions, position, mover, least):
+            answers[met] = move
+            if len(answers) > positions:
+                raise CutnodeError(f"the proof has more than {positions:,} positions")
+    return ValueProof(position, least, mover, answers)
+
+
+def _answers(
+    questions: Questions, position: Any, mover: bool, least: int
+) -> Iterator[tuple[Any, int]]:
+    """Yield the positions in which the player moves, each with an answer."""
+    seen = {(position, mover)}
+    waiting = [(position, mover)]
+    while waiting:
+        position, mine = waiting.pop()
+        if outcome(position)[0]:
+            continue
+        moves = legal_moves(position)
+        if mine:
+            move = questions.move_for(position, least)
+            yield position, move
+            moves = [move]
+        for move in moves:
+            child = play(position, move)
+            node = child, mine == moves_again(position, child)
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
