@@ -71,7 +71,6 @@ from engine.kernels.parameters import (
     EPSILON_PART,
     FOCUS_PART,
     LOOK_NODES,
-    MOST_BEFORE,
     REFRESH_NODES,
     VIRTUAL_FACTOR,
 )
@@ -131,14 +130,13 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("looked", np.int64),  # at so many nodes we looked last for what they have answered
         ("unwind", np.int64),  # they have answered the node of this ply; ALWAYS: none
         ("line", np.uint64, (plies + 1,)),  # the addresses of the nodes to here
-        ("before", np.int64),  # so many positions of the path come before the root
         ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
         ("proofs", np.int64, (room,)),  # of the moves, for the player who has them
         ("disproofs", np.int64, (room,)),
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
-        ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
+        ("path", np.uint64, (plies + 1,)),
         ("signatures", np.uint64, (plies + 1,)),  # of the line above a ply
         *tablebase_fields(cls),
     ]
@@ -203,11 +201,11 @@ def draw_since(position, child, ply, steps, memory):
     if not recurs(position) or not reversible(position, child):
         return ALWAYS
     word = Bits(recurrence(child))
-    at = memory.before + ply
+    at = ply
     first = max(at - steps, 0)
     while at >= first:
         if Bits(memory.path[at]) == word:
-            return max(at - memory.before, UNSURE)
+            return at
         at -= 1
     return ALWAYS
 
@@ -422,7 +420,7 @@ def proof_node(
     before = memory.nodes
     above, here = Bits(0), Bits(0)
     if recurs(position):
-        memory.path[memory.before + ply] = recurrence(position)
+        memory.path[ply] = recurrence(position)
         above = Bits(memory.signatures[ply]) if ply > 0 else Bits(0)
         here = mix(above ^ word)
         memory.signatures[ply + 1] = here

@@ -7,7 +7,6 @@ narrow lines in wide trees: see :mod:`engine.kernels.proof_numbers`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -29,7 +28,7 @@ from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.loops import has_loops
 from engine.search.options import thread_count
 from engine.search.results import Result, TableUse
-from engine.search.solving import lines_too_long, require_solvable
+from engine.search.solving import lines_too_long, require_solvable, with_scores
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 from engine.tablebases.tables import POINTS
@@ -106,37 +105,14 @@ class ProofNumberSolver:
         weak: bool,
         limits: Limits,
         known: tuple[int, int] | None = None,
-        line: bool = True,
+        line: int = 2,
     ) -> Result:
-        """Prove the value of a position; *known* bounds it, and best play is found if *line*."""
-        return Questions(self, coerce(position), weak, limits).result(known, line)
+        """Prove the value of a position; *known* bounds it.  *line* 0: no best play is wanted."""
+        return Questions(self, coerce(position), weak, limits).result(known, line > 0)
 
     def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        clock = Clock(None)
-        result = self.solve(position, weak=weak, limits=limits)
-        moves = [] if outcome(result.position)[0] else legal_moves(result.position)
-        scores: dict[int, int | None] = dict.fromkeys(moves)
-        if result.value is not None and result.best_move is not None:
-            scores[result.best_move] = result.value
-        nodes, reason = result.nodes, result.reason
-        for move, score in scores.items():
-            if score is not None or reason != "proven":
-                continue
-            left = Limits(
-                limits.nodes and max(1, limits.nodes - nodes),
-                limits.seconds and max(1e-3, limits.seconds - clock.elapsed()),
-                limits.stop,
-            )
-            child = play(result.position, move)
-            same = moves_again(result.position, child)
-            most = most_value(child)
-            known = (-most, result.upper) if same else (-result.upper, most)
-            found = self.solve(child, weak=weak, limits=left, known=known, line=False)
-            nodes, reason = nodes + found.nodes, found.reason
-            if found.value is not None:
-                scores[move] = found.value if same else -found.value
-        return replace(result, scores=scores, nodes=nodes, reason=reason)
+        return with_scores(self.solve, position, weak=weak, limits=limits)
 
 
 def _memory(cls: Any, tablebase: Tablebase | None) -> Memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,7 @@ __all__ = [
     "proof_result",
     "require_solvable",
     "table_for",
+    "with_scores",
     "write_row",
 ]
 
@@ -175,32 +176,39 @@ class Solver:
 
     def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        clock = Clock(None)
-        result = self.solve(position, weak=weak, limits=limits)
-        scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
-        if result.proven and result.best_move is not None:
-            scores[result.best_move] = result.value
-        spent = result.nodes
-        reason = result.reason
-        most = most_value(result.position)
-        for move, score in scores.items():
-            if score is not None or reason != "proven":
-                continue
-            left = Limits(
-                limits.nodes and max(1, limits.nodes - spent),
-                limits.seconds and max(1e-3, limits.seconds - clock.elapsed()),
-                limits.stop,
-            )
-            child = play(result.position, move)
-            again = moves_again(result.position, child)
-            best = most if result.value is None else result.value
-            known = (-most, best) if again else (-best, most)
-            of_child = self.solve(child, weak=weak, limits=left, known=known, line=0)
-            spent += of_child.nodes
-            reason = of_child.reason
-            if of_child.value is not None:
-                scores[move] = of_child.value if again else -of_child.value
-        return replace(result, scores=scores, reason=reason)
+        return with_scores(self.solve, position, weak=weak, limits=limits)
+
+
+def with_scores(
+    solve: Callable[..., Result], position: Any, *, weak: bool, limits: Limits
+) -> Result:
+    """Solve a position, and prove the value of every legal move; the limits are for all of it."""
+    clock = Clock(None)
+    result = solve(position, weak=weak, limits=limits)
+    scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
+    if result.proven and result.best_move is not None:
+        scores[result.best_move] = result.value
+    spent = result.nodes
+    reason = result.reason
+    most = most_value(result.position)
+    for move, score in scores.items():
+        if score is not None or reason != "proven":
+            continue
+        left = Limits(
+            limits.nodes and max(1, limits.nodes - spent),
+            limits.seconds and max(1e-3, limits.seconds - clock.elapsed()),
+            limits.stop,
+        )
+        child = play(result.position, move)
+        again = moves_again(result.position, child)
+        best = most if result.value is None else result.value
+        known = (-most, best) if again else (-best, most)
+        of_child = solve(child, weak=weak, limits=left, known=known, line=0)
+        spent += of_child.nodes
+        reason = of_child.reason
+        if of_child.value is not None:
+            scores[move] = of_child.value if again else -of_child.value
+    return replace(result, scores=scores, reason=reason)
 
 
 REASONS = {NODES: "node limit", TIME: "time limit"}
