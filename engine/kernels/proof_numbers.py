@@ -12,8 +12,8 @@ Numbers are the mover's.  After a move that hands over, the question is the othe
 same.
 
 Over-counting.  Where lines meet again, a sum of disproof numbers counts positions twice, which can
-make an easy proof look hard.  ``widest`` takes the largest of them instead, and one for each other
-open move (T. Ueda et al., "Weak proof-number search", 2008).  Numbers only order the search: what
+make an easy proof look hard.  So the largest of them is taken instead, and one for each other open
+move (T. Ueda et al., "Weak proof-number search", 2008).  Numbers only order the search: what
 is proven is proven by the rules, whatever they are, and no sum reaches ``SOLVED``.
 
 Focus.  Only the first open moves of a node, in their order, make its numbers: one and a part of
@@ -72,6 +72,7 @@ from engine.kernels.parameters import (
     FOCUS_PART,
     LOOK_NODES,
     REFRESH_NODES,
+    SHARED_WORK,
     VIRTUAL_FACTOR,
 )
 from engine.kernels.reference import report_violation
@@ -84,12 +85,13 @@ from engine.kernels.table import (
     entry_cutoff,
     is_marked,
     mark,
-    open_whole,
+    open_for,
     prepare,
     probe,
     proof_of,
     store_numbers,
     work_for,
+    work_of,
 )
 from engine.kernels.tablebase_scores import tablebase_fields, tablebase_value
 
@@ -114,7 +116,6 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("nodes", np.int64),
         ("plies", np.int64),  # longest line that the stacks have room for
         ("cut", np.int64),  # whether a line was longer, and counted against the attacker
-        ("widest", np.int64),  # disproof numbers by the widest move, not by their sum
         ("decided", np.int64),  # whether bounds decide the root
         ("unit", np.int64),  # an advantage that doubles a first number; 0: estimates do not matter
         ("purpose", np.uint64),  # part of all keys
@@ -440,14 +441,18 @@ def proof_node(
     proof, disproof = 0, SOLVED
     seen = memory.nodes
     memory.line[ply] = word
+    # In small nodes it costs more to look after other threads than it saves.
+    large = memory.shared != 0 and work_of(probe(table, word)) >= SHARED_WORK
     while not proven:
+        if memory.shared and not large:
+            large = memory.nodes - before >= 1 << SHARED_WORK
         # What was searched elsewhere meanwhile may have changed the numbers of moves.
-        if memory.shared or memory.nodes - seen > REFRESH_NODES:
+        if large or memory.nodes - seen > REFRESH_NODES:
             seen = memory.nodes
             refresh(top, count, stride, memory, table)
         # Of moves that another thread searches right now the numbers are taken for worse.
         best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
-        total, widest, unsolved = 0, 0, 0
+        widest, unsolved = 0, 0
         live = count
         if not recurs(position):
             live = 1 + open_moves(top, count, memory) // FOCUS_PART
@@ -457,18 +462,15 @@ def proof_node(
             if number == SOLVED or unsolved == live:
                 continue
             nearest = min(nearest, number)
-            total += memory.disproofs[slot]
             widest = max(widest, memory.disproofs[slot])
             unsolved += 1
-            if memory.shared and is_marked(table, memory.children[slot * stride + stride - 1]):
+            if large and is_marked(table, memory.children[slot * stride + stride - 1]):
                 number = min(VIRTUAL_FACTOR * number + 1, SOLVED - 1)
             if number < least:
                 best, least, second = at, number, least
             elif number < second:
                 second = number
-        if memory.widest:
-            total = widest + unsolved - 1
-        proof, disproof = nearest, min(total, SOLVED - 1)
+        proof, disproof = nearest, min(widest + unsolved - 1, SOLVED - 1)
         if nearest == SOLVED:
             disproof = 0
             break
@@ -491,12 +493,11 @@ def proof_node(
         child_word = Bits(memory.children[slot * stride + stride - 1])
         # A little more than the second best (1 + epsilon): to and fro costs more than it saves.
         first = min(most_proof, second + second // EPSILON_PART + 1)
-        others = unsolved - 1 if memory.widest else total - memory.disproofs[slot]
-        last = SOLVED if most_disproof == SOLVED else most_disproof - others
+        last = SOLVED if most_disproof == SOLVED else most_disproof - (unsolved - 1)
         child_steps = 0
         if recurs(position) and reversible(position, child):
             child_steps = steps + 1
-        if memory.shared:
+        if large:
             mark(table, child_word, True)
         if again:
             since = proof_node(
@@ -508,7 +509,7 @@ def proof_node(
                 child, child_word, 1 - target, last, first, ply + 1, child_steps, end, memory, table
             )
             proof, disproof = memory.disproof, memory.proof
-        if memory.shared:
+        if large:
             mark(table, child_word, False)
         if memory.stop != RUNNING or memory.unwind < ply:
             return ALWAYS
@@ -545,12 +546,12 @@ def proof_root(
     """Search a question to its answer, for Python; return the ply it depends on.
 
     The game is not over.  A move is only looked for if it is wanted; *sharing* is how the table is
-    used, as in ``engine.kernels.solver``.
+    used, as in ``engine.kernels.solver``; it is prepared for as many nodes as the limit says.
     """
     if sharing != SHARED_TABLE:
         begin(table, False)
     if sharing == PREPARE_TABLE:
-        open_whole(table)
+        open_for(table, memory.node_limit)
         return ALWAYS
     memory.target = target
     memory.shared = sharing == SHARED_TABLE

@@ -24,10 +24,10 @@ position are merged; of bounds by different depths the deeper ones of this searc
 
 Region.  A search starts with a small region at the front of the array and enlarges it
 when it is half full, so that easy positions stay in the processor's cache and touch
-little memory.  Threads that share a table use the whole of it from the start, and then
-leave the header alone: every probe reads it.  An entry is two stores and two loads, in no
-order that matters: what does not fit together matches no key, and what was checked is what is
-used, never read again.
+little memory.  Threads that share a table leave the header alone, because every probe reads it:
+they use the whole of the array from the start, or come back when the region is full.  An entry
+is two stores and two loads, in no order that matters: what does not fit together matches no key,
+and what was checked is what is used, never read again.
 
 Generations.  A *cold* search must not see what earlier ones stored.  Instead of clearing
 gigabytes it draws a new salt, which is part of every stored key, so nothing old matches.
@@ -331,10 +331,28 @@ def grow(table):
 @compiled(inline=False)
 def open_whole(table):
     """Use all of the memory, as threads that share the table must: they cannot resize."""
-    # Marks of a search that was stopped would defer moves for ever.
-    table[BUCKET_WORDS:HEADER_WORDS] = 0
+    forget_marks(table)
     if np.int64(table[BUCKETS]) < most_buckets(table):
         resize(table, most_buckets(table))
+
+
+@compiled(inline=False)
+def open_for(table, entries):
+    """Enlarge the region for so many more entries, if threads come back before they need more."""
+    forget_marks(table)
+    table[FILLED] = Bits(table[FILLED]) + Bits(entries)
+    buckets = np.int64(table[BUCKETS])
+    while np.int64(table[FILLED]) > 2 * buckets and buckets < most_buckets(table):
+        buckets = min(buckets * REGION_GROWTH, most_buckets(table))
+    if buckets > np.int64(table[BUCKETS]):
+        table[FILLED] = entries
+        resize(table, buckets)
+
+
+@compiled
+def forget_marks(table):
+    """Forget what is searched right now: marks of a stopped search would defer moves for ever."""
+    table[BUCKET_WORDS:HEADER_WORDS] = 0
 
 
 @compiled
