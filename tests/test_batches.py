@@ -24,12 +24,12 @@ from engine.batches import BatchProgress, read_positions, read_results, run_batc
 from engine.batches.journal import Journal
 from engine.cli.batch import batch
 from engine.compiler.jit import jit_enabled
+from engine.compiler.locks import lock
 from engine.contract.positions import Packed, as_words
 from engine.contract.verbs import canonical, play
 from engine.runtime.running import Limits
 from engine.search.proving import ProofSettings
 from engine.search.spans import Spans, proof_workers
-from engine.storage.files import lock
 
 SETS = Path(__file__).parent.parent / "benchmarks" / "data"
 GAME = load_game("connect4")
@@ -99,7 +99,7 @@ def test_one_at_a_time_has_a_journal(tmp_path):
     with Journal(path, ABOUT) as journal:
         with pytest.raises(CutnodeError, match="is in use"):
             Journal(path, ABOUT)
-        code = f"from engine.storage.files import lock; print(lock(open({str(path)!r}, 'r+b')))"
+        code = f"from engine.compiler.locks import lock; print(lock(open({str(path)!r}, 'r+b')))"
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert found.stdout.strip() == "False"
         journal.append(b"one")

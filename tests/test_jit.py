@@ -218,17 +218,27 @@ def test_constants_are_those_of_the_process_that_loads(project):
 
 
 @pytest.mark.slow
-def test_two_processes_may_compile_at_once(project):
+def test_of_two_processes_at_once_one_compiles(project):
     processes = [project.start(wait=True) for _ in range(2)]
     for process in processes:
         assert process.stdout.readline() == "ready\n"
     for process in processes:
         process.stdin.write("\n")
         process.stdin.flush()
-    for process in processes:
-        assert project.finish(process).answer == ANSWER
+    runs = [project.finish(process) for process in processes]
+    assert [run.answer for run in runs] == [ANSWER, ANSWER]
+    assert sorted(run.announced for run in runs) == [[], COMPILED]
     assert [path.suffix for path in project.kept()] == [".code"]
     assert project.run().announced == []
+
+
+def test_another_process_is_not_waited_for_for_ever(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache, "MOST_LOOKS", 2)
+    monkeypatch.setattr(cache.KernelCache, "_path", lambda kept, signature: tmp_path / "a.code")
+    waiting = cache.KernelCache(None, None, None)
+    with waiting.turn(None), waiting.turn(None):
+        assert [path.name for path in tmp_path.iterdir()] == [".a.code.lock"]
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.slow

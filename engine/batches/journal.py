@@ -28,9 +28,10 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
+from engine.compiler.locks import lock
 from engine.contract.errors import CutnodeError
 from engine.contract.text import quoted
-from engine.storage.files import header, lock, read_header
+from engine.storage.files import header, read_header
 
 __all__ = ["Journal"]
 

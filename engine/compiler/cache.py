@@ -10,6 +10,7 @@ compiles nothing again.
 
 Sources edited since the process began may not be those that run: nothing is loaded or kept then.
 Files are written aside and renamed, so a reader sees a whole file or none, and carry a checksum.
+What one process compiles, others wait for.
 """
 
 from __future__ import annotations
@@ -35,11 +36,18 @@ import numba
 from numba.core import compiler, config, serialize
 
 from engine.compiler.diagnosis import require_positions
+from engine.compiler.locks import lock
+from engine.contract.errors import CutnodeError
 
 __all__ = ["STARTED", "KernelCache", "announce", "cache_directory", "own_sources"]
 
 KEPT_VERSIONS = 8
 """Cache files kept for each kernel of a game; the oldest are deleted."""
+
+LOOK_SECONDS = 0.05
+MOST_LOOKS = 2_000
+"""Seconds between two looks at what another process compiles, and looks until nobody waits longer:
+it may have been stopped."""
 
 ENGINE = Path(__file__).parents[1]
 COMPILED = ("contract", "compiler", "kernels")
@@ -84,6 +92,28 @@ class KernelCache:
             newest = sorted(versions, key=lambda old: old.stat().st_mtime, reverse=True)
             for old in newest[KEPT_VERSIONS:]:
                 old.unlink()
+
+    @contextlib.contextmanager
+    def turn(self, signature: Any) -> Iterator[None]:
+        """Wait while another process compiles the same: then it has only to be loaded.
+
+        Callees are compiled inside, and never their callers: so no two wait for each other.
+        """
+        path = self._path(signature)
+        if path is None or path.exists():
+            yield
+            return
+        guard = path.with_name(f".{path.name}.lock")
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError, CutnodeError):  # then both compile
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                held.callback(_discard, guard)
+                file = held.enter_context(guard.open("ab"))
+                for _ in range(MOST_LOOKS):
+                    if lock(file) or path.exists():
+                        break
+                    time.sleep(LOOK_SECONDS)
+            yield
 
     def _path(self, signature: Any) -> Path | None:
         """The file of the machine code; None if it cannot be kept."""
@@ -172,6 +202,12 @@ def _write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         os.unlink(aside)
         raise
+
+
+def _discard(path: Path) -> None:
+    """Delete a file, unless another process has it open where that forbids it."""
+    with contextlib.suppress(OSError):
+        path.unlink()
 
 
 def _sources_digest(cls: type, modules: list[str]) -> str | None:

@@ -203,11 +203,12 @@ class Kernel(Interpretable):
             return self._ready[cls, kind]
 
     def _specialise(self, cls: type, evaluation: Any) -> Callable[..., Any]:
-        self.dispatcher._cache = KernelCache(self, cls, evaluation)
+        cache = self.dispatcher._cache = KernelCache(self, cls, evaluation)
         self.dispatcher._can_compile = True
         try:
             signature = self.signature(cls, evaluation)
-            return self.dispatcher.compile(signature)  # type: ignore[no-any-return]
+            with cache.turn(signature):
+                return self.dispatcher.compile(signature)  # type: ignore[no-any-return]
         except CutnodeError:
             raise
         except Exception as error:

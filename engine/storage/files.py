@@ -1,13 +1,11 @@
-"""Files that appear complete or not at all, and files with one writer at a time."""
+"""Files that appear complete or not at all."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import struct
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -16,7 +14,7 @@ from typing import Any, BinaryIO
 
 from engine.contract.errors import CutnodeError
 
-__all__ = ["check_file", "header", "lock", "read_header", "write_whole", "writing"]
+__all__ = ["check_file", "header", "read_header", "write_whole", "writing"]
 
 _NUMBERS = struct.Struct("<II")
 _LONGEST_HEADER = 1 << 24
@@ -62,29 +60,6 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file that appears complete or not at all."""
     with writing(path) as file:
         file.write(data)
-
-
-def lock(file: BinaryIO) -> bool:
-    """Keep other processes, and other openings in this one, from locking a file.
-
-    False if one has locked it already.  The lock ends with the file or the process.
-    :class:`CutnodeError` if files cannot be locked where it is.
-    """
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(1 << 40)  # a byte that is never read: a lock keeps readers out, too
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
-            return False
-        raise CutnodeError(f"{file.name} cannot be locked: {error.strerror}") from None
-    return True
 
 
 def header(kind: bytes, about: Mapping[str, Any]) -> bytes:

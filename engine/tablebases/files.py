@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.compiler.locks import lock
 from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
 from engine.storage.arrays import class_in, identity, read_arrays, write_arrays
-from engine.storage.files import lock
 from engine.tablebases.compression import compressed, expanded
 from engine.tablebases.spaces import Space
 from engine.tablebases.tables import LayerTable
