@@ -44,7 +44,9 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import config
+from numba.core.targetconfig import ConfigStack
 from numba.core.typeinfer import TypeInferer
+from numba.core.typing.templates import _OverloadFunctionTemplate
 from numba.extending import typeof_impl
 
 from engine.compiler.cache import KernelCache
@@ -248,6 +250,30 @@ def _return_type(inferer: Any) -> Any:
 
 
 TypeInferer.return_types_from_partial = _return_type
+
+
+def _implementation(template: Any, args: Any, keywords: Any) -> Any:
+    """The function that is compiled for arguments of these types, whoever calls it.
+
+    Numba compiles it again for each set of its callers' flags: for kernels, for what they inline
+    and for what they call.
+    """
+    flags = ConfigStack.top_or_none()
+    set_flags = {} if flags is None else flags._values
+    shared = frozenset(
+        (name, str(value))
+        for name, value in set_flags.items()
+        if name not in _OF_THE_CALLER and value != flags.options[name].default
+    )
+    key = template.context, tuple(args), tuple(keywords.items()), shared
+    found = template._impl_cache.get(key)
+    return template._build_impl(key, args, keywords) if found is None else found
+
+
+_OF_THE_CALLER = {"forceinline", "no_cfunc_wrapper", "no_cpython_wrapper", "release_gil"}
+"""Flags that say nothing about the functions that one calls."""
+
+_OverloadFunctionTemplate._get_impl = _implementation
 
 
 @typeof_impl.register(Kernel)
