@@ -373,6 +373,8 @@ def test_games_that_the_solver_does_not_take():
         solve_many([duel.Position()])
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_longer_than_the_game_said(tmp_path, plain):
     source = Path(load_game("tictactoe").module.__file__).read_text()

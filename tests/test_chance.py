@@ -342,6 +342,7 @@ def test_seed_chooses_among_equal_moves():
 # Limits
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @compiled_only
 def test_limits():

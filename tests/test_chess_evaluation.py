@@ -100,6 +100,7 @@ def rows_of(positions):
     return rows
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_tuner_sees_what_the_search_sees():
     features = tuning.features_of(rows_of(POSITIONS))
@@ -177,6 +178,7 @@ def test_two_numbers_in_one():
 # The network
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_network_is_added_to_the_features():
     """Once more, in floats and from what the training sees."""
@@ -320,6 +322,7 @@ def test_the_slope_is_the_likeliest():
     assert tuning.best_slope(scores, results) == pytest.approx(0.007, rel=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_positions_where_something_hangs_are_not_quiet():
     boards = (

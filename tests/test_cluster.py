@@ -230,6 +230,7 @@ def test_layers_go_on_where_they_were(client, tmp_path):
         build_on_cluster(client, load_game("draughts:4x4", plain=True).start(), tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_layers_with_dice(client, tmp_path):
     """Layers that do not lead to each other at once; each waits for those that it leads to."""
@@ -351,6 +352,7 @@ def test_a_worker_with_other_rules_is_refused():
         replace(sent, module="games.nothing").load()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_game_in_a_file_of_its_own_is_sent_to_the_workers(client, tmp_path):
     path = tmp_path / "heaps_of_mine.py"

@@ -95,6 +95,7 @@ def test_another_board():
 QUICKEST = ("4x4",)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "winner"),

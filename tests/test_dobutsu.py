@@ -274,6 +274,7 @@ def test_layers_of_men_that_vanish():
     assert layer(parse_position("S/-l-/--g/---/-L-/-", "vanish")) == 3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @compiled_only
 @pytest.mark.slow

@@ -287,6 +287,7 @@ def test_steps_taken_back(variant, name):
     assert forth == back
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many positions")
 @pytest.mark.parametrize(

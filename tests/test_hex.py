@@ -115,6 +115,8 @@ def placed(start, first, second, second_moves):
 # Values
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "variant", ["1", "2", "3x2", "2x3", "5x1", "1x5", pytest.param("3", marks=pytest.mark.slow)]
 )
@@ -147,7 +149,7 @@ def check_claims(position, first_wins):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-@pytest.mark.parametrize("variant", ["4", pytest.param("5", marks=pytest.mark.long)])
+@pytest.mark.parametrize("variant", [pytest.param("4", marks=pytest.mark.long), "5"])
 def test_openings(variant):
     table, empty = Table(16), start(variant)
     text = "".join(OPENINGS[variant])
@@ -166,7 +168,7 @@ def test_openings_of_small_boards_in_plain_python(variant):
         assert lower <= (-1 if text[move] == "W" else 1) <= upper
 
 
-SMALL_PUZZLES = [fact for fact in PUZZLES if int(fact[0]) <= 5]
+QUICK_PUZZLES = [fact for fact in PUZZLES if int(fact[0]) == 5]
 
 
 @pytest.mark.slow
@@ -174,7 +176,7 @@ SMALL_PUZZLES = [fact for fact in PUZZLES if int(fact[0]) <= 5]
 @pytest.mark.parametrize(
     ("variant", "text", "winner", "wins"),
     [
-        pytest.param(*fact, id=fact[1], marks=[] if fact in SMALL_PUZZLES else pytest.mark.long)
+        pytest.param(*fact, id=fact[1], marks=[] if fact in QUICK_PUZZLES else pytest.mark.long)
         for fact in PUZZLES
         if int(fact[0]) <= 6
     ],

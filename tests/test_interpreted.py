@@ -117,6 +117,8 @@ def test_shipped_games_search_the_same_both_ways(name):
     both_ways(name, same_searches)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @compiled_too
 @pytest.mark.parametrize(
     "name", ["tictactoe", pytest.param("connect4:4x4", marks=pytest.mark.slow)]

@@ -141,6 +141,7 @@ def test_all_of_tictactoe():
     assert (result.positions, result.finished) == (5_478, 958)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize(

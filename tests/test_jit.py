@@ -320,6 +320,7 @@ def evaluate(position):
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_classes_of_one_name_are_not_taken_for_each_other(project):
     project.write("tiny_sizes.py", CLASSES)

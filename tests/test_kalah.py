@@ -126,6 +126,8 @@ def test_small_boards(variant, value):
     assert by_hand(start(variant), {}) == value
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("variant", "value"),
     [

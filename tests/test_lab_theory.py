@@ -57,6 +57,7 @@ def test_one_parity_is_not_compared_with_the_other():
     assert [(row["growth"], row["error"]) for row in study.rows] == [(None, None)] * 2
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_worse_order_is_further_from_the_fewest():
     models = ("ordered", "ordered=75", "ordered=0")
@@ -106,6 +107,7 @@ def test_studies_of_no_theory(options, message):
 # Minimal trees and graphs
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_minimal_tree_of_a_uniform_tree():
     """Knuth and Moore's, whatever the values; nothing is reached twice, so the graph too."""

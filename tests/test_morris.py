@@ -340,6 +340,7 @@ def test_moves_taken_back(variant, name):
                 assert here in {index(play(before, move)) for move in legal_moves(before)}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many positions")
 @pytest.mark.parametrize(

@@ -36,6 +36,8 @@ def written(tmp_path, name, source):
     return str(path)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_rules_alone_are_a_game(plain):
     game = load_game("toys.bare", plain=plain)

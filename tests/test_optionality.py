@@ -199,6 +199,7 @@ def test_meaning_tells_weights_apart():
     assert few[0] == few[3] and few[0].meaning == few[3].meaning
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @compiled_only
 def test_command_line():

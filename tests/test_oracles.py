@@ -61,6 +61,8 @@ def nim_positions(most, heaps, plain):
     return zip(*facts, strict=True)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("most", "heaps", "plain"),
     [(3, 3, True), pytest.param(7, 4, False, marks=[needs_jit, pytest.mark.slow])],
@@ -144,6 +146,7 @@ def test_small_boards_of_domineering():
     check_boards([fact for fact in BOARDS if cells(fact[0]) <= 12], plain=True)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @needs_jit
 def test_domineering():
@@ -189,6 +192,7 @@ def test_both_have_the_same_rules():
         assert legal_moves(position) == legal_moves(tuned)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @needs_jit
 def test_both_have_the_same_values():

@@ -39,7 +39,7 @@ def marks_of(name, variant, position, depth, lines):
         return [pytest.mark.slow] if lines > 1_000_000_000 else []
     if lines <= FEW:
         return []
-    return [pytest.mark.slow, *([pytest.mark.long] if name == "skirmish" else [])]
+    return [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize(

@@ -293,6 +293,7 @@ def test_levels_rise(game, pairs):
         assert result.los > 0.95, str(result)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 @pytest.mark.parametrize("game", ["connect4", pytest.param("breakthrough", marks=pytest.mark.long)])

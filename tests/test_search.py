@@ -221,6 +221,8 @@ def test_all_exact_techniques_in_small(driver):
             assert engine.search(position, depth=depth).value == wanted
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @compiled_only
 def test_plain_alphabeta_counts():
     """Nodes of textbook alpha-beta on 7x6, columns from the left; wins at any ply alike."""
@@ -231,6 +233,8 @@ def test_plain_alphabeta_counts():
         assert (result.nodes, result.value) == (nodes, value)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @compiled_only
 def test_everything_on_needs_few_nodes():
     """Half of the best public library measured: 11,474 nodes at 8, 97,012 at 12."""

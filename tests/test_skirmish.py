@@ -425,6 +425,7 @@ def test_endings_are_solved():
             assert solve(position).value == minimax(position).value
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @compiled_only
 def test_a_base_is_brought_down(engine):

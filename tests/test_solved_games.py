@@ -71,6 +71,8 @@ def mates_in(base):
     return [(signed(entry), plies) for entry, plies in known if entry is not None]
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_chess_with_three_men():
     base = solved("chess", "KQvK", "KRvK", "KPvK")
     layers = assert_as_published(base, "KQvK", "KRvK", "KPvK")
@@ -116,6 +118,8 @@ def test_small_games(name, winner, plies):
     assert base.verify(threads=2).wrong == 0
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("variant", "layers"), [("three", ()), pytest.param("", ("3-3",), marks=pytest.mark.long)]
 )

@@ -95,6 +95,7 @@ def test_extra_turns(name, plain):
     assert end_of(start, result.pv) == result.value
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_turns_of_two_actions():
     start = isola.Position()

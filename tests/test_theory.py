@@ -163,6 +163,7 @@ def test_minimax_visits_all(variant):
         assert result.nodes == nodes(root.WIDTH, depth)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_worse_order_takes_more():
     def mean(model):
