@@ -52,6 +52,10 @@ DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 FULL = Bits((1 << 64) - 1)
+MOST_FOURS = 10
+MOST_LOOKS = 200
+"""The fours of a sequence before the last, and the positions that are looked at to find it."""
+
 EARLY = 4
 """Stones up to which a position is compared with all its images."""
 
@@ -221,7 +225,7 @@ def four_cells(own, empty):
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided are a line at hand, two of the opponent, two fours with one move, and no room."""
+    """Decided are a line at hand, two of the opponent, a win by fours, and no room."""
     mine, theirs = position.mine, position.theirs
     if has_line(theirs):
         return -1, -1
@@ -233,8 +237,7 @@ def bounds(position, alpha, beta):
     threats = winning_cells(theirs, empty)
     if without_lowest(threats):
         return -1, -1
-    _, doubles = four_cells(mine, empty)
-    if doubles & (threats if threats else empty):
+    if winning_fours(mine, theirs)[0]:
         return 1, 1
     if not threats and not answers(mine, theirs, empty):
         return -1, -1
@@ -242,22 +245,82 @@ def bounds(position, alpha, beta):
 
 
 @compiled(inline=False)
-def answers(mine, theirs, empty):
-    """The cells that may meet a threat to make two fours at once; all if there is none.
+def winning_fours(mine, theirs):
+    """Whether fours win, one after the other, and the cells of which the opponent needs one before.
 
-    Nobody completes a line now.  Who neither makes a four nor takes one of the cells that such a
-    threat needs loses: the cell, and those where the fours would be completed.
+    The mover completes no line now, and the opponent threatens one at most.  Each four leaves him
+    one answer; the last makes a second four or more.  Were it the opponent's turn, he would lose by
+    all moves but those on cells of the sequence, and those that make a four of his, now or with his
+    answers: no other could stop the mover, nor take the turn from him.  (Threat sequences:
+    L. V. Allis and P. Schoo, "Qubic solved again", 1992.)
     """
-    _, doubles = four_cells(theirs, empty)
-    if not doubles:
+    own, other = mine, theirs
+    tried, answered = Bits(0), Bits(0)  # cells of the sequence, 6 bits each, the last one lowest
+    length, looks = 0, 0
+    left = FULL
+    while True:
+        looks += 1
+        empty = FULL & ~(own | other)
+        threat = winning_cells(other, empty)
+        allowed = threat if threat else empty
+        fours, doubles = four_cells(own, empty)
+        if doubles & allowed and not without_lowest(threat):
+            last = lowest(doubles & allowed)
+            ends = winning_cells(own | last, empty & ~last)
+            return True, last | ends | needed(mine, theirs, tried, answered, length)
+        fours_left = fours & allowed & left
+        if fours_left and length < MOST_FOURS and looks < MOST_LOOKS and not without_lowest(threat):
+            four = lowest(fours_left)
+            # The order of two fours that do not need each other does not matter.
+            left = FULL if threat else ~(fours & (four | (four - Bits(1))))
+            answer = winning_cells(own | four, empty & ~four)
+            own, other = own | four, other | answer
+            tried = (tried << Bits(6)) | Bits(lowest_index(four))
+            answered = (answered << Bits(6)) | Bits(lowest_index(answer))
+            length += 1
+            continue
+        if length == 0:
+            return False, Bits(0)
+        four = Bits(1) << (tried & Bits(63))
+        own ^= four
+        other ^= Bits(1) << (answered & Bits(63))
+        left = ~(four | (four - Bits(1)))
+        tried, answered = tried >> Bits(6), answered >> Bits(6)
+        length -= 1
+
+
+@compiled(inline=False)
+def needed(mine, theirs, tried, answered, length):
+    """The cells of a sequence of fours, and where the other makes a four with his answers."""
+    found = Bits(0)
+    for number in range(length, -1, -1):
+        fours, _ = four_cells(theirs, FULL & ~(mine | theirs))
+        found |= fours
+        if number > 0:
+            shift = Bits(6 * (number - 1))
+            mine |= Bits(1) << ((tried >> shift) & Bits(63))
+            theirs |= Bits(1) << ((answered >> shift) & Bits(63))
+    return found | mine | theirs
+
+
+@compiled(inline=False)
+def answers(mine, theirs, empty):
+    """The cells that may meet a threat to win by fours; all if there is none.
+
+    Nobody completes a line now.  Who neither makes a four nor takes one of the cells that each such
+    threat needs loses.
+    """
+    threatened, found = winning_fours(theirs, mine)
+    if not threatened:
         return empty
+    found &= empty
     fours, _ = four_cells(mine, empty)
-    found = empty
+    _, doubles = four_cells(theirs, empty)
     while doubles:
         threat = lowest(doubles)
         doubles = without_lowest(doubles)
-        found &= threat | winning_cells(theirs | threat, empty & ~threat)
-    return found | fours
+        found &= threat | winning_cells(theirs | threat, empty & ~threat) | fours
+    return found
 
 
 @compiled
