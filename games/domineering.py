@@ -120,9 +120,11 @@ def bounds(position, alpha, beta):
     free, vertical = board(position, 0), position.vertical
     if not places(position, free, vertical):
         return -1, -1
-    if sure_moves(position, free, vertical, True) > most_moves(position, free, not vertical):
+    sure, others = sure_moves(position, free, vertical, True)
+    if sure > min(others, most_moves(position, free, not vertical)):
         return 1, 1
-    if sure_moves(position, free, not vertical, False) >= most_moves(position, free, vertical):
+    sure, others = sure_moves(position, free, not vertical, False)
+    if sure >= min(others, most_moves(position, free, vertical)):
         return -1, -1
     return -1, 1
 
@@ -161,12 +163,15 @@ def covered(position, dominoes, vertical):
 
 @compiled(inline=False)
 def sure_moves(position, free, vertical, first):
-    """The moves that a player surely can make, whether he moves first or the other does.
+    """The moves that a player surely can make, and the most that the other can have beside them.
 
     Safe are places on cells that the other cannot cover.  Of further places that have no cell in
     common a domino of the other takes two at most, and only one if no place has another beside it.
     While the player takes one of them after the other, each turn of both costs three of the former,
-    or two of the latter.
+    or two of the latter.  He moves *first*, or the other does.
+
+    Each of the player's moves that is not safe covers a cell that the other could have covered, or
+    two where all these places lie on such cells.
     """
     others = covered(position, places(position, free, not vertical), not vertical)
     safe = packed(position, free & ~others, vertical)
@@ -186,7 +191,9 @@ def sure_moves(position, free, vertical, first):
     sixths = 2 * pairs + 3 * lone
     if not first:
         sixths = max(sixths - (4 if pairs else 3), 0)
-    return popcount(safe) + (sixths + 5) // 6
+    open_moves = (sixths + 5) // 6
+    lost = 2 * open_moves if not taken & ~others else open_moves
+    return popcount(safe) + open_moves, (popcount(others) - lost) // 2
 
 
 @compiled
