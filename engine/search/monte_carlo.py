@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
+
 from engine.compiler.memory import Memory
 from engine.contract.bits import WORD, mix
 from engine.contract.dispatch import defines, game_constant, game_name
@@ -121,8 +123,9 @@ class MonteCarlo:
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
         longest = game_constant(self.cls, "MAX_PLIES", 512)
-        memory.words["logarithms"][1:] = [math.log(n) for n in range(1, LISTED_VISITS)]
-        memory.words["roots"][1:] = [1 / math.sqrt(n) for n in range(1, LISTED_VISITS)]
+        visits = range(1, LISTED_VISITS)
+        memory.words["bonuses"][1:] = [np.float32(math.sqrt(math.log(n))) for n in visits]
+        memory.words["explores"][1:] = [np.float32(1 / math.sqrt(n)) for n in visits]
         memory["cut_after"] = longest if chosen.cut_after is None else chosen.cut_after
         return memory
 
@@ -297,7 +300,7 @@ class _Growth:
 
         def call(memory: Memory) -> None:
             argument = memory.argument
-            search.kernel(self.position, evaluation, argument, tree.nodes, tree.sums, tree.pool)
+            search.kernel(self.position, evaluation, argument, *tree.arrays, tree.pool)
 
         calls = [
             KernelCall(functools.partial(call, memory), memory, self.clock)
@@ -377,7 +380,7 @@ class _Growth:
         tree = self.tree
         mean = tree.worth(node)
         return RootMove(
-            int(tree.nodes[node].move),
+            tree.move(node),
             tree.visits(node),
             mean,
             None if mean is None and not tree.is_settled(node) else self._value(node),
