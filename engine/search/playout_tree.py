@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -57,6 +58,16 @@ class _Records(dict[int, Any]):
         return made
 
 
+class _Column:
+    """One field of such records, by their numbers."""
+
+    def __init__(self, found: _Records, name: str):
+        self.records, self.name = found, name
+
+    def __getitem__(self, node: int) -> Any:
+        return getattr(self.records[node], self.name)
+
+
 class PlayoutTree:
     """A tree of playouts for positions of a class, in so many bytes, used by some threads."""
 
@@ -78,7 +89,7 @@ class PlayoutTree:
                 f"a tree of {memory >> 20} MiB does not fit: {room} MiB of memory are available"
             )
         self.pool = np.zeros(POOL, np.int64)
-        self.arrays = self._space()
+        self._take(self._space())
         self._spare: list[Any] | None = None
         self.copies = 0
         self.kept = 0
@@ -104,17 +115,15 @@ class PlayoutTree:
             return [_Records(part) for part in PARTS]
         return [records(self.capacity, part) for part in PARTS]
 
-    @property
-    def nodes(self) -> Any:
-        return self.arrays[0]
-
-    @property
-    def arms(self) -> Any:
-        return self.arrays[1]
-
-    @property
-    def sums(self) -> Any:
-        return self.arrays[2]
+    def _take(self, arrays: list[Any]) -> None:
+        """Let arrays be those of the tree."""
+        self.arrays = arrays
+        self.nodes, self.arms, self.sums = arrays
+        self.columns: dict[str, Any] = {
+            name: _Column(array, name) if is_plain(self.cls) else np.asarray(array[name])
+            for part, array in zip(PARTS, arrays, strict=True)
+            for name in part.names or ()
+        }
 
     def prepare(self, *, reuse: bool) -> None:
         """Have compiled code ready, so that no search waits for it."""
@@ -181,32 +190,35 @@ class PlayoutTree:
         free = copy(*self.arrays, root, least, forget, *arrays)
         if is_plain(self.cls):
             self._wipe()
-        self._spare, self.arrays = self.arrays, arrays
+        self._spare = self.arrays
+        self._take(arrays)
         self.pool[:] = free, self.capacity, RUNNING
 
     # What stands in it
 
     def children(self, node: int) -> range:
         """Return the children of a node."""
-        first = int(self.arms[node].first)
-        return range(first, first + int(self.arms[node].count) if first else first)
+        first = int(self.columns["first"][node])
+        return range(first, first + int(self.columns["count"][node]) if first else first)
 
     def move(self, node: int) -> int:
         """Return the move to a node."""
-        return int(self.arms[node].move)
+        return int(self.columns["move"][node])
 
     def worth(self, node: int) -> float | None:
         """Return the mean of the playouts of a node for its chooser; None if there was none."""
         if self.visits(node) == 0:
             return None
-        return max(-1.0, min(float(self.nodes[node].average), 1.0))
+        return max(-1.0, min(float(self.columns["average"][node]), 1.0))
 
     def bounds(self, node: int) -> tuple[int, int]:
         """Return what is proven of the value of a node for its chooser."""
         least, most = self.limits
-        return max(int(self.nodes[node].lower), least), min(int(self.nodes[node].upper), most)
+        return max(int(self.columns["lower"][node]), least), min(
+            int(self.columns["upper"][node]), most
+        )
 
-    @property
+    @functools.cached_property
     def limits(self) -> tuple[int, int]:
         """The range of the values of the game, in whole numbers."""
         most = math.ceil(value_limit(self.cls))
@@ -214,10 +226,10 @@ class PlayoutTree:
 
     def prior(self, child: int, siblings: int) -> float:
         """Return the prior of a child of the root: uniform if the search has none."""
-        return float(self.sums[child].prior) if self.has_priors else 1 / siblings
+        return float(self.columns["prior"][child]) if self.has_priors else 1 / siblings
 
     def visits(self, node: int) -> int:
-        return int(self.nodes[node].visits)
+        return int(self.columns["visits"][node])
 
     def is_settled(self, node: int) -> bool:
         """Return whether the value of a node, or who wins there, is proven."""
@@ -267,19 +279,21 @@ class PlayoutTree:
 
     def is_chance(self, node: int) -> bool:
         """Return whether chance decides at a node."""
-        return int(self.nodes[node].kind) == CHANCE
+        return int(self.columns["kind"][node]) == CHANCE
 
     def count(self) -> tuple[int, int]:
         """Count the nodes, and those whose value, or who wins there, is proven."""
         end = min(int(self.pool[FREE]), self.capacity)
         if is_plain(self.cls):
             each = [node for node in range(ROOT, end) if node in self.nodes]
-            explore = np.array([self.arms[node].explore for node in each])
-            lower = np.array([self.nodes[node].lower for node in each])
-            upper = np.array([self.nodes[node].upper for node in each])
+            explore, lower, upper = (
+                np.array([self.columns[name][node] for node in each])
+                for name in ("explore", "lower", "upper")
+            )
         else:
-            explore = self.arms["explore"][ROOT:end]
-            lower, upper = self.nodes["lower"][ROOT:end], self.nodes["upper"][ROOT:end]
+            explore, lower, upper = (
+                self.columns[name][ROOT:end] for name in ("explore", "lower", "upper")
+            )
         settled = lower == upper
         if self.wins_only:
             settled |= (lower > 0) | (upper < 0)
@@ -292,7 +306,7 @@ class PlayoutTree:
             for node in range(start, end):
                 self.arms[node].explore = self.arms[node].first = 0
         else:
-            self.arms["explore"][start:end] = 0
-            self.arms["first"][start:end] = 0
+            self.columns["explore"][start:end] = 0
+            self.columns["first"][start:end] = 0
         if end == self.pool[FREE]:
             self.pool[FREE] = start
