@@ -166,7 +166,7 @@ why all of them have to end, or ``RUNNING``."""
 CHUNK = 256
 """A thread takes so many nodes at once."""
 
-RENEWED = 16
+RENEWED = 64
 """From ``LISTED_VISITS`` on, the weights of exploration are renewed after so many visits."""
 
 FIRST_PLAY = 0.2
@@ -330,14 +330,15 @@ def expand(
     arms: Arms,
     sums: Sums,
     pool: Numbers,
-) -> bool:
-    """Make the children of a node; return whether there are some, and there was room for them."""
+) -> int:
+    """Make the children of a node; return 0 if there are none, or no room, and 2 if one is over."""
     count = list_children(position, ply, memory)
     if count == 0:
-        return False
+        return 0
     first = take_nodes(count, memory, arms, pool)
     if first == 0:
-        return False
+        return 0
+    found = 1
     by_chance = chance(position) > 0
     puct = memory.puct != 0
     noted = puct or by_chance or memory.rave > 0 or memory.minimax > 0
@@ -375,6 +376,7 @@ def expand(
         # A win at once is seen before anything is played at random.
         over, value = outcome(reached)
         if over:
+            found = 2
             low, high = np.int64(math.floor(value)), np.int64(math.ceil(value))
             nodes[child].lower = low if same else -high
             nodes[child].upper = high if same else -low
@@ -393,7 +395,7 @@ def expand(
     arms[node].count = count
     ordered()
     arms[node].first = first
-    return True
+    return found
 
 
 # Selection
@@ -412,8 +414,7 @@ def best_child(position, node, memory, nodes, arms, sums):
     """The child that the player who moves at a node goes to."""
     first = Bits(arms[node].first)
     mixed = memory.puct != 0 or memory.rave > 0 or memory.minimax > 0
-    bonus = np.float64(nodes[node].bonus) * memory.exploration * half_range(position, memory)
-    weight = np.float32(bonus)
+    weight = np.float32(memory.exploration * half_range(position, memory)) * nodes[node].bonus
     best, chosen = -np.float32(np.inf), first
     for child in range(first, first + Bits(arms[node].count)):
         value = arms[child].mean
@@ -598,16 +599,16 @@ def playout(root, evaluation, memory, nodes, arms, sums, pool):
                 result = worth(position, outcome(position)[1])
                 break
             # A node gets children when it is visited for the second time.
-            grown = False
+            grown = 0
             if (visits > 0 or ply == 0) and ply < memory.plies:
                 grown = expand(position, evaluation, node, ply, memory, nodes, arms, sums, pool)
-            if not grown:
+            if grown == 0:
                 result = roll_out(position, evaluation, who, memory)
                 break
-            changed = tighten(position, node, nodes, arms, sums)
             if memory.minimax > 0:
                 back_up_estimate(node, nodes, arms, sums)
-            if changed:
+            if grown > 1:
+                changed = tighten(position, node, nodes, arms, sums)
                 lower, upper = own_bounds(node, nodes)
                 if is_settled(position, lower, upper):
                     result = settled_worth(position, lower, upper)

@@ -71,7 +71,7 @@ MOST_TREE_PLIES = 1024
 PLAYED = 1 << 16
 """So many numbers of moves there are."""
 
-LISTED_VISITS = 1024
+LISTED_VISITS = 4096
 """Weights of exploration after fewer visits are listed."""
 
 ESTIMATE_UNIT = 100

@@ -6,7 +6,6 @@ The search itself is compiled: ``engine.kernels.monte_carlo`` and ``engine.kerne
 from __future__ import annotations
 
 import functools
-import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -123,9 +122,9 @@ class MonteCarlo:
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
         longest = game_constant(self.cls, "MAX_PLIES", 512)
-        visits = range(1, LISTED_VISITS)
-        memory.words["bonuses"][1:] = [np.float32(math.sqrt(math.log(n))) for n in visits]
-        memory.words["explores"][1:] = [np.float32(1 / math.sqrt(n)) for n in visits]
+        visits = np.arange(1, LISTED_VISITS)
+        memory.words["bonuses"][1:] = list(np.sqrt(np.log(visits)).astype(np.float32))
+        memory.words["explores"][1:] = list((1 / np.sqrt(visits)).astype(np.float32))
         memory["cut_after"] = longest if chosen.cut_after is None else chosen.cut_after
         return memory
 
