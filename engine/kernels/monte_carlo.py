@@ -166,6 +166,9 @@ why all of them have to end, or ``RUNNING``."""
 CHUNK = 256
 """A thread takes so many nodes at once."""
 
+NOTHING = np.float32(-3e38)
+"""Less than what any child promises."""
+
 RENEWED = 64
 """From ``LISTED_VISITS`` on, the weights of exploration are renewed after so many visits."""
 
@@ -415,7 +418,7 @@ def best_child(position, node, memory, nodes, arms, sums):
     first = Bits(arms[node].first)
     mixed = memory.puct != 0 or memory.rave > 0 or memory.minimax > 0
     weight = np.float32(memory.exploration * half_range(position, memory)) * nodes[node].bonus
-    best, chosen = -np.float32(np.inf), first
+    best, chosen = NOTHING, first
     for child in range(first, first + Bits(arms[node].count)):
         value = arms[child].mean
         if mixed:
