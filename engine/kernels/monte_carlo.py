@@ -15,11 +15,11 @@ value estimation in computer Go", 2011), and implicit minimax with the minimax o
 below (M. Lanctot et al., "Monte Carlo tree search with heuristic evaluations using implicit minimax
 backups", 2014).
 
-Proofs.  Each node has bounds of its value, from finished games, from the game's own ``bounds`` and
-``endgame``, and by minimax from its children: M. Winands et al., "Monte-Carlo tree search solver"
-(2008), with values of any number (T. Cazenave and A. Saffidine, "Score bounded Monte-Carlo tree
-search", 2010).  Children that cannot be better than what is proven are not visited, and what is
-settled is worth its value from then on.
+Proofs.  Each node has bounds of its value, from finished games, from a tablebase, from the game's
+own ``bounds`` and ``endgame``, and by minimax from its children: M. Winands et al., "Monte-Carlo
+tree search solver" (2008), with values of any number (T. Cazenave and A. Saffidine, "Score bounded
+Monte-Carlo tree search", 2010).  Children that cannot be better than what is proven are not
+visited, and what is settled is worth its value from then on.
 
 Layout.  The tree is three arrays, and the children of a node are a block of them.  Selection reads
 their *arms*, 16 bytes each and all it needs: time goes by the lines of memory that a playout waits
@@ -87,6 +87,7 @@ from engine.kernels.playouts import (
 )
 from engine.kernels.reference import is_draw, report_violation
 from engine.kernels.table import work_for
+from engine.kernels.tablebase_scores import tablebase_value
 
 __all__ = [
     "ARM",
@@ -229,6 +230,13 @@ def look_at(position, node, ply, steps, memory, nodes, arms):
         return False
     if ply == 0:  # the root needs a move, not a value
         return False
+    known, value = tablebase_value(position, memory)
+    if known:
+        lower, upper = np.int64(value), np.int64(value)
+        if is_won_or_lost(position):  # a tablebase may say no more than who wins
+            lower = np.int64(1 if value > 0 else value if value == 0 else -INFINITE)
+            upper = np.int64(-1 if value < 0 else value if value == 0 else INFINITE)
+        return set_own_bounds(position, node, lower, upper, nodes, arms)
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if not is_settled(position, lower, upper):
         solved, value, visited = endgame(position, -INFINITE, INFINITE)

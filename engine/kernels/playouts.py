@@ -45,6 +45,7 @@ from engine.kernels.evaluation import estimate
 from engine.kernels.parameters import MOST_BEFORE
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import is_decisive
+from engine.kernels.tablebase_scores import tablebase_fields
 
 __all__ = [
     "COUNTERS",
@@ -124,6 +125,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("before", np.int64),  # so many positions of the path come before the root
         ("path", np.uint64, (MOST_BEFORE + plies + 2,)),
         ("visited", np.uint64, (plies + 2,)),  # the nodes of the line
+        *tablebase_fields(cls),
         ("moves", np.int64, (most + MOVES_ROOM,)),
         ("played", np.int64, (2 * PLAYED,)),  # by each player: in which playout last
     ]

@@ -65,7 +65,8 @@ class MonteCarlo:
     keywords:
 
     *evaluation* as for :class:`~engine.Searcher`; it matters where rollouts are cut off, and for
-    *minimax*.  *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
+    *minimax*.  A position that is in the *tablebase* is proven when it is first visited.
+    *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
     default where the game has an ``order``), *exploration* its weight, *rave* the number of
     playouts up to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the
     minimax of estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by
@@ -80,7 +81,6 @@ class MonteCarlo:
     techniques: frozenset[str] = frozenset()
     exact = False
     book: Book | None = None
-    tablebase: Tablebase | None = None
 
     def __init__(
         self,
@@ -95,6 +95,11 @@ class MonteCarlo:
         self.cls: Any = class_of(game)
         self.options = chosen
         self.evaluation = evaluation_of(self.cls, chosen.evaluation)
+        self.tablebase = Tablebase.of(chosen.tablebase, self.cls)
+        if self.tablebase is not None and defines(self.cls, "chance"):
+            raise GameError(
+                f"{game_name(self.cls)} is a game of chance: playouts use no tablebase of it"
+            )
         for rollouts, verb in (("order", "order"), ("bounds", "bounds")):
             if chosen.rollouts == rollouts and not defines(self.cls, verb):
                 raise GameError(
@@ -126,6 +131,8 @@ class MonteCarlo:
         memory.words["bonuses"][1:] = list(np.sqrt(np.log(visits)).astype(np.float32))
         memory.words["explores"][1:] = list((1 / np.sqrt(visits)).astype(np.float32))
         memory["cut_after"] = longest if chosen.cut_after is None else chosen.cut_after
+        if self.tablebase is not None:
+            self.tablebase.lend(memory.words)
         return memory
 
     @functools.cached_property

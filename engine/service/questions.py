@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
@@ -79,6 +80,7 @@ class Key:
                 memory=self.table << 20,
                 threads=threads,
                 evaluation=self.evaluation,
+                tablebase=self.tablebase,
             )
         return Engine(
             self.cls,
@@ -276,7 +278,9 @@ def read_question(
         table=table,
         threads=settings.threads,
     )
-    tablebase = None if by_playouts else registry.tablebases.get(cls)
+    tablebase = registry.tablebases.get(cls)
+    if by_playouts and defines(cls, "chance"):
+        tablebase = None
     key = Key(cls, evaluation, exact, table, tablebase, by_playouts)
     return Question(kind, game, name, key, position, limits, options, fresh)
 
