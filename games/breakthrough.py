@@ -137,13 +137,14 @@ def random_move(position, word):
     straight = (mine << Bits(8)) & cells & ~position.theirs
     right = (mine << Bits(9)) & cells & position.RIGHT_ENDS
     lefts, straights = popcount(left), popcount(straight)
-    number = int(high_product(word, Bits(lefts + straights + popcount(right))))
-    ends, direction = left, LEFT
-    if number >= lefts + straights:
-        ends, direction, number = right, RIGHT, number - lefts - straights
-    elif number >= lefts:
-        ends, direction, number = straight, STRAIGHT, number - lefts
-    return 4 * (nth_index(ends, number) - 7 - direction) + direction
+    steps = lefts + straights
+    number = int(high_product(word, Bits(steps + popcount(right))))
+    # No branches, as nobody could predict them.
+    is_left, is_right = number < lefts, number >= steps
+    ends = left if is_left else right if is_right else straight
+    before = 0 if is_left else steps if is_right else lefts
+    direction = LEFT if is_left else RIGHT if is_right else STRAIGHT
+    return 4 * (nth_index(ends, number - before) - 7 - direction) + direction
 
 
 @compiled

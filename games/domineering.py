@@ -43,6 +43,7 @@ from engine.contract.boards import (
     board,
     constant,
     fields,
+    random_cell,
     remade,
     reversed_bits,
     single,
@@ -81,6 +82,11 @@ def places(position, free, vertical):
 def moves(position, buffer, at):
     left = places(position, board(position, 0), position.vertical)
     return write(position, left, buffer, at)
+
+
+@compiled
+def random_move(position, word):
+    return random_cell(position, places(position, board(position, 0), position.vertical), word)
 
 
 @compiled

@@ -44,7 +44,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.boards import board, constant, fields, remade, single, word, write
+from engine.contract.boards import board, constant, fields, random_cell, remade, single, word, write
 from engine.contract.cells import Grid
 from engine.contract.variants import variants
 
@@ -79,6 +79,11 @@ def free_cells(position):
 @compiled
 def moves(position, buffer, at):
     return write(position, free_cells(position), buffer, at)
+
+
+@compiled
+def random_move(position, word):
+    return random_cell(position, free_cells(position), word)
 
 
 @compiled

@@ -46,6 +46,7 @@ from engine import (
     quoted,
     without_lowest,
 )
+from engine.contract.bits import high_product, nth_index
 from engine.contract.cells import Points
 
 DECISIVE = True
@@ -147,6 +148,12 @@ def write(cells, buffer, at):
         cells = without_lowest(cells)
         at += 1
     return at
+
+
+@compiled
+def random_move(position, word):
+    cells = free_cells(position)
+    return nth_index(cells, int(high_product(word, Bits(popcount(cells)))))
 
 
 @compiled

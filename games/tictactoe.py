@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine import Bits, PositionError, compiled, popcount, quoted
+from engine.contract.bits import high_product, nth_index
 from engine.contract.cells import Grid
 
 LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "444", "421", "124"))
@@ -54,6 +55,12 @@ def moves(position, buffer, at):
             buffer[at] = cell
             at += 1
     return at
+
+
+@compiled
+def random_move(position, word):
+    free = FULL & ~(position.mine | position.theirs)
+    return nth_index(free, int(high_product(word, Bits(popcount(free)))))
 
 
 @compiled

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from engine.contract import bits
 from engine.contract.bits import (
     WORD,
     Bits,
@@ -15,6 +16,7 @@ from engine.contract.bits import (
     lowest,
     lowest_index,
     mix,
+    nth_index,
     popcount,
     prefetch,
     product,
@@ -72,6 +74,17 @@ def test_lowest_bit_in_other_words(word):
     assert lowest(word) | without_lowest(word) == word
     assert lowest(word) & without_lowest(word) == 0
     assert popcount(word) == digits.count("1")
+
+
+@pytest.mark.parametrize("deposits", [True, False])
+def test_nth_index_with_and_without_the_instruction_for_it(monkeypatch, deposits):
+    can = bits._deposits
+    monkeypatch.setattr(bits, "_deposits", lambda context: deposits and can(context))
+    compiled = numba.njit(lambda word, number: nth_index(word, number))
+    for word in (1, TOP, WORD, TOP | 6, mix(7), mix(8) & mix(9)):
+        places = [index for index in range(64) if word >> index & 1]
+        assert [nth_index(Bits(word), n) for n in range(len(places))] == places
+        assert [compiled(Bits(word), n) for n in range(len(places))] == places
 
 
 @given(a=words, b=words)

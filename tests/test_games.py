@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from positions import VARIANTS, following, random_positions
 
 from engine import PositionError, game_names, legal_moves, load_game
+from engine.contract.dispatch import defines
 from engine.contract.messages import description
 from engine.contract.notation import notation_of
 from engine.contract.variants import variants_of
@@ -31,6 +32,7 @@ from engine.contract.verbs import (
     outcome,
     play,
     plies_left,
+    random_move,
 )
 
 LONGEST_MESSAGE = 300
@@ -483,3 +485,20 @@ def test_reflection_keeps_the_class(name):
             assert evaluate(image) == evaluate(position)
             moves = {canonical_move(position, move, 1) for move in legal_moves(position)}
             assert moves == set(legal_moves(image))
+
+
+@games
+def test_random_moves_are_equally_likely(name):
+    """Words at equal distances draw each move equally often."""
+    position = load_game(name, plain=True).start()
+    if not defines(type(position), "random_move"):
+        return
+    dice = Random(name)
+    for _ in range(40):
+        if outcome(position)[0]:
+            break
+        legal = legal_moves(position)
+        each = 4 * len(legal)
+        drawn = [random_move(position, (2 * n + 1 << 63) // each) for n in range(each)]
+        assert sorted(drawn) == sorted(4 * legal)
+        position = play(position, dice.choice(legal))

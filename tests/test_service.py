@@ -125,6 +125,14 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     assert found["lines"] == result.to_dict()["lines"]
     assert (found["reason"], found["limits"]["depth"]) == ("depth limit", 6)
 
+    asked = {"position": "1425", "engine": "mcts", "playouts": 50, "fresh": True}
+    found = client.post("/games/tictactoe/search", json=asked).json()
+    assert (found["best_move"], found["win_rate"], found["reason"]) == ("3", 1.0, "proven")
+    assert found["statistics"]["playouts"] == 1
+    for wrong in ({"engine": "mcts", "depth": 3}, {"playouts": 5}):
+        refused = client.post("/games/tictactoe/search", json=wrong)
+        assert error(refused) == (422, "bad request", "body")
+
     text = "44444326555535"
     position = load_game("connect4").parse(text)
     solved = client.post("/games/connect4/solve", json={"position": text}).json()

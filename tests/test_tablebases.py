@@ -38,6 +38,7 @@ from engine.contract.positions import coerce
 from engine.contract.verbs import canonical, moves_again, outcome, play
 from engine.kernels.retrograde import TOUCHED
 from engine.kernels.scores import WIN
+from engine.search.monte_carlo import MonteCarlo
 from engine.tablebases.builder import LayerBuilder
 from engine.tablebases.building import build_tablebase, compress_tablebase
 from engine.tablebases.compression import compressed, expanded
@@ -656,12 +657,16 @@ def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued):
     assert better >= 10
 
 
-def test_a_quiescence_search_ends_in_a_tablebase():
+@pytest.fixture(scope="module")
+def few_men():
+    """Tablebases of four men, and of the three that are left after a capture."""
+    return in_memory(DRAUGHTS, ["1m1k-1m1k"]), in_memory(DRAUGHTS, ["1m1k-1m"])
+
+
+def test_a_quiescence_search_ends_in_a_tablebase(few_men):
     """After captures a position of three men is known, where without tables it is estimated."""
-    game = load_game("draughts:4x4", plain=True)
-    whole = in_memory(game.start(), ["1m1k-1m1k"])
-    part = in_memory(game.start(), ["1m1k-1m"])
-    engine = Engine(game, tablebase=part, threads=1)
+    whole, part = few_men
+    engine = Engine(DRAUGHTS, tablebase=part, threads=1)
     wins = 0
     for number in range(0, 960, 20):
         with contextlib.suppress(CutnodeError):  # not every index is a position's
@@ -671,6 +676,24 @@ def test_a_quiescence_search_ends_in_a_tablebase():
                 assert (value > 0) - (value < 0) == whole.entry(position).value
                 wins += 1
     assert wins > 3
+
+
+def test_playouts_prove_by_a_tablebase(few_men):
+    whole, part = few_men
+    proven = [0, 0]
+    for number in range(0, 960, 48):
+        with contextlib.suppress(CutnodeError):  # not every index is a position's
+            position = whole.position_at("1m1k-1m1k", number)
+            for at, base in enumerate((None, part)):
+                search = MonteCarlo(DRAUGHTS, tablebase=base, memory=16 << 20)
+                result = search.search(position, playouts=60)
+                value = whole.entry(position).value
+                proven[at] += result.proven
+                assert not result.proven or (result.value > 0) - (result.value < 0) == value
+    assert proven[0] < proven[1]
+    start = load_game("toys.race", plain=True).start()
+    with pytest.raises(CutnodeError, match="a game of chance: playouts use no tablebase"):
+        MonteCarlo(start, tablebase=in_memory(start))
 
 
 def test_solve_finds_a_tablebase_in_a_folder(tmp_path, pursued):

@@ -3,9 +3,13 @@
     python -m benchmarks.studies.monte_carlo_peers [--rounds 5]
 
 Both search from the first position with UCT, the same weight of exploration (rewards are from -1
-to 1 in both), uniform rollouts to the end of the game, one thread, and as many playouts.
-OpenSpiel's ``MCTSBot`` takes one rollout at each leaf (``RandomRolloutEvaluator``); it is timed
-with and without its solver, and the ratio is that to the faster of the two.
+to 1 in both), uniform rollouts to the end of the game, one thread, and at most as many playouts.
+OpenSpiel's ``MCTSBot`` takes one rollout at each leaf (``RandomRolloutEvaluator``), and as here a
+node gets children when it is visited for the second time.  It is timed with and without its
+solver, and the ratio is that to the faster of the two.  A search may end when the first position is
+proven, so playouts are counted, not assumed: ours proves tic-tac-toe, after some hundred
+thousands, most of which end at proven nodes without a rollout.  Ours always has its solver, and
+looks at the game's ``bounds`` at each new node, which is part of its time.
 
 Validation, before anything is timed: both programs count the same lines of play; what they think
 the first position is worth agrees; and both find a win in one move and block one, where a position

@@ -122,19 +122,20 @@ def search(
 
 
 TREE_OPTIONS = "selection", "exploration", "rave", "minimax", "rollouts", "cut_after"
-"""The options of Monte Carlo tree search; the others are those of alpha-beta."""
+"""The options of Monte Carlo tree search only; a tablebase is for both."""
 
 UNSET = None, False, DRIVERS[0], DEPTH_IN[0]
 
 
 def _tree_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of Monte Carlo tree search; :class:`CutnodeError` if there are others."""
+    names = *TREE_OPTIONS, "tablebase"
     for name, value in options.items():
-        if name not in TREE_OPTIONS and value not in UNSET:
+        if name not in names and value not in UNSET:
             raise CutnodeError(
                 f"--{name.replace('_', '-')} is an option of alpha-beta, not of mcts"
             )
-    return {name: options[name] for name in TREE_OPTIONS if options[name] is not None}
+    return {name: options[name] for name in names if options[name] is not None}
 
 
 def _searcher_options(cls: Any, options: dict[str, Any]) -> dict[str, Any]:

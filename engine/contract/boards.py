@@ -34,7 +34,16 @@ from numba.core import cgutils
 from numba.core.imputils import lower_constant
 from numba.extending import intrinsic, models, register_model, typeof_impl
 
-from engine.contract.bits import WORD, Bits, lowest, lowest_index, popcount, without_lowest
+from engine.contract.bits import (
+    WORD,
+    Bits,
+    high_product,
+    lowest,
+    lowest_index,
+    nth_index,
+    popcount,
+    without_lowest,
+)
 from engine.contract.native import (
     in_compiled_code,
     operators_in_compiled_code,
@@ -46,6 +55,7 @@ __all__ = [
     "board",
     "constant",
     "fields",
+    "random_cell",
     "remade",
     "reversed_bits",
     "scratch",
@@ -134,6 +144,21 @@ def write(position: Any, cells: int, buffer: Any, at: int) -> int:
 
 
 usable_in_compiled_code(write)
+
+
+def random_cell(position: Any, cells: int, random: int) -> int:
+    """Return one of some cells by a random word, as ``random_move`` does."""
+    left = int(high_product(random, Bits(popcount(cells))))
+    for number in range(position.WORDS):
+        part = word(cells, number)
+        count = popcount(part)
+        if left < count:
+            return 64 * number + nth_index(part, left)
+        left -= count
+    return 0
+
+
+usable_in_compiled_code(random_cell)
 
 
 def scratch(position: Any) -> Any:

@@ -15,13 +15,15 @@ value estimation in computer Go", 2011), and implicit minimax with the minimax o
 below (M. Lanctot et al., "Monte Carlo tree search with heuristic evaluations using implicit minimax
 backups", 2014).
 
-Proofs.  Each node has bounds of its value, from finished games, from the game's own ``bounds`` and
-``endgame``, and by minimax from its children: M. Winands et al., "Monte-Carlo tree search solver"
-(2008), with values of any number (T. Cazenave and A. Saffidine, "Score bounded Monte-Carlo tree
-search", 2010).  Children that cannot be better than what is proven are not visited, and what is
-settled is worth its value from then on.
+Proofs.  Each node has bounds of its value, from finished games, from a tablebase, from the game's
+own ``bounds`` and ``endgame``, and by minimax from its children: M. Winands et al., "Monte-Carlo
+tree search solver" (2008), with values of any number (T. Cazenave and A. Saffidine, "Score bounded
+Monte-Carlo tree search", 2010).  Children that cannot be better than what is proven are not
+visited, and what is settled is worth its value from then on.
 
-Layout.  The tree is an array of nodes of 40 bytes; the children of a node are a block of it.  All
+Layout.  The tree is three arrays, and the children of a node are a block of them.  Selection reads
+their *arms*, 16 bytes each and all it needs: time goes by the lines of memory that a playout waits
+for.  Of the child that it takes, 32 bytes more; and *sums* hold what only some searches use.  All
 numbers of a node are seen by the *chooser*, the player who moves at its parent; so the numbers of
 siblings compare, and ``same`` says whether he moves at the node as well.  Node 0 is none, node 1
 the root.  A tree node is a line of play, not a position: what repeats on the line is known, and
@@ -85,8 +87,10 @@ from engine.kernels.playouts import (
 )
 from engine.kernels.reference import is_draw, report_violation
 from engine.kernels.table import work_for
+from engine.kernels.tablebase_scores import tablebase_value
 
 __all__ = [
+    "ARM",
     "CAPACITY",
     "CHANCE",
     "CHUNK",
@@ -103,14 +107,23 @@ __all__ = [
     "visits_kept",
 ]
 
-NODE = np.dtype(
+ARM = np.dtype(
     [
-        ("average", np.float64),  # worth of its playouts; UNTRIED if there was none
-        ("explore", np.float64),  # how far it is explored: what the bonus is multiplied by
-        ("visits", np.int64),
+        ("mean", np.float32),  # worth of its playouts, or UNTRIED, or USELESS
+        ("explore", np.float32),  # what the bonus is multiplied by: less for more visits
         ("first", np.int32),  # of the children; 0: none yet
         ("move", np.uint16),  # or the number of an outcome of chance
         ("count", np.uint16),  # of the children
+    ],
+    align=True,
+)
+"""An arm of the bandit that a node is: what selection reads of each child."""
+
+NODE = np.dtype(
+    [
+        ("average", np.float64),  # worth of its playouts, exactly; 0 before the first
+        ("visits", np.int64),
+        ("bonus", np.float32),  # of exploring, for its children
         ("lower", np.int16),  # bounds of the value
         ("upper", np.int16),
         ("same", np.uint8),
@@ -118,7 +131,7 @@ NODE = np.dtype(
     ],
     align=True,
 )
-"""A node of the tree: what selection reads of it."""
+"""What else a playout reads of the nodes that it visits."""
 
 SUMS = np.dtype(
     [
@@ -132,6 +145,7 @@ SUMS = np.dtype(
 """What else is known of a node; of one whose numbers nobody needs, these are not written."""
 
 Nodes = Annotated[Any, records(lambda cls: NODE)]
+Arms = Annotated[Any, records(lambda cls: ARM)]
 Sums = Annotated[Any, records(lambda cls: SUMS)]
 
 ROOT = 1
@@ -139,8 +153,11 @@ ROOT = 1
 NEW, OPEN, OVER, CHANCE = range(4)
 """Kinds of nodes: not looked at yet; looked at; the game is over there; chance decides."""
 
-UNTRIED = 1e100
+UNTRIED = np.float32(1e30)
 """The mean of a node before its first playout: UCT tries it before all others."""
+
+USELESS = np.float32(-1e30)
+"""The mean of a node that is lost, or no better than what another child is proven to be worth."""
 
 FREE, CAPACITY, TOLD = range(3)
 POOL = 3
@@ -150,7 +167,11 @@ why all of them have to end, or ``RUNNING``."""
 CHUNK = 256
 """A thread takes so many nodes at once."""
 
-LOG_2 = math.log(2)
+NOTHING = np.float32(-3e38)
+"""Less than what any child promises."""
+
+RENEWED = 64
+"""From ``LISTED_VISITS`` on, the weights of exploration are renewed after so many visits."""
 
 FIRST_PLAY = 0.2
 """PUCT takes a move that was never played for so much worse than its node."""
@@ -166,7 +187,7 @@ def own_bounds(node, nodes):
 
 
 @compiled
-def set_own_bounds(position, node, lower, upper, nodes):
+def set_own_bounds(position, node, lower, upper, nodes, arms):
     """Tighten the bounds of a node, given for the player who moves there; return if they change."""
     if not nodes[node].same:
         lower, upper = -upper, -lower
@@ -177,37 +198,52 @@ def set_own_bounds(position, node, lower, upper, nodes):
     nodes[node].lower = lower
     nodes[node].upper = upper
     # What is known exactly takes the place of all samples.
-    if is_settled(position, lower, upper) and nodes[node].average != UNTRIED:
-        nodes[node].average = settled_worth(position, lower, upper)
+    if is_settled(position, lower, upper) and nodes[node].visits > 0:
+        set_average(node, settled_worth(position, lower, upper), nodes, arms)
     return True
+
+
+@compiled
+def set_average(node, average, nodes, arms):
+    """Set the worth of a node, and let selection see it."""
+    nodes[node].average = average
+    if arms[node].mean != USELESS:
+        arms[node].mean = np.float32(average)
 
 
 # Looking at a node, and making its children
 
 
 @compiled
-def look_at(position, node, ply, steps, memory, nodes):
+def look_at(position, node, ply, steps, memory, nodes, arms):
     """Find out what is known of a position without search; return whether bounds change."""
     nodes[node].kind = OPEN
     over, value = outcome(position)
     if over:
         nodes[node].kind = OVER
         lower, upper = np.int64(math.floor(value)), np.int64(math.ceil(value))
-        return set_own_bounds(position, node, lower, upper, nodes)
+        return set_own_bounds(position, node, lower, upper, nodes, arms)
     if is_draw(position, ply, steps, memory):
-        return set_own_bounds(position, node, np.int64(0), np.int64(0), nodes)
+        return set_own_bounds(position, node, np.int64(0), np.int64(0), nodes, arms)
     if chance(position) > 0:
         nodes[node].kind = CHANCE
         return False
     if ply == 0:  # the root needs a move, not a value
         return False
+    known, value = tablebase_value(position, memory)
+    if known:
+        lower, upper = np.int64(value), np.int64(value)
+        if is_won_or_lost(position):  # a tablebase may say no more than who wins
+            lower = np.int64(1 if value > 0 else value if value == 0 else -INFINITE)
+            upper = np.int64(-1 if value < 0 else value if value == 0 else INFINITE)
+        return set_own_bounds(position, node, lower, upper, nodes, arms)
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if not is_settled(position, lower, upper):
         solved, value, visited = endgame(position, -INFINITE, INFINITE)
         memory.nodes += visited
         if solved:
             lower, upper = value, value
-    return set_own_bounds(position, node, np.int64(lower), np.int64(upper), nodes)
+    return set_own_bounds(position, node, np.int64(lower), np.int64(upper), nodes, arms)
 
 
 @compiled
@@ -250,15 +286,15 @@ def shuffle(count, memory):
 
 
 @compiled
-def give_up(start, end, nodes):
+def give_up(start, end, arms):
     """Mark nodes as unused."""
     for node in range(start, end):
-        nodes[node].explore = 0.0
-        nodes[node].first = 0
+        arms[node].explore = np.float32(0.0)
+        arms[node].first = 0
 
 
 @compiled
-def take_nodes(count, memory, nodes, pool):
+def take_nodes(count, memory, arms, pool):
     """Return the first of so many free nodes, or 0 if there are not as many."""
     if memory.next + count > memory.end:
         part = max(count, CHUNK)
@@ -268,7 +304,7 @@ def take_nodes(count, memory, nodes, pool):
             pool[TOLD] = FULL
             return 0
         if start != memory.end:
-            give_up(memory.next, memory.end, nodes)
+            give_up(memory.next, memory.end, arms)
             memory.next = start
         memory.end = start + part
     first = memory.next
@@ -302,16 +338,18 @@ def expand(
     ply: int,
     memory: PlayoutMemory,
     nodes: Nodes,
+    arms: Arms,
     sums: Sums,
     pool: Numbers,
-) -> bool:
-    """Make the children of a node; return whether there are some, and there was room for them."""
+) -> int:
+    """Make the children of a node; return 0 if there are none, or no room, and 2 if one is over."""
     count = list_children(position, ply, memory)
     if count == 0:
-        return False
-    first = take_nodes(count, memory, nodes, pool)
+        return 0
+    first = take_nodes(count, memory, arms, pool)
     if first == 0:
-        return False
+        return 0
+    found = 1
     by_chance = chance(position) > 0
     puct = memory.puct != 0
     noted = puct or by_chance or memory.rave > 0 or memory.minimax > 0
@@ -329,16 +367,18 @@ def expand(
             if knows_order(position):
                 if puct:
                     prior = np.float64(order(position, move, reached))
-        nodes[child].average = UNTRIED
-        nodes[child].explore = 1.0
-        nodes[child].first = 0
-        nodes[child].count = 0
-        nodes[child].move = move
-        nodes[child].same = same
-        nodes[child].kind = NEW
+        arms[child].mean = UNTRIED
+        arms[child].explore = np.float32(1.0)
+        arms[child].first = 0
+        arms[child].count = 0
+        arms[child].move = move
+        nodes[child].average = 0.0
+        nodes[child].visits = 0
+        nodes[child].bonus = np.float32(1.0)
         nodes[child].lower = -INFINITE
         nodes[child].upper = INFINITE
-        nodes[child].visits = 0
+        nodes[child].same = same
+        nodes[child].kind = NEW
         if noted:
             sums[child].prior = prior
             sums[child].estimate = 0.0
@@ -347,6 +387,7 @@ def expand(
         # A win at once is seen before anything is played at random.
         over, value = outcome(reached)
         if over:
+            found = 2
             low, high = np.int64(math.floor(value)), np.int64(math.ceil(value))
             nodes[child].lower = low if same else -high
             nodes[child].upper = high if same else -low
@@ -360,12 +401,12 @@ def expand(
         if knows_order(position):
             set_priors(first, count, sums)
         for child in range(first, first + count):
-            nodes[child].explore = sums[child].prior
+            arms[child].explore = np.float32(sums[child].prior)
     memory.expansions += 1
-    nodes[node].count = count
+    arms[node].count = count
     ordered()
-    nodes[node].first = first
-    return True
+    arms[node].first = first
+    return found
 
 
 # Selection
@@ -380,103 +421,106 @@ def half_range(position, memory):
 
 
 @compiled
-def logarithm(visits, memory):
-    """The logarithm of a number of visits: from 1024 on, of its first ten bits."""
-    shift = 0.0
-    while visits >= LISTED_VISITS:
-        visits >>= 1
-        shift += LOG_2
-    return memory.logarithms[visits] + shift
-
-
-@compiled
-def best_child(position, node, memory, nodes, sums):
+def best_child(position, node, memory, nodes, arms, sums):
     """The child that the player who moves at a node goes to."""
-    first, count = np.int64(nodes[node].first), np.int64(nodes[node].count)
-    lower, _ = own_bounds(node, nodes)
-    visits = nodes[node].visits
-    unplayed = UNTRIED
-    if memory.puct != 0:
-        mean = nodes[node].average if nodes[node].average != UNTRIED else 0.0
-        unplayed = (mean if nodes[node].same else -mean) - FIRST_PLAY
-        bonus = math.sqrt(np.float64(max(visits, 1)))
-    else:
-        bonus = math.sqrt(logarithm(visits, memory))
-    bonus *= memory.exploration * half_range(position, memory)
-    mixed = memory.rave > 0 or memory.minimax > 0
-    best, chosen = -2 * UNTRIED, first
-    for child in range(first, first + count):
-        high = np.int64(nodes[child].upper)
-        value = nodes[child].average
-        value = unplayed if value == UNTRIED else value
+    first = Bits(arms[node].first)
+    mixed = memory.puct != 0 or memory.rave > 0 or memory.minimax > 0
+    weight = np.float32(memory.exploration * half_range(position, memory)) * nodes[node].bonus
+    best, chosen = NOTHING, first
+    for child in range(first, first + Bits(arms[node].count)):
+        value = arms[child].mean
         if mixed:
-            value = mixed_value(child, value, memory, nodes, sums)
-        value += bonus * nodes[child].explore
-        # No better than what is proven, or lost.  (No branches: nobody could predict them.)
-        useless = (high <= lower) & (nodes[child].lower < lower)
-        useless |= is_won_or_lost(position) & (high < 0)
-        better = (value > best) & (not useless)
-        best = value if better else best
-        chosen = child if better else chosen
+            value = mixed_value(child, node, value, memory, nodes, sums)
+        value += weight * arms[child].explore
+        chosen = child if value > best else chosen
+        best = max(best, value)
     return chosen
 
 
 @compiled
-def mixed_value(child, value, memory, nodes, sums):
+def mixed_value(child, parent, value, memory, nodes, sums):
     """The mean of a child, mixed with that of RAVE and with its estimate by minimax."""
+    if value == USELESS:
+        return value
+    untried = value == UNTRIED
+    value = np.float64(value)
+    if untried and memory.puct != 0:
+        mean = nodes[parent].average
+        value = (mean if nodes[parent].same else -mean) - FIRST_PLAY
+        untried = False
     known = sums[child].rave_visits
     if memory.rave > 0 and known > 0:
         weight = math.sqrt(memory.rave / (3.0 * nodes[child].visits + memory.rave))
         value = (1.0 - weight) * (value if weight < 1 else 0.0) + weight * sums[child].rave_mean
-    if memory.minimax > 0 and value < UNTRIED / 2:
+        untried = untried and weight < 1
+    if memory.minimax > 0 and not untried:
         value += memory.minimax * (sums[child].estimate - value)
-    return value
+    return np.float32(value)
 
 
 @compiled
-def add_visit(node, result, memory, nodes, sums):
+def explore_less(node, visits, memory, nodes, arms, sums):
+    """Set the weights of exploration of a node after so many visits: as a child, and of its own."""
+    tries = np.float64(visits)
+    if memory.puct != 0:
+        arms[node].explore = np.float32(sums[node].prior / (1.0 + tries))
+        nodes[node].bonus = np.float32(math.sqrt(tries))
+    elif visits < LISTED_VISITS:
+        arms[node].explore = memory.explores[visits]
+        nodes[node].bonus = memory.bonuses[visits]
+    else:
+        arms[node].explore = np.float32(1.0 / math.sqrt(tries))
+        nodes[node].bonus = np.float32(math.sqrt(math.log(tries)))
+
+
+@compiled
+def add_visit(node, result, memory, nodes, arms, sums):
     """Count a visit of a node, with what it was worth to the chooser."""
     visits = nodes[node].visits + 1
     nodes[node].visits = visits
-    tries = np.float64(visits)
-    if memory.puct != 0:
-        nodes[node].explore = sums[node].prior / (1.0 + tries)
-    elif visits < LISTED_VISITS:
-        nodes[node].explore = memory.roots[visits]
-    else:
-        nodes[node].explore = 1.0 / math.sqrt(tries)
+    if visits < LISTED_VISITS or visits % RENEWED == 0:
+        explore_less(node, visits, memory, nodes, arms, sums)
     mean = nodes[node].average
-    nodes[node].average = result if mean == UNTRIED else mean + (result - mean) / tries
+    set_average(node, mean + (result - mean) / np.float64(visits), nodes, arms)
 
 
 # Taking results up
 
 
 @compiled
-def tighten(position, node, nodes, sums):
+def tighten(position, node, nodes, arms, sums):
     """Tighten the bounds of a node by those of its children; return whether they change.
 
     *position* is any of the game.
     """
-    first, count = np.int64(nodes[node].first), np.int64(nodes[node].count)
+    first = Bits(arms[node].first)
+    end = first + Bits(arms[node].count)
     if nodes[node].kind == CHANCE:
         lower, upper = np.int64(INFINITE), np.int64(-INFINITE)
-        for child in range(first, first + count):
+        for child in range(first, end):
             if sums[child].prior > 0:
                 lower = min(lower, np.int64(nodes[child].lower))
                 upper = max(upper, np.int64(nodes[child].upper))
     else:
         lower, upper = np.int64(-INFINITE), np.int64(-INFINITE)
-        for child in range(first, first + count):
+        for child in range(first, end):
             lower = max(lower, np.int64(nodes[child].lower))
             upper = max(upper, np.int64(nodes[child].upper))
-    return set_own_bounds(position, node, lower, upper, nodes)
+    changed = set_own_bounds(position, node, lower, upper, nodes, arms)
+    if nodes[node].kind != CHANCE:
+        lower, _ = own_bounds(node, nodes)
+        for child in range(first, end):
+            high = np.int64(nodes[child].upper)
+            lost = is_won_or_lost(position) and high < 0
+            if lost or (high <= lower and nodes[child].lower < lower):
+                arms[child].mean = USELESS
+    return changed
 
 
 @compiled
-def back_up_estimate(node, nodes, sums):
+def back_up_estimate(node, nodes, arms, sums):
     """Make the estimate of a node the minimax of those of its children."""
-    first, count = np.int64(nodes[node].first), np.int64(nodes[node].count)
+    first, count = np.int64(arms[node].first), np.int64(arms[node].count)
     if nodes[node].kind == CHANCE or count == 0:
         return
     best = sums[first].estimate
@@ -486,17 +530,17 @@ def back_up_estimate(node, nodes, sums):
 
 
 @compiled
-def back_up_rave(node, who, result, memory, nodes, sums):
+def back_up_rave(node, who, result, memory, arms, sums):
     """Count a result for the children of a node whose moves its player made later on."""
-    first, count = np.int64(nodes[node].first), np.int64(nodes[node].count)
+    first, count = np.int64(arms[node].first), np.int64(arms[node].count)
     for child in range(first, first + count):
-        if memory.played[who * PLAYED + np.int64(nodes[child].move)] == memory.playouts:
+        if memory.played[who * PLAYED + np.int64(arms[child].move)] == memory.playouts:
             sums[child].rave_visits += 1.0
             sums[child].rave_mean += (result - sums[child].rave_mean) / sums[child].rave_visits
 
 
 @compiled
-def back_up(position, ply, who, result, changed, loss, memory, nodes, sums):
+def back_up(position, ply, who, result, changed, loss, memory, nodes, arms, sums):
     """Take the result of a playout from the end of the line in the tree to the root.
 
     *result* is what it is worth to *who* moves there; *changed*: so have the bounds of that node.
@@ -508,24 +552,26 @@ def back_up(position, ply, who, result, changed, loss, memory, nodes, sums):
             result = -result
             who = 1 - who
         if memory.shared:
-            nodes[node].average += (result + loss) / nodes[node].visits
+            mean = nodes[node].average
+            mean += (result + loss) / np.float64(nodes[node].visits)
+            set_average(node, mean, nodes, arms)
         else:
-            add_visit(node, result, memory, nodes, sums)
+            add_visit(node, result, memory, nodes, arms, sums)
         if ply == 0:
             break
         ply -= 1
         above = memory.visited[ply]
         if changed:
-            changed = tighten(position, above, nodes, sums)
+            changed = tighten(position, above, nodes, arms, sums)
+            lower, upper = own_bounds(above, nodes)
+            if is_settled(position, lower, upper):
+                result = settled_worth(position, lower, upper)
         if memory.minimax > 0:
-            back_up_estimate(above, nodes, sums)
-        lower, upper = own_bounds(above, nodes)
-        if is_settled(position, lower, upper):
-            result = settled_worth(position, lower, upper)
+            back_up_estimate(above, nodes, arms, sums)
         if memory.rave > 0:
             if nodes[above].kind != CHANCE:
-                memory.played[who * PLAYED + np.int64(nodes[node].move)] = memory.playouts
-                back_up_rave(above, who, result, memory, nodes, sums)
+                memory.played[who * PLAYED + np.int64(arms[node].move)] = memory.playouts
+                back_up_rave(above, who, result, memory, arms, sums)
     memory.lowest = min(memory.lowest, result)
     memory.highest = max(memory.highest, result)
 
@@ -538,10 +584,10 @@ def note_line(position, ply, memory):
 
 
 @compiled
-def playout(root, evaluation, memory, nodes, sums, pool):
+def playout(root, evaluation, memory, nodes, arms, sums, pool):
     """Play one playout from the root; see the module's text."""
     memory.playouts += 1
-    position, node = root, np.int64(ROOT)
+    position, node = root, Bits(ROOT)
     ply, who = np.int64(0), np.int64(0)
     steps = np.int64(memory.before)
     loss = half_range(root, memory) if memory.shared else 0.0
@@ -550,11 +596,11 @@ def playout(root, evaluation, memory, nodes, sums, pool):
         memory.visited[ply] = node
         visits = nodes[node].visits
         if memory.shared:
-            add_visit(node, -loss, memory, nodes, sums)
+            add_visit(node, -loss, memory, nodes, arms, sums)
         note_line(position, ply, memory)
-        first = nodes[node].first
+        first = arms[node].first
         if first == 0 and nodes[node].kind == NEW:
-            changed = look_at(position, node, ply, steps, memory, nodes)
+            changed = look_at(position, node, ply, steps, memory, nodes, arms)
         lower, upper = own_bounds(node, nodes)
         if is_settled(position, lower, upper):
             result = settled_worth(position, lower, upper)
@@ -564,16 +610,16 @@ def playout(root, evaluation, memory, nodes, sums, pool):
                 result = worth(position, outcome(position)[1])
                 break
             # A node gets children when it is visited for the second time.
-            grown = False
+            grown = 0
             if (visits > 0 or ply == 0) and ply < memory.plies:
-                grown = expand(position, evaluation, node, ply, memory, nodes, sums, pool)
-            if not grown:
+                grown = expand(position, evaluation, node, ply, memory, nodes, arms, sums, pool)
+            if grown == 0:
                 result = roll_out(position, evaluation, who, memory)
                 break
-            changed = tighten(position, node, nodes, sums)
             if memory.minimax > 0:
-                back_up_estimate(node, nodes, sums)
-            if changed:
+                back_up_estimate(node, nodes, arms, sums)
+            if grown > 1:
+                changed = tighten(position, node, nodes, arms, sums)
                 lower, upper = own_bounds(node, nodes)
                 if is_settled(position, lower, upper):
                     result = settled_worth(position, lower, upper)
@@ -581,12 +627,12 @@ def playout(root, evaluation, memory, nodes, sums, pool):
         if nodes[node].kind == CHANCE:
             index = sampled_outcome(position, memory)
             _, child = chance_outcome(position, index)
-            node = np.int64(nodes[node].first) + index
+            node = Bits(arms[node].first) + Bits(index)
             steps = np.int64(0)
         else:
-            node = best_child(position, node, memory, nodes, sums)
-            prefetch(nodes, np.int64(nodes[node].first))
-            child = play(position, np.int64(nodes[node].move))
+            node = best_child(position, node, memory, nodes, arms, sums)
+            prefetch(arms, Bits(arms[node].first))
+            child = play(position, np.int64(arms[node].move))
             steps = np.int64(steps + 1 if reversible(position, child) else 0)
         if not nodes[node].same:
             who = 1 - who
@@ -594,7 +640,7 @@ def playout(root, evaluation, memory, nodes, sums, pool):
         ply += 1
     memory.nodes += ply + 1
     memory.deepest = max(memory.deepest, ply)
-    back_up(root, ply, who, result, changed, loss, memory, nodes, sums)
+    back_up(root, ply, who, result, changed, loss, memory, nodes, arms, sums)
 
 
 @kernel
@@ -603,6 +649,7 @@ def search_tree(
     evaluation: Evaluator,
     memory: PlayoutMemory,
     nodes: Nodes,
+    arms: Arms,
     sums: Sums,
     pool: Numbers,
 ) -> None:
@@ -612,7 +659,7 @@ def search_tree(
     """
     while memory.stop == RUNNING and pool[TOLD] == RUNNING:
         lower, upper = own_bounds(ROOT, nodes)
-        if nodes[ROOT].first != 0 and is_settled(position, lower, upper):
+        if arms[ROOT].first != 0 and is_settled(position, lower, upper):
             break
         if memory.playouts >= memory.playout_limit:
             memory.stop = NODES
@@ -620,7 +667,7 @@ def search_tree(
         if memory.nodes + memory.rollout_plies >= memory.node_limit:
             memory.stop = NODES
             break
-        playout(position, evaluation, memory, nodes, sums, pool)
+        playout(position, evaluation, memory, nodes, arms, sums, pool)
     if memory.stop == MOVES:
         pool[TOLD] = MOVES
 
@@ -629,32 +676,46 @@ def search_tree(
 
 
 @compiled
-def copy_node(nodes, sums, node, new_nodes, new_sums, place):
+def copy_node(nodes, arms, sums, node, new_nodes, new_arms, new_sums, place):
     """Copy a node to a place in another tree."""
+    new_arms[place].mean = arms[node].mean
+    new_arms[place].explore = arms[node].explore
+    new_arms[place].first = arms[node].first
+    new_arms[place].move = arms[node].move
+    new_arms[place].count = arms[node].count
     new_nodes[place].average = nodes[node].average
-    new_nodes[place].explore = nodes[node].explore
-    new_nodes[place].first = nodes[node].first
-    new_nodes[place].move = nodes[node].move
-    new_nodes[place].count = nodes[node].count
+    new_nodes[place].visits = nodes[node].visits
+    new_nodes[place].bonus = nodes[node].bonus
     new_nodes[place].lower = nodes[node].lower
     new_nodes[place].upper = nodes[node].upper
     new_nodes[place].same = nodes[node].same
     new_nodes[place].kind = nodes[node].kind
-    new_nodes[place].visits = nodes[node].visits
     new_sums[place].prior = sums[node].prior
     new_sums[place].estimate = sums[node].estimate
     new_sums[place].rave_visits = sums[node].rave_visits
     new_sums[place].rave_mean = sums[node].rave_mean
 
 
+@compiled
+def forget_proof(node, nodes, arms):
+    """Forget what is proven of a node."""
+    nodes[node].lower = -INFINITE
+    nodes[node].upper = INFINITE
+    if arms[node].first == 0:
+        nodes[node].kind = NEW
+    arms[node].mean = np.float32(nodes[node].average) if nodes[node].visits > 0 else UNTRIED
+
+
 @kernel
 def copy_tree(
     nodes: Nodes,
+    arms: Arms,
     sums: Sums,
     root: int,
     least: int,
     forget: bool,
     new_nodes: Nodes,
+    new_arms: Arms,
     new_sums: Sums,
 ) -> int:
     """Copy the tree below a root into other arrays; return the first node that is free there.
@@ -663,38 +724,35 @@ def copy_tree(
     may have depended on repetitions of positions that are no longer on the line.
     """
     # The copies are the queue of what is to be copied (C. Cheney 1970).
-    copy_node(nodes, sums, root, new_nodes, new_sums, np.int64(ROOT))
+    copy_node(nodes, arms, sums, root, new_nodes, new_arms, new_sums, np.int64(ROOT))
     at, free = np.int64(ROOT), np.int64(ROOT + 1)
     while at < free:
-        first, count = np.int64(new_nodes[at].first), np.int64(new_nodes[at].count)
+        first, count = np.int64(new_arms[at].first), np.int64(new_arms[at].count)
         if first != 0 and new_nodes[at].visits < least and at != ROOT:
-            new_nodes[at].first = 0
-            new_nodes[at].count = 0
+            new_arms[at].first = 0
+            new_arms[at].count = 0
         elif first != 0:
-            new_nodes[at].first = free
+            new_arms[at].first = free
             for child in range(first, first + count):
-                copy_node(nodes, sums, child, new_nodes, new_sums, free)
+                copy_node(nodes, arms, sums, child, new_nodes, new_arms, new_sums, free)
                 free += 1
         if forget:
-            new_nodes[at].lower = -INFINITE
-            new_nodes[at].upper = INFINITE
-            if new_nodes[at].first == 0:
-                new_nodes[at].kind = NEW
+            forget_proof(at, new_nodes, new_arms)
         at += 1
     return free
 
 
 @kernel
-def visits_kept(nodes: Nodes, end: int, most: int, counts: Numbers) -> int:
+def visits_kept(nodes: Nodes, arms: Arms, end: int, most: int, counts: Numbers) -> int:
     """The least power of two so that nodes of so many visits have at most *most* children.
 
     Of the nodes before *end*; *counts* is room for 64 numbers, all 0.
     """
     kept = np.int64(0)
     for node in range(ROOT, end):
-        if nodes[node].first != 0:
-            counts[work_for(nodes[node].visits)] += nodes[node].count
-            kept += np.int64(nodes[node].count)
+        if arms[node].first != 0:
+            counts[work_for(nodes[node].visits)] += arms[node].count
+            kept += np.int64(arms[node].count)
     power = 0
     while kept > most:
         kept -= counts[power]
@@ -703,25 +761,27 @@ def visits_kept(nodes: Nodes, end: int, most: int, counts: Numbers) -> int:
 
 
 @kernel
-def find_node(position: Position, target: Position, node: int, left: int, nodes: Nodes) -> int:
+def find_node(
+    position: Position, target: Position, node: int, left: int, nodes: Nodes, arms: Arms
+) -> int:
     """The most visited node of a position, at most *left* plies below a node; 0 if there is none.
 
     *position* is that of the node, and *target* the one that is looked for.
     """
     if position == target:
         return node
-    first, count = np.int64(nodes[node].first), np.int64(nodes[node].count)
+    first, count = np.int64(arms[node].first), np.int64(arms[node].count)
     best = np.int64(0)
     if left == 0 or first == 0:
         return best
     for child in range(first, first + count):
         if nodes[child].visits > 0:
-            move = np.int64(nodes[child].move)
+            move = np.int64(arms[child].move)
             if nodes[node].kind == CHANCE:
                 _, reached = chance_outcome(position, move)
             else:
                 reached = play(position, move)
-            found = find_node(reached, target, child, left - 1, nodes)
+            found = find_node(reached, target, child, left - 1, nodes, arms)
             if found != 0 and (best == 0 or nodes[found].visits > nodes[best].visits):
                 best = found
     return best

@@ -45,6 +45,7 @@ from engine.kernels.evaluation import estimate
 from engine.kernels.parameters import MOST_BEFORE
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import is_decisive
+from engine.kernels.tablebase_scores import tablebase_fields
 
 __all__ = [
     "COUNTERS",
@@ -71,8 +72,8 @@ MOST_TREE_PLIES = 1024
 PLAYED = 1 << 16
 """So many numbers of moves there are."""
 
-LISTED_VISITS = 1024
-"""Logarithms and roots of smaller numbers of visits are listed."""
+LISTED_VISITS = 4096
+"""Weights of exploration after fewer visits are listed."""
 
 ESTIMATE_UNIT = 100
 """The ``UNIT`` of a decisive game that does not say it."""
@@ -111,8 +112,8 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("use_bounds", np.int64),
         ("cut_after", np.int64),
         *((name, np.int64) for name in COUNTERS),
-        ("logarithms", np.float64, (LISTED_VISITS,)),  # of numbers of visits
-        ("roots", np.float64, (LISTED_VISITS,)),  # one by the square root of them
+        ("bonuses", np.float32, (LISTED_VISITS,)),  # roots of the logarithms of visits
+        ("explores", np.float32, (LISTED_VISITS,)),  # one by the roots of visits
         ("random", np.uint64),
         ("lowest", np.float64),  # of what playouts were worth to the mover at the root
         ("highest", np.float64),
@@ -123,7 +124,8 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
         ("before", np.int64),  # so many positions of the path come before the root
         ("path", np.uint64, (MOST_BEFORE + plies + 2,)),
-        ("visited", np.int64, (plies + 2,)),  # the nodes of the line
+        ("visited", np.uint64, (plies + 2,)),  # the nodes of the line
+        *tablebase_fields(cls),
         ("moves", np.int64, (most + MOVES_ROOM,)),
         ("played", np.int64, (2 * PLAYED,)),  # by each player: in which playout last
     ]

@@ -454,10 +454,13 @@ KEYS: dict[str, Callable[[str], Any]] = {
 }
 """The settings of a configuration, and what their values are; those of ``bool`` have none."""
 
-TREE_KEYS = {"playouts", "memory", *TreeKeywords.__optional_keys__} - {"evaluation", "reuse"}
+BOTH = {"engine", "nodes", "seconds", "evaluation", "tablebase"}
+"""The settings of alpha-beta and of Monte Carlo tree search."""
+
+TREE_KEYS = {"playouts", "memory", *TreeKeywords.__optional_keys__} - BOTH - {"reuse"}
 """The settings of Monte Carlo tree search only."""
 
-OTHER_KEYS = KEYS.keys() - TREE_KEYS - {"engine", "nodes", "seconds", "evaluation"}
+OTHER_KEYS = KEYS.keys() - TREE_KEYS - BOTH
 """The settings that it does not have."""
 
 

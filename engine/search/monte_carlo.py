@@ -6,11 +6,12 @@ The search itself is compiled: ``engine.kernels.monte_carlo`` and ``engine.kerne
 from __future__ import annotations
 
 import functools
-import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Unpack
+
+import numpy as np
 
 from engine.compiler.memory import Memory
 from engine.contract.bits import WORD, mix
@@ -64,7 +65,8 @@ class MonteCarlo:
     keywords:
 
     *evaluation* as for :class:`~engine.Searcher`; it matters where rollouts are cut off, and for
-    *minimax*.  *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
+    *minimax*.  A position that is in the *tablebase* is proven when it is first visited.
+    *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
     default where the game has an ``order``), *exploration* its weight, *rave* the number of
     playouts up to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the
     minimax of estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by
@@ -79,7 +81,6 @@ class MonteCarlo:
     techniques: frozenset[str] = frozenset()
     exact = False
     book: Book | None = None
-    tablebase: Tablebase | None = None
 
     def __init__(
         self,
@@ -94,6 +95,11 @@ class MonteCarlo:
         self.cls: Any = class_of(game)
         self.options = chosen
         self.evaluation = evaluation_of(self.cls, chosen.evaluation)
+        self.tablebase = Tablebase.of(chosen.tablebase, self.cls)
+        if self.tablebase is not None and defines(self.cls, "chance"):
+            raise GameError(
+                f"{game_name(self.cls)} is a game of chance: playouts use no tablebase of it"
+            )
         for rollouts, verb in (("order", "order"), ("bounds", "bounds")):
             if chosen.rollouts == rollouts and not defines(self.cls, verb):
                 raise GameError(
@@ -121,9 +127,12 @@ class MonteCarlo:
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
         longest = game_constant(self.cls, "MAX_PLIES", 512)
-        memory.words["logarithms"][1:] = [math.log(n) for n in range(1, LISTED_VISITS)]
-        memory.words["roots"][1:] = [1 / math.sqrt(n) for n in range(1, LISTED_VISITS)]
+        visits = np.arange(1, LISTED_VISITS)
+        memory.words["bonuses"][1:] = list(np.sqrt(np.log(visits)).astype(np.float32))
+        memory.words["explores"][1:] = list((1 / np.sqrt(visits)).astype(np.float32))
         memory["cut_after"] = longest if chosen.cut_after is None else chosen.cut_after
+        if self.tablebase is not None:
+            self.tablebase.lend(memory.words)
         return memory
 
     @functools.cached_property
@@ -297,7 +306,7 @@ class _Growth:
 
         def call(memory: Memory) -> None:
             argument = memory.argument
-            search.kernel(self.position, evaluation, argument, tree.nodes, tree.sums, tree.pool)
+            search.kernel(self.position, evaluation, argument, *tree.arrays, tree.pool)
 
         calls = [
             KernelCall(functools.partial(call, memory), memory, self.clock)
@@ -377,7 +386,7 @@ class _Growth:
         tree = self.tree
         mean = tree.worth(node)
         return RootMove(
-            int(tree.nodes[node].move),
+            tree.move(node),
             tree.visits(node),
             mean,
             None if mean is None and not tree.is_settled(node) else self._value(node),

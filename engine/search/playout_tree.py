@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from engine.contract.native import records
 from engine.contract.stop import RUNNING
 from engine.contract.verbs import INFINITE
 from engine.kernels.monte_carlo import (
+    ARM,
     CHANCE,
     CHUNK,
     FREE,
@@ -32,7 +34,9 @@ from engine.storage.tables import available_megabytes
 
 __all__ = ["PlayoutTree"]
 
-NODE_BYTES = NODE.itemsize + SUMS.itemsize
+PARTS = NODE, ARM, SUMS
+
+NODE_BYTES = sum(part.itemsize for part in PARTS)
 PLAIN_NODE_BYTES = 1024
 """What a node takes, where rules are compiled, and where they are plain Python."""
 
@@ -52,6 +56,16 @@ class _Records(dict[int, Any]):
     def __missing__(self, index: int) -> Any:
         self[index] = made = SimpleNamespace(**self._zeros)
         return made
+
+
+class _Column:
+    """One field of such records, by their numbers."""
+
+    def __init__(self, found: _Records, name: str):
+        self.records, self.name = found, name
+
+    def __getitem__(self, node: int) -> Any:
+        return getattr(self.records[node], self.name)
 
 
 class PlayoutTree:
@@ -75,8 +89,8 @@ class PlayoutTree:
                 f"a tree of {memory >> 20} MiB does not fit: {room} MiB of memory are available"
             )
         self.pool = np.zeros(POOL, np.int64)
-        self.nodes, self.sums = self._space()
-        self._spare: tuple[Any, Any] | None = None
+        self._take(self._space())
+        self._spare: list[Any] | None = None
         self.copies = 0
         self.kept = 0
         self.root: Any = None
@@ -96,10 +110,20 @@ class PlayoutTree:
     def fill(self) -> float:
         return min(1.0, self.size / self.capacity)
 
-    def _space(self) -> tuple[Any, Any]:
+    def _space(self) -> list[Any]:
         if is_plain(self.cls):
-            return _Records(NODE), _Records(SUMS)
-        return records(self.capacity, NODE), records(self.capacity, SUMS)
+            return [_Records(part) for part in PARTS]
+        return [records(self.capacity, part) for part in PARTS]
+
+    def _take(self, arrays: list[Any]) -> None:
+        """Let arrays be those of the tree."""
+        self.arrays = arrays
+        self.nodes, self.arms, self.sums = arrays
+        self.columns: dict[str, Any] = {
+            name: _Column(array, name) if is_plain(self.cls) else np.asarray(array[name])
+            for part, array in zip(PARTS, arrays, strict=True)
+            for name in part.names or ()
+        }
 
     def prepare(self, *, reuse: bool) -> None:
         """Have compiled code ready, so that no search waits for it."""
@@ -115,7 +139,7 @@ class PlayoutTree:
         found = 0
         if reuse and self.root is not None:
             find = find_node.specialise(self.cls)
-            found = int(find(self.root, position, ROOT, LOOK_AHEAD, self.nodes))
+            found = int(find(self.root, position, ROOT, LOOK_AHEAD, self.nodes, self.arms))
         self.root = position
         if found == 0:
             self._plant()
@@ -128,25 +152,26 @@ class PlayoutTree:
         if not node.same:
             node.same = 1
             node.lower, node.upper = -node.upper, -node.lower
-            if node.average != UNTRIED:
-                node.average = -node.average
+            node.average = -node.average
             self.sums[ROOT].estimate = -self.sums[ROOT].estimate
-        if node.first == 0:
+        if self.arms[ROOT].first == 0:
             self._plant()
 
     def _plant(self) -> None:
         """Begin a new tree."""
         if is_plain(self.cls):
-            self.nodes.clear()
-            self.sums.clear()
-        node, sums = self.nodes[ROOT], self.sums[ROOT]
-        for name in NODE.names or ():
-            setattr(node, name, 0)
-        for name in SUMS.names or ():
-            setattr(sums, name, 0)
-        node.average, node.explore, node.same = UNTRIED, 1.0, 1
+            self._wipe()
+        for part, array in zip(PARTS, self.arrays, strict=True):
+            for name in part.names or ():
+                setattr(array[ROOT], name, 0)
+        node, arm = self.nodes[ROOT], self.arms[ROOT]
+        node.same, node.bonus, arm.mean, arm.explore = 1, np.float32(1), UNTRIED, np.float32(1)
         node.lower, node.upper = -INFINITE, INFINITE
         self.pool[:] = ROOT + 1, self.capacity, RUNNING
+
+    def _wipe(self) -> None:
+        for array in self.arrays:
+            array.clear()
 
     def make_room(self) -> None:
         """Give up the least visited parts of a full tree: half of the nodes, or more."""
@@ -154,40 +179,46 @@ class PlayoutTree:
         # All nodes below this one are in use; some threads may have gone beyond the end.
         end = min(int(self.pool[FREE]), self.capacity)
         kept = visits_kept.specialise(self.cls)
-        least = kept(self.nodes, end, self.capacity // 2, counts)
+        least = kept(self.nodes, self.arms, end, self.capacity // 2, counts)
         self._copy(ROOT, max(int(least), 2), False)
         self.copies += 1
 
     def _copy(self, root: int, least: int, forget: bool) -> None:
-        nodes, sums = self._spare or self._space()
+        arrays = self._spare or self._space()
         self._spare = None
         copy = copy_tree.specialise(self.cls)
-        free = copy(self.nodes, self.sums, root, least, forget, nodes, sums)
+        free = copy(*self.arrays, root, least, forget, *arrays)
         if is_plain(self.cls):
-            self.nodes.clear()
-            self.sums.clear()
-        self._spare = self.nodes, self.sums
-        self.nodes, self.sums = nodes, sums
+            self._wipe()
+        self._spare = self.arrays
+        self._take(arrays)
         self.pool[:] = free, self.capacity, RUNNING
 
     # What stands in it
 
     def children(self, node: int) -> range:
         """Return the children of a node."""
-        first = int(self.nodes[node].first)
-        return range(first, first + int(self.nodes[node].count) if first else first)
+        first = int(self.columns["first"][node])
+        return range(first, first + int(self.columns["count"][node]) if first else first)
+
+    def move(self, node: int) -> int:
+        """Return the move to a node."""
+        return int(self.columns["move"][node])
 
     def worth(self, node: int) -> float | None:
         """Return the mean of the playouts of a node for its chooser; None if there was none."""
-        average = float(self.nodes[node].average)
-        return None if average == UNTRIED else max(-1.0, min(average, 1.0))
+        if self.visits(node) == 0:
+            return None
+        return max(-1.0, min(float(self.columns["average"][node]), 1.0))
 
     def bounds(self, node: int) -> tuple[int, int]:
         """Return what is proven of the value of a node for its chooser."""
         least, most = self.limits
-        return max(int(self.nodes[node].lower), least), min(int(self.nodes[node].upper), most)
+        return max(int(self.columns["lower"][node]), least), min(
+            int(self.columns["upper"][node]), most
+        )
 
-    @property
+    @functools.cached_property
     def limits(self) -> tuple[int, int]:
         """The range of the values of the game, in whole numbers."""
         most = math.ceil(value_limit(self.cls))
@@ -195,10 +226,10 @@ class PlayoutTree:
 
     def prior(self, child: int, siblings: int) -> float:
         """Return the prior of a child of the root: uniform if the search has none."""
-        return float(self.sums[child].prior) if self.has_priors else 1 / siblings
+        return float(self.columns["prior"][child]) if self.has_priors else 1 / siblings
 
     def visits(self, node: int) -> int:
-        return int(self.nodes[node].visits)
+        return int(self.columns["visits"][node])
 
     def is_settled(self, node: int) -> bool:
         """Return whether the value of a node, or who wins there, is proven."""
@@ -238,7 +269,7 @@ class PlayoutTree:
     def line(self, child: int) -> Iterator[int]:
         """Give the moves that were played most, from a child on, until chance decides."""
         while True:
-            yield int(self.nodes[child].move)
+            yield self.move(child)
             below = self.children(child)
             if not below or self.is_chance(child):
                 return
@@ -248,17 +279,21 @@ class PlayoutTree:
 
     def is_chance(self, node: int) -> bool:
         """Return whether chance decides at a node."""
-        return int(self.nodes[node].kind) == CHANCE
+        return int(self.columns["kind"][node]) == CHANCE
 
     def count(self) -> tuple[int, int]:
         """Count the nodes, and those whose value, or who wins there, is proven."""
         end = min(int(self.pool[FREE]), self.capacity)
-        names = "explore", "lower", "upper"
         if is_plain(self.cls):
-            each = [self.nodes[node] for node in range(ROOT, end) if node in self.nodes]
-            explore, lower, upper = (np.array([getattr(n, name) for n in each]) for name in names)
+            each = [node for node in range(ROOT, end) if node in self.nodes]
+            explore, lower, upper = (
+                np.array([self.columns[name][node] for node in each])
+                for name in ("explore", "lower", "upper")
+            )
         else:
-            explore, lower, upper = (self.nodes[name][ROOT:end] for name in names)
+            explore, lower, upper = (
+                self.columns[name][ROOT:end] for name in ("explore", "lower", "upper")
+            )
         settled = lower == upper
         if self.wins_only:
             settled |= (lower > 0) | (upper < 0)
@@ -267,8 +302,11 @@ class PlayoutTree:
 
     def give_back(self, start: int, end: int) -> None:
         """Take back nodes that a thread has not used."""
-        for node in range(start, end):
-            self.nodes[node].explore = 0.0
-            self.nodes[node].first = 0
+        if is_plain(self.cls):
+            for node in range(start, end):
+                self.arms[node].explore = self.arms[node].first = 0
+        else:
+            self.columns["explore"][start:end] = 0
+            self.columns["first"][start:end] = 0
         if end == self.pool[FREE]:
             self.pool[FREE] = start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -12,6 +13,7 @@ from engine.kernels.evaluation import Evaluation
 from engine.kernels.optionality import Optionality
 from engine.kernels.scores import is_decisive
 from engine.search.options import SearchOptions, _Options
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["ROLLOUTS", "SELECTIONS", "TreeKeywords", "TreeOptions", "check_limits"]
 
@@ -39,6 +41,7 @@ class TreeKeywords(TypedDict, total=False):
     """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
 
     evaluation: str | Evaluation | Optionality | None
+    tablebase: Tablebase | str | os.PathLike[str] | None
     memory: int
     selection: str | None
     exploration: float | None
@@ -57,6 +60,7 @@ class TreeOptions(_Options):
     """
 
     evaluation: str | Evaluation | Optionality | None = None
+    tablebase: Tablebase | str | os.PathLike[str] | None = None
     memory: int = DEFAULT_MEMORY
     selection: str | None = None
     exploration: float | None = None

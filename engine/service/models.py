@@ -6,9 +6,9 @@ service is not an error: the lower one holds, and the answer says which (``limit
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from engine.kernels.parameters import MOST_DEPTH
 
@@ -89,13 +89,17 @@ class LimitedRequest(PositionRequest):
 
 
 class SearchRequest(LimitedRequest):
-    """A search of limited depth; without depth, nodes and seconds it takes one second."""
+    """A search by alpha-beta, or of a tree by playouts; without a limit it takes one second."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"position": "44", "depth": 8, "lines": 2}]}
     )
 
-    depth: Depth | None = Field(None, description="At most so many plies.")
+    engine: Literal["alphabeta", "mcts"] = Field(
+        "alphabeta", description="By alpha-beta, or by Monte Carlo tree search."
+    )
+    depth: Depth | None = Field(None, description="At most so many plies (alphabeta).")
+    playouts: Positive | None = Field(None, description="At most so many playouts (mcts).")
     lines: Lines = Field(1, description="The best so many moves.")
     moves: list[Text] | None = Field(
         None, min_length=1, max_length=256, description="The only moves to choose from."
@@ -108,6 +112,14 @@ class SearchRequest(LimitedRequest):
         None, description="Another of the game's estimates than its usual one."
     )
     exact: bool = Field(False, description="Only techniques that cannot change the score.")
+
+    @model_validator(mode="after")
+    def _options_suit_the_engine(self) -> Self:
+        if self.engine == "mcts" and (self.depth is not None or self.exact):
+            raise ValueError("depth and exact are options of alphabeta")
+        if self.engine != "mcts" and self.playouts is not None:
+            raise ValueError("playouts limit mcts")
+        return self
 
 
 class SolveRequest(LimitedRequest):
@@ -144,6 +156,7 @@ class LimitsView(BaseModel):
     """The limits that held: those asked for, or the lower ones of the service."""
 
     depth: Count | None
+    playouts: Count | None
     nodes: Count | None
     seconds: float | None
     table: Count
@@ -174,16 +187,17 @@ class IterationView(BaseModel):
 
 
 class Searched(Answer):
-    """What a search of limited depth found."""
+    """What a search found."""
 
     value: int | float = Field(description="The score for the mover.")
+    win_rate: float | None = Field(None, description="Of mcts: the expected points of the mover.")
     meaning: str
     proven: bool
     exact: bool
     best_move: str | None
     lines: list[LineView]
     depth: Count
-    iterations: list[IterationView]
+    iterations: list[IterationView] = Field([], description="Depths completed; none of mcts.")
     statistics: dict[str, int | float]
     nodes: Count
     seconds: float

@@ -78,7 +78,7 @@ class EngineCache:
         return None
 
     def _make(self, key: Key) -> CachedEngine:
-        size = math.ceil(Engine.room(key.cls, table=key.table, threads=self.threads))
+        size = key.room(self.threads)
         with self._lock:
             while self.megabytes + size > self.room and self._idle:
                 self._discard()

@@ -6,11 +6,13 @@ of the pool calls the :class:`Question` with an engine from there.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
@@ -58,10 +60,28 @@ class Key:
     evaluation: str | None
     exact: bool
     table: int
+    """MiB of the table, or of the tree of playouts."""
     tablebase: Tablebase | None
+    playouts: bool = False
+
+    def room(self, threads: int) -> int:
+        """Return the MiB that an engine may take."""
+        more = self.table if self.playouts else 0
+        table = SMALLEST_TABLE if self.playouts else self.table
+        return more + math.ceil(Engine.room(self.cls, table=table, threads=threads))
 
     def engine(self, threads: int) -> Engine:
         """Make an engine."""
+        if self.playouts:
+            return Engine(
+                self.cls,
+                engine="mcts",
+                table=SMALLEST_TABLE,
+                memory=self.table << 20,
+                threads=threads,
+                evaluation=self.evaluation,
+                tablebase=self.tablebase,
+            )
         return Engine(
             self.cls,
             table=self.table,
@@ -73,6 +93,9 @@ class Key:
 
 
 OnEvent = Callable[[Iterated | Progressed], None]
+
+SMALLEST_TABLE = 1
+"""MiB of the table of an engine that only grows trees."""
 
 PROGRESS_SECONDS = 1.0
 """The time between two events of a proof."""
@@ -94,11 +117,12 @@ class Question(NamedTuple):
     @property
     def code(self) -> tuple[Any, ...]:
         """The compiled code that it needs."""
-        return KINDS[self.kind].ask, self.key.cls, self.key.evaluation
+        return KINDS[self.kind].ask, self.key.cls, self.key.evaluation, self.key.playouts
 
     def small(self) -> Question:
         """Return a question that needs the same code and hardly any time."""
-        limits = self.limits.model_copy(update={"depth": 1, "seconds": 0.01})
+        depth = None if self.key.playouts else 1
+        limits = self.limits.model_copy(update={"depth": depth, "seconds": 0.01})
         return self._replace(limits=limits, options={}, fresh=False)
 
     def __call__(self, engine: Engine, stop: threading.Event, on_event: OnEvent | None) -> Answer:
@@ -119,6 +143,7 @@ def _search(
     result = engine.search(
         question.position,
         depth=limits.depth,
+        playouts=limits.playouts,
         nodes=limits.nodes,
         seconds=limits.seconds,
         stop=stop,
@@ -222,13 +247,15 @@ def read_question(
     position = _read(game, asked.position, "body.position")
     cls = type(position)
     options: dict[str, Any] = {}
-    evaluation, exact, fresh, depth = None, False, False, None
+    evaluation, exact, fresh, depth, playouts = None, False, False, None, None
+    by_playouts = False
     nodes, seconds, table = settings.nodes, settings.seconds, settings.table
     if kind != "perft":
         fresh = asked.fresh
         nodes, table = _least(nodes, asked.nodes), min(table, asked.table or table)
     if kind == "search":
         evaluation, exact, depth = asked.evaluation, asked.exact, asked.depth
+        by_playouts, playouts = asked.engine == "mcts", asked.playouts
         _evaluation(cls, evaluation)
         options = {"lines": asked.lines, "seed": asked.seed}
         if asked.moves is not None:
@@ -236,7 +263,7 @@ def read_question(
         options["history"] = [
             _read(game, text, f"body.history[{n}]") for n, text in enumerate(asked.history)
         ]
-        if asked.depth is asked.nodes is asked.seconds is None:
+        if asked.depth is asked.playouts is asked.nodes is asked.seconds is None:
             seconds = min(seconds, USUAL_SECONDS)
     elif kind == "perft":
         depth, options = asked.depth, {"bulk": asked.bulk}
@@ -245,12 +272,16 @@ def read_question(
         options = {"weak": asked.weak, "engine": asked.engine}
     limits = LimitsView(
         depth=depth,
+        playouts=playouts,
         nodes=nodes,
         seconds=min(seconds, asked.seconds or seconds),
         table=table,
         threads=settings.threads,
     )
-    key = Key(cls, evaluation, exact, table, registry.tablebases.get(cls))
+    tablebase = registry.tablebases.get(cls)
+    if by_playouts and defines(cls, "chance"):
+        tablebase = None
+    key = Key(cls, evaluation, exact, table, tablebase, by_playouts)
     return Question(kind, game, name, key, position, limits, options, fresh)
 
 

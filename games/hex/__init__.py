@@ -38,6 +38,7 @@ from engine.contract.boards import (
     board,
     constant,
     fields,
+    random_cell,
     remade,
     reversed_bits,
     single,
@@ -80,6 +81,11 @@ def free_cells(position):
 @compiled
 def moves(position, buffer, at):
     return write(position, free_cells(position), buffer, at)
+
+
+@compiled
+def random_move(position, word):
+    return random_cell(position, free_cells(position), word)
 
 
 @compiled
