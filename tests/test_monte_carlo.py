@@ -113,7 +113,7 @@ def test_proofs_of_ten_thousand_positions(name):
             if result.best_move is None or outcome(play(position, result.best_move))[0]:
                 break
             position = play(position, result.best_move)
-    assert proven > 50
+    assert proven > (50 if name == "toys.duel" else 100)  # of a duel few are ever proven
 
 
 @pytest.mark.parametrize(("moves", "best"), [("1425", "3"), ("152", "3"), ("5192", "3")], ids=str)
