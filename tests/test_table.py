@@ -34,8 +34,8 @@ from engine.storage import tables
 from engine.storage.tables import Table, available_megabytes
 
 OPERATIONS = (
-    *("begin", "bucket", "is_marked", "mark", "open_whole", "prepare", "probe", "resize"),
-    "store",
+    *("begin", "bucket", "is_marked", "mark", "open_for", "open_whole", "prepare"),
+    *("probe", "resize", "store"),
 )
 
 
@@ -372,6 +372,29 @@ def test_stores_in_the_whole_memory_leave_the_header_alone(ops):
     for number in range(50):
         put(ops, words, mix(number))
     assert words[:HEADER_WORDS].tolist() == before
+
+
+def test_shared_regions_have_room_and_stay_as_they_are(ops):
+    words = words_of(ops, 160, region=4)
+    put(ops, words, WORD, 1, 2, 3, 4)
+    ops.mark(words, Bits(5), True)
+    for entries, buckets in ((7, 4), (9, 16), (1, 16), (400, 160), (10_000, 160)):
+        ops.open_for(words, entries)
+        assert header(words, BUCKETS) == [buckets]
+        assert found(ops, words, WORD) == (1, 2, 3, 4)
+        assert not ops.is_marked(words, Bits(5))
+    words = words_of(ops, 160, region=4)
+    ops.open_for(words, 7)
+    before = words[:HEADER_WORDS].tolist()
+    for number in range(50):
+        put(ops, words, mix(number))
+    assert words[:HEADER_WORDS].tolist() == before
+    words = words_of(ops, 160, region=4)
+    ops.open_for(words, 7)
+    ops.begin(words, False)
+    for number in range(5):
+        put(ops, words, mix(number))
+    assert header(words, BUCKETS) == [16]
 
 
 # Replacement

@@ -52,10 +52,10 @@ from engine.contract.bits import Bits, high_product, mix, prefetch
 from engine.contract.verbs import NO_MOVE
 from engine.kernels.parameters import REGION_GROWTH, SMALLEST_REGION
 
-BUCKETS, FILLED, SALT, AGE, FIRST_AGE, HIGHEST, COLD = range(7)
+BUCKETS, FILLED, SALT, AGE, FIRST_AGE, HIGHEST, COLD, SHARED = range(8)
 """Words of the header: buckets of the region; entries written since it last grew; the
 generation's salt, current age and first age; the largest region since the last sweep;
-whether the next search has to be cold."""
+whether the next search has to be cold; whether threads share the table."""
 
 ENTRY_WORDS = 2
 BUCKET_WORDS = 8
@@ -84,6 +84,7 @@ def begin(table, cold):
     if np.int64(table[AGE]) == AGES:
         sweep(table, ENTRY_WORDS)
     table[AGE] = np.int64(table[AGE]) + 1
+    table[SHARED] = 0
     if cold or np.int64(table[COLD]) != 0:
         # A new salt makes all older entries unfindable; the region starts small again.
         table[COLD] = 0
@@ -265,7 +266,9 @@ def is_proven(data):
 def make_room(table, worth):
     """Enlarge the region if enough entries have come into free places."""
     # Only new places count: an entry that gave way leaves the table as full as it was.
-    if worth == FREE and np.int64(table[BUCKETS]) < most_buckets(table):
+    if worth != FREE or np.int64(table[SHARED]) != 0:
+        return
+    if np.int64(table[BUCKETS]) < most_buckets(table):
         table[FILLED] = Bits(table[FILLED]) + Bits(1)
         if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
             grow(table)
@@ -330,16 +333,16 @@ def grow(table):
 
 @compiled(inline=False)
 def open_whole(table):
-    """Use all of the memory, as threads that share the table must: they cannot resize."""
-    forget_marks(table)
+    """Let threads share the table, and all of the memory: they cannot enlarge the region."""
+    share(table)
     if np.int64(table[BUCKETS]) < most_buckets(table):
         resize(table, most_buckets(table))
 
 
 @compiled(inline=False)
 def open_for(table, entries):
-    """Enlarge the region for so many more entries, if threads come back before they need more."""
-    forget_marks(table)
+    """Let threads share the table until they have written so many more entries."""
+    share(table)
     table[FILLED] = Bits(table[FILLED]) + Bits(entries)
     buckets = np.int64(table[BUCKETS])
     while np.int64(table[FILLED]) > 2 * buckets and buckets < most_buckets(table):
@@ -350,8 +353,9 @@ def open_for(table, entries):
 
 
 @compiled
-def forget_marks(table):
-    """Forget what is searched right now: marks of a stopped search would defer moves for ever."""
+def share(table):
+    """Leave the region as it is from now on, and forget the marks of a search that was stopped."""
+    table[SHARED] = 1
     table[BUCKET_WORDS:HEADER_WORDS] = 0
 
 

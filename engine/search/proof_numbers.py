@@ -228,10 +228,8 @@ class Questions:
         And a bound that says so: the least that it has, or the most.
         """
         least, most = (self.solver.table.margins or {}).get(target, (INFINITE, -INFINITE))
-        calls = [
-            _Question(self, memory, position, target, move_wanted)
-            for memory in self.solver.memories
-        ]
+        question = position, target, move_wanted
+        calls = [_Question(self, memory, question) for memory in self.solver.memories]
         for call in calls:
             call.memory.clear(("nodes", "stop"))
             call.memory["least"], call.memory["most"] = least, most
@@ -250,7 +248,7 @@ class Questions:
     def run(self, calls: list[_Question], left: int) -> str:
         """Answer a question in threads, with so many nodes; return why it ended early."""
         for call in calls:
-            call.rivals = [rival for rival in calls if rival is not call]
+            call.calls = calls
             call.sharing = SINGLE_THREADED if len(calls) == 1 else SHARED_TABLE
         # Threads cannot enlarge the table that they share: they come back for that.
         limit = left if len(calls) == 1 else min(FIRST_ROUND, left)
@@ -258,8 +256,7 @@ class Questions:
         try:
             while True:
                 reason = self.go_on(calls, limit)
-                out_of_nodes = all(call.memory["stop"] == NODES for call in calls)
-                if reason or limit == left or not out_of_nodes:
+                if reason or limit == left or calls[0].ended[0].memory["stop"] != NODES:
                     return reason
                 limit = min(ROUND_GROWTH * limit, left)
         finally:
@@ -269,8 +266,10 @@ class Questions:
         """Search until a question has cost so many nodes; return why it ended early."""
         nodes = limit - sum(int(call.memory["nodes"]) for call in calls)
         if len(calls) > 1:
-            calls[0].prepare_table(nodes)
+            calls[0].prepare_table(nodes // 2)
+        ended: list[_Question] = []
         for call in calls:
+            call.ended = ended
             call.memory["stop"] = RUNNING
             call.memory["node_limit"] = int(call.memory["nodes"]) + nodes // len(calls)
         return run([*calls], self.limits.stops, workers=self.solver.workers)
@@ -278,20 +277,18 @@ class Questions:
     def answer(self, calls: list[_Question], target: int, reason: str) -> tuple[bool, int]:
         """Return what the first that ended has found; :class:`_Ended` if none did."""
         self.nodes += sum(int(call.memory["nodes"]) for call in calls)
-        for call in calls:
-            if call.memory["stop"] in (MOVES, VALUE):
-                violation = call.memory.position("violation", self.position)
-                raise contract_violation(violation, int(call.memory["stop"]))
-        done = next((call for call in calls if call.memory["stop"] == RUNNING), None)
-        first = calls[0].memory if done is None else done.memory
+        first = calls[0].ended[0].memory
+        if first["stop"] in (MOVES, VALUE):
+            violation = first.position("violation", self.position)
+            raise contract_violation(violation, int(first["stop"]))
         if first["move"] != NO_MOVE:
             self.move = int(first["move"])
         self.numbers = int(first["root_proof"]), int(first["root_disproof"])
         if reason == "interrupted":
             raise KeyboardInterrupt
-        if done is None:
+        if first["stop"] != RUNNING:
             raise _Ended(reason or "node limit")
-        yes = done.memory["proof"] == 0
+        yes = first["proof"] == 0
         if not yes and any(call.memory["cut"] for call in calls):
             if has_loops(self.solver.cls):
                 raise _Ended("lines too long")
@@ -343,22 +340,28 @@ class Questions:
 
 
 class _Question(KernelCall):
-    """A thread's work on a question: the first that has the answer ends the others."""
+    """A thread's work on a question; *question* is what its kernel takes first.
 
-    def __init__(self, proof: Questions, memory: Memory, position: Any, target: int, wanted: bool):
+    The first that ends, with the answer or out of nodes, ends the others.
+    """
+
+    def __init__(self, proof: Questions, memory: Memory, question: tuple[Any, int, bool]):
         super().__init__(self.search, memory, proof.clock)
         self.solver = proof.solver
-        self.question = position, target, wanted
+        self.question = question
         self.sharing = SINGLE_THREADED
-        self.rivals: list[_Question] = []
+        self.calls: list[_Question] = [self]
+        self.ended: list[_Question] = []
 
     def search(self) -> None:
         """Search until the question is answered or the thread is stopped."""
         words = self.solver.table.words
         self.solver.search(*self.question, self.sharing, self.memory.argument, words)
-        if self.memory["stop"] == RUNNING:
-            for rival in self.rivals:
-                rival.stop()
+        self.ended.append(self)
+        if self.ended[0] is self:
+            for call in self.calls:
+                if call is not self:
+                    call.stop()
 
     def prepare_table(self, entries: int) -> None:
         """Let several threads share the table until it has so many more entries."""

@@ -92,7 +92,12 @@ class SearchRequest(LimitedRequest):
     """A search by alpha-beta, or of a tree by playouts; without a limit it takes one second."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"position": "44", "depth": 8, "lines": 2}]}
+        json_schema_extra={
+            "examples": [{"position": "44", "depth": 8, "lines": 2}],
+            "if": {"properties": {"engine": {"const": "mcts"}}, "required": ["engine"]},
+            "then": {"properties": {"depth": {"type": "null"}, "exact": {"const": False}}},
+            "else": {"properties": {"playouts": {"type": "null"}}},
+        }
     )
 
     engine: Literal["alphabeta", "mcts"] = Field(
