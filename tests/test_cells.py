@@ -82,6 +82,7 @@ def test_boards_of_games(name, monkeypatch):
         assert all(symbol in coloured for symbol in cells.symbols(contents_of(position)))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 @pytest.mark.parametrize("name", GAMES)
 def test_compiled_cells(name):

@@ -113,7 +113,8 @@ def test_plain_python_counts_the_same():
 
 
 def test_most_moves():
-    position = parse_position("R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1")
+    plain = load_game("chess", plain=True)
+    position = plain.parse("R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1")
     assert len(legal_moves(position)) == chess.MAX_MOVES == perft(position, 1)
 
 

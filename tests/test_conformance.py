@@ -20,8 +20,6 @@ COMPILED = ("tictactoe",)
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
 DEAREST = ("chess", "domineering", "hex", "mnk", "morris", "othello", "qubic", "toys.teeko")
 """Those whose kernels take longest to compile; their own tests search them."""
-SLOWLY = ("toys.race",)
-"""Those that continuous integration looks at compiled, besides."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (
     *(f"connect4:{board}" for board in BOARDS),
@@ -44,14 +42,12 @@ def test_rules_of_games(name):
     assert check(load_game(name), games=5, compile=False) == []
 
 
-def marks(name, quick, slow):
-    if name in quick:
-        return []
-    return [pytest.mark.slow] if name in slow else [pytest.mark.slow, pytest.mark.long]
+def marks(name, quick):
+    return [] if name in quick else [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=marks(name, COMPILED, SLOWLY)) for name in GAMES]
+    "name", [pytest.param(name, marks=marks(name, COMPILED)) for name in GAMES]
 )
 def test_games(name):
     assert check(load_game(name)) == []
@@ -72,7 +68,7 @@ def test_rules_of_variants(name):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=marks(name, (), ())) for name in VARIANTS],
+    [pytest.param(name, marks=marks(name, ())) for name in VARIANTS],
 )
 def test_variants(name):
     assert check(load_game(name), games=50, seed=1) == []

@@ -75,13 +75,14 @@ def test_a_search_builds_on_the_last(engine):
 
 
 def test_a_game_of_chance():
-    with Engine(race.Position(), table=1) as engine:
-        assert engine.search(race.Position(), depth=2).depth == 2
-        assert isinstance(engine.evaluate(race.Position()), float)
+    start = load_game("toys.race", plain=True).start()
+    with Engine(start, table=1) as engine:
+        assert engine.search(start, depth=2).depth == 2
+        assert isinstance(engine.evaluate(start), float)
         with pytest.raises(GameError, match="has chance: iterate"):
-            engine.solve(race.Position())
+            engine.solve(start)
         with pytest.raises(GameError, match="has chance: iterate"):
-            engine.start(race.Position(), "solve")
+            engine.start(start, "solve")
 
 
 @pytest.mark.parametrize("threads", [2, 3])

@@ -59,11 +59,10 @@ LATE = "223411432", "423434432", "331144131"
 # Every game both ways
 
 
-def marked(slow, long):
-    """The shipped games; some are slow to compile."""
-    marks = {name: [pytest.mark.slow] for name in slow}
-    marks |= {name: [pytest.mark.slow, pytest.mark.long] for name in long}
-    return [pytest.param(name, marks=marks.get(name, [])) for name in game_names()]
+def quickly(*names):
+    """The shipped games; all but those named take long to compile."""
+    long = [pytest.mark.slow, pytest.mark.long]
+    return [pytest.param(name, marks=[] if name in names else long) for name in game_names()]
 
 
 def both_ways(name, plain_search):
@@ -96,10 +95,7 @@ def same_searches(position, other):
 @compiled_too
 @pytest.mark.parametrize(
     "name",
-    marked(
-        ["breakthrough", "draughts"],
-        ["chess", "dobutsu", "domineering", "hex", "mnk", "morris", "othello", "qubic", "skirmish"],
-    ),
+    quickly("connect4", "kalah", "tictactoe", "ur"),
 )
 def test_shipped_games_count_the_same_both_ways(name):
     both_ways(name, same_counts)
@@ -108,10 +104,7 @@ def test_shipped_games_count_the_same_both_ways(name):
 @compiled_too
 @pytest.mark.parametrize(
     "name",
-    marked(
-        ["ur"],
-        [name for name in game_names() if name not in ("connect4", "tictactoe", "ur")],
-    ),
+    quickly("connect4", "tictactoe"),
 )
 def test_shipped_games_search_the_same_both_ways(name):
     both_ways(name, same_searches)
@@ -149,6 +142,7 @@ def test_a_prototype_keeps_to_the_contract():
 
 @compiled_too
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_prototype_has_the_values_of_the_compiled_game():
     game = load_game("connect4:4x4")
     for text in ("", "1", "2234114", *LATE):

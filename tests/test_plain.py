@@ -36,7 +36,8 @@ FEW = 2_000
 def marks_of(name, variant, position, depth, lines):
     """There may be much to count, or to compile once more."""
     if not variant:
-        return [pytest.mark.slow] if lines > 1_000_000_000 else []
+        many = lines > 1_000_000_000 or name == "skirmish"
+        return [pytest.mark.slow] if many else []
     if lines <= FEW:
         return []
     return [pytest.mark.slow, pytest.mark.long]

@@ -113,7 +113,7 @@ def test_values_and_lines(name, plies, count):
 @pytest.mark.parametrize(
     ("name", "plies"),
     [
-        ("connect4:5x4", 12),
+        pytest.param("connect4:5x4", 12, marks=pytest.mark.long),
         pytest.param("breakthrough:4x4", 8, marks=pytest.mark.long),
         pytest.param("kalah:3x3", 8, marks=pytest.mark.long),
     ],
@@ -166,7 +166,7 @@ def test_repetition_is_a_draw(seed):
 @pytest.mark.parametrize(
     ("name", "plies"),
     [
-        ("toys.pursuit", 8),
+        pytest.param("toys.pursuit", 8, marks=pytest.mark.long),
         pytest.param("morris:three", 9, marks=pytest.mark.long),
         pytest.param("toys.quixo:3x3", 8, marks=pytest.mark.long),
     ],

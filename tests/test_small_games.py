@@ -127,6 +127,7 @@ QUICK_ENDINGS = [["suicide", "K", "K"], ["suicide", "N", "N"]]
 
 compiled_only = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(not jit_enabled(), reason="many positions"),
 ]
 
@@ -169,6 +170,7 @@ def placed(board, cls):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="many positions")
 def test_values_of_suicide():
     chess = pytest.importorskip("chess.variant")

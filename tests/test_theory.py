@@ -136,9 +136,11 @@ def test_probabilities_of_no_leaf():
 
 # Measured
 
+LONG = [pytest.mark.slow, pytest.mark.long]
+
 
 @pytest.mark.parametrize(
-    "shape", ["5x12", *(pytest.param(s, marks=pytest.mark.slow) for s in ("1x12", "2x24", "17x5"))]
+    "shape", ["5x12", *(pytest.param(s, marks=LONG) for s in ("1x12", "2x24", "17x5"))]
 )
 def test_alphabeta_visits_the_critical_tree(shape):
     width, deepest = map(int, shape.split("x"))
@@ -185,9 +187,7 @@ MEANS = [
     pytest.param(
         *(model, int(width), int(depth), float(mean), float(error)),
         id=f"{model}-{width}x{depth}",
-        marks=[]
-        if (width, model) in QUICK
-        else [pytest.mark.slow] + [pytest.mark.long] * (int(width) > 4),
+        marks=[] if (width, model) in QUICK else LONG,
     )
     for model in ("random", "incremental")
     for width, depth, mean, error in facts(model)
