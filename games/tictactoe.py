@@ -58,12 +58,6 @@ def moves(position, buffer, at):
 
 
 @compiled
-def random_move(position, word):
-    free = FULL & ~(position.mine | position.theirs)
-    return nth_index(free, int(high_product(word, Bits(popcount(free)))))
-
-
-@compiled
 def play(position, move):
     return Position(position.theirs, position.mine | (Bits(1) << Bits(move)))
 
@@ -86,6 +80,12 @@ def outcome(position):
 @compiled
 def key(position):
     return position.mine | (position.theirs << Bits(9))
+
+
+@compiled
+def random_move(position, word):
+    free = FULL & ~(position.mine | position.theirs)
+    return nth_index(free, int(high_product(word, Bits(popcount(free)))))
 
 
 @compiled
