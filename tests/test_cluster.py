@@ -186,6 +186,7 @@ def test_batches_are_the_same_on_a_cluster(client, tmp_path):
     assert (stopped.reason, stopped.done.any()) == ("stopped", False)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_layers_though_a_worker_is_killed(client, tmp_path):
     """Small layers by one worker each, large ones by both: the same files as of one process."""

@@ -51,7 +51,12 @@ def check(board, values, plain):
 
 
 @pytest.mark.parametrize(
-    ("board", "values"), [fact for fact in BOARDS if cells_of(fact[0]) <= 16 and "1" not in fact[0]]
+    ("board", "values"),
+    [
+        pytest.param(*fact, marks=[pytest.mark.slow] if cells_of(fact[0]) > 12 else [])
+        for fact in BOARDS
+        if cells_of(fact[0]) <= 16 and "1" not in fact[0]
+    ],
 )
 def test_small_boards(board, values):
     check(board, values, plain=True)
