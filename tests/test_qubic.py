@@ -176,14 +176,6 @@ def test_a_sharp_position_is_won():
     assert solve(parse_position("222 333 223 111"), engine="pn", weak=True).value == 1
 
 
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-def test_sharp_positions_are_won():
-    """A start with many threats, far from the end."""
-    assert solve(parse_position("222 111 333 144")).value == 1
-
-
 # Symmetry and estimates
 
 
