@@ -43,7 +43,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import high_product, nth_index
+from engine.contract.bits import random_index
 from engine.contract.cells import Grid
 from engine.contract.variants import board_size, variants
 
@@ -103,9 +103,7 @@ def moves(position, buffer, at):
 
 @compiled
 def random_move(position, word):
-    free = playable(position)
-    number = int(high_product(word, Bits(popcount(free))))
-    return nth_index(free, number) // position.STRIDE
+    return random_index(playable(position), word) // position.STRIDE
 
 
 @compiled

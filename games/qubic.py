@@ -46,7 +46,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import high_product, nth_index
+from engine.contract.bits import random_index
 from engine.contract.cells import Points
 
 DECISIVE = True
@@ -152,8 +152,7 @@ def write(cells, buffer, at):
 
 @compiled
 def random_move(position, word):
-    cells = free_cells(position)
-    return nth_index(cells, int(high_product(word, Bits(popcount(cells)))))
+    return random_index(free_cells(position), word)
 
 
 @compiled
@@ -269,14 +268,14 @@ def winning_fours(mine, theirs):
         looks += 1
         empty = FULL & ~(own | other)
         threat = winning_cells(other, empty)
-        allowed = threat if threat else empty
+        allowed = empty if not threat else Bits(0) if without_lowest(threat) else threat
         fours, doubles = four_cells(own, empty)
-        if doubles & allowed and not without_lowest(threat):
+        if doubles & allowed:
             last = lowest(doubles & allowed)
             ends = winning_cells(own | last, empty & ~last)
             return True, last | ends | needed(mine, theirs, tried, answered, length)
         fours_left = fours & allowed & left
-        if fours_left and length < MOST_FOURS and looks < MOST_LOOKS and not without_lowest(threat):
+        if fours_left and length < MOST_FOURS and looks < MOST_LOOKS:
             four = lowest(fours_left)
             # The order of two fours that do not need each other does not matter.
             left = FULL if threat else ~(fours & (four | (four - Bits(1))))

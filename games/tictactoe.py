@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine import Bits, PositionError, compiled, popcount, quoted
-from engine.contract.bits import high_product, nth_index
+from engine.contract.bits import random_index
 from engine.contract.cells import Grid
 
 LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "444", "421", "124"))
@@ -84,8 +84,7 @@ def key(position):
 
 @compiled
 def random_move(position, word):
-    free = FULL & ~(position.mine | position.theirs)
-    return nth_index(free, int(high_product(word, Bits(popcount(free)))))
+    return random_index(FULL & ~(position.mine | position.theirs), word)
 
 
 @compiled

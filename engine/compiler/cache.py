@@ -77,7 +77,7 @@ class KernelCache:
         require_positions(self.cls)
         for callee in self.kernel.callees():
             callee.specialise(self.cls, self.evaluation)
-        announce(f"compiling {self.kernel.function.__name__} for {_game_name(self.cls)}")
+        announce(f"compiling {self._subject()}")
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -109,11 +109,16 @@ class KernelCache:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 held.callback(_discard, guard)
                 file = held.enter_context(guard.open("ab"))
-                for _ in range(MOST_LOOKS):
+                for look in range(MOST_LOOKS):
                     if lock(file) or path.exists():
                         break
+                    if look == 0:
+                        announce(f"waiting for another process to compile {self._subject()}")
                     time.sleep(LOOK_SECONDS)
             yield
+
+    def _subject(self) -> str:
+        return f"{self.kernel.function.__name__} for {_game_name(self.cls)}"
 
     def _path(self, signature: Any) -> Path | None:
         """The file of the machine code; None if it cannot be kept."""

@@ -21,7 +21,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, typeof_impl
 
-from engine.contract.native import in_compiled_code
+from engine.contract.native import in_compiled_code, usable_in_compiled_code
 
 __all__ = [
     "WORD",
@@ -39,6 +39,7 @@ __all__ = [
     "popcount",
     "prefetch",
     "product",
+    "random_index",
     "without_lowest",
 ]
 
@@ -93,6 +94,11 @@ def nth_index(word: int, number: int) -> int:
     for _ in range(number):
         word = without_lowest(word)
     return lowest_index(word)
+
+
+def random_index(word: int, random: int) -> int:
+    """The index of one of a word's set bits, each as likely, by 64 random bits."""
+    return nth_index(word, int(high_product(random, Bits(popcount(word)))))
 
 
 def bytes_reversed(word: int) -> int:
@@ -307,6 +313,9 @@ def _compiled_nth_index(word: Any, number: Any) -> Any:
     if isinstance(word, _SHORT):
         return lambda word, number: _nth_index(np.uint64(word), np.int64(number))
     return _counted_index
+
+
+usable_in_compiled_code(random_index)
 
 
 @in_compiled_code(as_bits)

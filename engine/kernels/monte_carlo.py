@@ -234,8 +234,8 @@ def look_at(position, node, ply, steps, memory, nodes, arms):
     if known:
         lower, upper = np.int64(value), np.int64(value)
         if is_won_or_lost(position):  # a tablebase may say no more than who wins
-            lower = np.int64(1 if value > 0 else value if value == 0 else -INFINITE)
-            upper = np.int64(-1 if value < 0 else value if value == 0 else INFINITE)
+            lower = min(lower, np.int64(1)) if value >= 0 else np.int64(-INFINITE)
+            upper = max(upper, np.int64(-1)) if value <= 0 else np.int64(INFINITE)
         return set_own_bounds(position, node, lower, upper, nodes, arms)
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if not is_settled(position, lower, upper):

@@ -119,7 +119,6 @@ def triangle(side: int) -> dict[str, Any]:
     numbers = tuple(8 * row + column for row in range(side) for column in range(row + 1))
     return {
         "VARIANT": str(side),
-        "SIDE": side,
         "CELLS": Hexagons(tuple(range(1, side + 1))),
         "NUMBERS": numbers,
         "BOARD": Bits(sum(1 << number for number in numbers)),
