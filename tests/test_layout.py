@@ -21,7 +21,7 @@ FLOORS = [
     {"tablebases"},
     {"search"},
     {"batches", "tree", "playing", "conformance"},
-    {"lab", "cluster"},
+    {"lab", "cluster", "training"},
     {"service"},
     {"cli"},
 ]

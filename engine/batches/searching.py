@@ -26,8 +26,7 @@ from engine.contract.verbs import NO_MOVE
 from engine.kernels.aspiration import iteration_depths
 from engine.kernels.batch_search import CONTROL, FOUND, search_batch
 from engine.kernels.clock import Clock
-from engine.kernels.evaluation import Evaluation
-from engine.kernels.optionality import Optionality
+from engine.kernels.evaluation import AnyEvaluation
 from engine.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
 from engine.search.options import (
     LimitKeywords,
@@ -235,7 +234,7 @@ def search_many(
     *,
     table: int = 64,
     threads: int = 1,
-    evaluation: str | Evaluation | Optionality | None = None,
+    evaluation: AnyEvaluation = None,
     techniques: Iterable[str] | None = None,
     exact: bool = False,
     **options: Unpack[BatchKeywords],

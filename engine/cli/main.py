@@ -31,7 +31,7 @@ OWN_COMMANDS = {
     name: metadata.EntryPoint(name, f"engine.cli.{name}:{name}", GROUP)
     for name in (
         *("batch", "book", "check", "cluster", "games", "lab", "match", "mate"),
-        *("new", "perft", "play", "search", "serve", "show", "solve", "tablebase", "tree"),
+        *("new", "perft", "play", "search", "serve", "show", "solve", "tablebase", "train", "tree"),
     )
 }
 """The commands of this package, a module each."""

@@ -24,8 +24,9 @@ from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, is_compiled
 from engine.contract.text import nearest
 from engine.kernels.optionality import PRESETS, Optionality, scale, weigh
+from engine.kernels.patterns import Patterns, PatternsType, pattern_score
 
-__all__ = ["Evaluation", "estimate", "evaluation_names", "evaluation_of"]
+__all__ = ["AnyEvaluation", "Evaluation", "estimate", "evaluation_names", "evaluation_of"]
 
 PREFIX = "evaluate_"
 
@@ -122,9 +123,14 @@ def _compiled_estimate(evaluation: Any, position: Any) -> Any:
     if isinstance(evaluation, types.BaseNamedTuple):
         unit, limit = scale(position.instance_class)
         return lambda evaluation, position: weigh(evaluation, position, unit, limit)
+    if isinstance(evaluation, PatternsType):
+        return lambda evaluation, position: pattern_score(evaluation, position)
     function = evaluation.resolve()
     return lambda evaluation, position: function(position)
 
+
+AnyEvaluation = str | Evaluation | Optionality | Patterns | None
+"""An evaluation as users name it: see :func:`evaluation_of`."""
 
 OWN = Evaluation(verbs.evaluate)
 """The game's ``evaluate``, or 0 if it has none."""
@@ -136,9 +142,7 @@ def evaluation_names(cls: type) -> list[str]:
     return [name.removeprefix(PREFIX) for name in found if name.startswith(PREFIX)]
 
 
-def evaluation_of(
-    cls: type, chosen: str | Evaluation | Optionality | None
-) -> Evaluation | Optionality:
+def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality | Patterns:
     """An evaluation by name: ``"columns"`` is the game's ``evaluate_columns``.
 
     None is its ``evaluate``; names of :data:`engine.kernels.optionality.PRESETS` are evaluations of
@@ -149,6 +153,8 @@ def evaluation_of(
         return OWN
     if isinstance(chosen, Evaluation):
         return chosen
+    if isinstance(chosen, Patterns):
+        return chosen.require(cls)
     names = evaluation_names(cls)
     if isinstance(chosen, str) and chosen in PRESETS and chosen not in names:
         chosen = PRESETS[chosen]

@@ -18,19 +18,13 @@ Kernels know the tables by a flat array of numbers, the *directory*, ``ENTRY`` o
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
 from engine.compiler.jit import Words, compiled, kernel
+from engine.contract.addresses import integer_at, word_at
 from engine.contract.bits import WORD, Bits, as_float
 from engine.contract.dispatch import defines, derived
-from engine.contract.native import in_compiled_code
 from engine.contract.positions import unpack, width
 from engine.contract.verbs import NO_INDEX, canonical, index, layer, position_at, position_of
 
@@ -44,7 +38,6 @@ __all__ = [
     "SYMBOLS",
     "SYMBOL_BITS",
     "error_of",
-    "integer_at",
     "is_hole",
     "is_solved",
     "layer_of",
@@ -55,7 +48,6 @@ __all__ = [
     "position_numbered",
     "symbol_at",
     "value_at",
-    "word_at",
 ]
 
 ENTRY = 6
@@ -63,37 +55,6 @@ SYMBOLS, SYMBOL_BITS, MEANINGS, SIZE, KEYS, ERROR = range(ENTRY)
 
 MOST_BITS = 56
 """Of a symbol: it is read with one word that begins at a byte."""
-
-
-def word_at(address: int) -> int:
-    """Return the 64-bit word at an address, which need not be aligned."""
-    return Bits(ctypes.c_uint64.from_address(int(address)).value)
-
-
-def integer_at(address: int) -> int:
-    """Return the signed 64-bit integer at an address."""
-    return ctypes.c_int64.from_address(int(address)).value
-
-
-@intrinsic
-def _word_at(typing: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word = ir.IntType(64)
-        loaded = builder.load(builder.inttoptr(args[0], word.as_pointer()))
-        loaded.align = 1
-        return loaded
-
-    return types.uint64(types.int64), generate
-
-
-@in_compiled_code(word_at)
-def _compiled_word_at(address: Any) -> Any:
-    return lambda address: _word_at(address)
-
-
-@in_compiled_code(integer_at)
-def _compiled_integer_at(address: Any) -> Any:
-    return lambda address: np.int64(_word_at(address))
 
 
 @compiled

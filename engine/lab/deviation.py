@@ -26,11 +26,12 @@ from engine.contract.legal import legal_moves
 from engine.contract.messages import position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import play
-from engine.kernels.evaluation import evaluation_of
+from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, AnyEvaluation, Progress, no_progress, search_afresh
+from engine.lab.measuring import INTERRUPTED, Progress, no_progress, search_afresh
 from engine.lab.study import Column, Study
 from engine.search.searcher import Searcher
+from engine.storage.evaluations import chosen_evaluation
 
 __all__ = ["deviation"]
 
@@ -86,8 +87,8 @@ def deviation(
         raise CutnodeError(f"depths to compare are 2..{MOST_DEPTH} plies, not {depth}")
     if require_integer(games, "a number of games") < 1:
         raise CutnodeError(f"positions come from at least 1 game, not {games}")
-    evaluation = evaluation_of(cls, evaluation)
-    searcher = Searcher(cls, exact=True, evaluation=evaluation, table=table_mb)
+    chosen = chosen_evaluation(cls, evaluation)
+    searcher = Searcher(cls, exact=True, evaluation=chosen, table=table_mb)
     found: list[Scores] = []
     notes: list[str] = []
     try:
@@ -105,7 +106,7 @@ def deviation(
         "depth": depth,
         "games": games,
         "seed": seed,
-        "evaluation": evaluation.name,
+        "evaluation": chosen.name,
     }
     for row in rows:
         row["plies"] = f"{row['plies']}..{row['plies'] + STAGE - 1}"

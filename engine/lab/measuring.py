@@ -17,19 +17,20 @@ from engine.contract.errors import CutnodeError
 from engine.contract.notation import notation_of
 from engine.contract.positions import coerce
 from engine.contract.verbs import outcome
-from engine.kernels.evaluation import Evaluation, evaluation_of
+from engine.kernels.evaluation import AnyEvaluation, Evaluation
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
+from engine.kernels.patterns import Patterns
 from engine.kernels.techniques import TECHNIQUES, choose
 from engine.lab.study import Column
 from engine.search.api import alphabeta, minimax
 from engine.search.results import PlainResult, SearchResult
 from engine.search.searcher import Searcher
+from engine.storage.evaluations import chosen_evaluation
 
 __all__ = [
     "FIGURES",
     "INTERRUPTED",
-    "AnyEvaluation",
     "Experiment",
     "ExperimentOptions",
     "Measured",
@@ -67,7 +68,6 @@ FIGURES = {
 
 T = TypeVar("T")
 
-AnyEvaluation = str | Evaluation | Optionality | None
 """An evaluation or its name; None is the game's usual one."""
 
 Progress = Callable[[str, int, int], None]
@@ -235,7 +235,7 @@ class Experiment:
     depth: int
     techniques: tuple[str, ...]
     exact: bool
-    evaluation: Evaluation | Optionality
+    evaluation: Evaluation | Optionality | Patterns
     runs: int
     most_nodes: int
     table_mb: int
@@ -291,7 +291,7 @@ def plan(
         depth,
         tuple(name for name in TECHNIQUES if name in chosen),
         exact,
-        evaluation_of(cls, evaluation),
+        chosen_evaluation(cls, evaluation),
         runs,
         most_nodes,
         table_mb,

@@ -34,9 +34,10 @@ from engine.contract.dispatch import defines, game_constant, game_name
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.messages import position_text
 from engine.contract.positions import coerce
+from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.minimal_graph import proof_dtype, prove
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, AnyEvaluation, Progress, no_progress, search_afresh
+from engine.lab.measuring import INTERRUPTED, Progress, no_progress, search_afresh
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.contract.errors import CutnodeError
+from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import AnyEvaluation
 from engine.search.searcher import Searcher
 
 __all__ = [

@@ -27,8 +27,7 @@ from engine.contract.positions import class_of_all, coerce
 from engine.contract.stop import CALLED, MOVES, PLIES, counts_turns
 from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
 from engine.kernels.clock import Clock
-from engine.kernels.evaluation import Evaluation, evaluation_of
-from engine.kernels.optionality import Optionality
+from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.reference import alphabeta_node, minimax_node, perft_node, plain_dtype
 from engine.kernels.scores import WIN, is_decisive
 from engine.kernels.solver import result_dtype
@@ -41,6 +40,7 @@ from engine.search.results import Batch, PlainResult, Result
 from engine.search.solving import proof_result, require_batches, table_for, write_row
 from engine.search.spans import Spans, proof_workers, work_through
 from engine.storage.books import Book
+from engine.storage.evaluations import chosen_evaluation
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
@@ -257,7 +257,7 @@ def _divided(part: tuple[Any, int]) -> list[tuple[Any, int]]:
 class PlainKeywords(TypedDict, total=False):
     """Keywords of plain searches, with the meaning that they have for a :class:`Searcher`."""
 
-    evaluation: str | Evaluation | Optionality | None
+    evaluation: AnyEvaluation
     soonest: bool
     depth_in: str
 
@@ -288,12 +288,12 @@ def _plain_result(
     position: Any,
     depth: int | None,
     *,
-    evaluation: str | Evaluation | Optionality | None = None,
+    evaluation: AnyEvaluation = None,
     soonest: bool = True,
     depth_in: str = "turns",
 ) -> PlainResult:
     cls: Any = type(position)
-    chosen, plies = evaluation_of(cls, evaluation), _depth(depth)
+    chosen, plies = chosen_evaluation(cls, evaluation), _depth(depth)
     call = kernel.specialise(cls, chosen)
     memory = _plain_memory(
         cls,

@@ -16,7 +16,6 @@ from engine.contract.errors import CutnodeError, GameError
 from engine.contract.stop import CALLED, counts_turns
 from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.chance import chance_root
-from engine.kernels.evaluation import evaluation_of
 from engine.kernels.node import PREPARE_TABLE, search_dtype
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.profiles import MARGINS, NUMBERS, profile_of
@@ -26,6 +25,7 @@ from engine.kernels.techniques import TECHNIQUES, choose
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.history import drawing_words
 from engine.search.options import DRIVERS, SearcherOptions
+from engine.storage.evaluations import chosen_evaluation
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
@@ -57,7 +57,7 @@ class CompiledSearch:
             raise GameError(f"{game_name(cls)} has chance: {self.driver} cannot search it")
         if self.debug and not self.has_chance:
             raise GameError(f"{game_name(cls)} has no chance: debug has nothing to watch")
-        self.evaluation = evaluation_of(cls, options.evaluation)
+        self.evaluation = chosen_evaluation(cls, options.evaluation)
         self.techniques = choose(cls, options.techniques, exact=options.exact)
         self.tablebase = Tablebase.of(options.tablebase, cls)
         self.options = replace(options, techniques=self.techniques, tablebase=self.tablebase)

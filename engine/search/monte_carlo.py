@@ -23,7 +23,6 @@ from engine.contract.positions import coerce
 from engine.contract.stop import CALLED, FULL, MOVES, RUNNING
 from engine.contract.verbs import chance, outcome
 from engine.kernels.clock import Clock
-from engine.kernels.evaluation import evaluation_of
 from engine.kernels.monte_carlo import ROOT, TOLD, search_tree
 from engine.kernels.playouts import (
     COUNTERS,
@@ -50,6 +49,7 @@ from engine.search.results import Iteration, Line
 from engine.search.tree_options import GREED, TreeKeywords, TreeOptions, check_limits
 from engine.search.tree_results import MonteCarloResult, RootMove, TreeStatistics, score_of
 from engine.storage.books import Book
+from engine.storage.evaluations import chosen_evaluation
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["MonteCarlo"]
@@ -94,7 +94,7 @@ class MonteCarlo:
         chosen = TreeOptions.of("MonteCarlo", options)
         self.cls: Any = class_of(game)
         self.options = chosen
-        self.evaluation = evaluation_of(self.cls, chosen.evaluation)
+        self.evaluation = chosen_evaluation(self.cls, chosen.evaluation)
         self.tablebase = Tablebase.of(chosen.tablebase, self.cls)
         if self.tablebase is not None and defines(self.cls, "chance"):
             raise GameError(

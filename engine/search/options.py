@@ -13,8 +13,7 @@ from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
-from engine.kernels.evaluation import Evaluation
-from engine.kernels.optionality import Optionality
+from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
 from engine.runtime.running import Limits
 from engine.runtime.threads import MOST_THREADS
@@ -59,7 +58,7 @@ numbers, or by the one of them that gets there first."""
 class SearcherKeywords(TypedDict, total=False):
     """Keywords of a searcher; their defaults are those of :class:`SearcherOptions`."""
 
-    evaluation: str | Evaluation | Optionality | None
+    evaluation: AnyEvaluation
     techniques: Iterable[str] | None
     exact: bool
     driver: str
@@ -120,7 +119,7 @@ def _names(cls: Any) -> tuple[str, ...]:
 class SearcherOptions(_Options):
     """The options of a :class:`~engine.search.searcher.Searcher`, which explains them."""
 
-    evaluation: str | Evaluation | Optionality | None = None
+    evaluation: AnyEvaluation = None
     techniques: Iterable[str] | None = None
     exact: bool = False
     driver: str = "alphabeta"

@@ -9,8 +9,7 @@ from typing import Any, TypedDict
 
 from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, require_integer
-from engine.kernels.evaluation import Evaluation
-from engine.kernels.optionality import Optionality
+from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.scores import is_decisive
 from engine.search.options import SearchOptions, _Options
 from engine.tablebases.tablebase import Tablebase
@@ -40,7 +39,7 @@ DEFAULT_MEMORY = 512 << 20
 class TreeKeywords(TypedDict, total=False):
     """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
 
-    evaluation: str | Evaluation | Optionality | None
+    evaluation: AnyEvaluation
     tablebase: Tablebase | str | os.PathLike[str] | None
     memory: int
     selection: str | None
@@ -59,7 +58,7 @@ class TreeOptions(_Options):
     :class:`CutnodeError` says what is wrong with a value.
     """
 
-    evaluation: str | Evaluation | Optionality | None = None
+    evaluation: AnyEvaluation = None
     tablebase: Tablebase | str | os.PathLike[str] | None = None
     memory: int = DEFAULT_MEMORY
     selection: str | None = None

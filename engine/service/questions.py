@@ -47,6 +47,7 @@ from engine.service.models import (
     SolveRequest,
 )
 from engine.service.settings import USUAL_SECONDS, Settings
+from engine.storage.evaluations import chosen_evaluation
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["KINDS", "Key", "OnEvent", "Question", "estimate", "read_question", "show_position"]
@@ -332,7 +333,7 @@ def _move(position: Any, text: str, number: int) -> int:
 
 def _evaluation(cls: type, name: str | None) -> Any:
     try:
-        return evaluation_of(cls, name)
+        return chosen_evaluation(cls, None) if name is None else evaluation_of(cls, name)
     except GameError as error:
         raise Failure(404, str(error), "body.evaluation") from None
 

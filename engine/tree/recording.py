@@ -44,9 +44,8 @@ from engine.contract.verbs import (
     outcome,
 )
 from engine.kernels.chance import chance_node
-from engine.kernels.evaluation import Evaluation
+from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.node import COUNTERS, leaf_score
-from engine.kernels.optionality import Optionality
 from engine.kernels.ordering import bring_best, ranked_move
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.quiescence import quiet_node
@@ -178,7 +177,7 @@ def record_tree(
     techniques: Iterable[str] | None = None,
     exact: bool = False,
     driver: str = "alphabeta",
-    evaluation: str | Evaluation | Optionality | None = None,
+    evaluation: AnyEvaluation = None,
     depth_in: str = "turns",
     nodes: int = MOST_NODES,
     plies: int = 3,

@@ -1,0 +1,81 @@
+"""Numbers at addresses: memory that is data of a search, not part of its machine code.
+
+Tables of a tablebase and weights of a learned evaluation come and go while one compiled search
+stays, so that search is told where they are.  Whoever gives an address keeps the memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from engine.contract.bits import Bits
+from engine.contract.native import in_compiled_code
+from engine.contract.simd import COUNT, VECTOR, WORDS, Words
+
+__all__ = ["integer_at", "short_at", "word_at", "words_at"]
+
+
+def word_at(address: int) -> int:
+    """Return the 64-bit word at an address, which need not be aligned."""
+    return Bits(ctypes.c_uint64.from_address(int(address)).value)
+
+
+def integer_at(address: int) -> int:
+    """Return the signed 64-bit integer at an address."""
+    return ctypes.c_int64.from_address(int(address)).value
+
+
+def short_at(address: int) -> int:
+    """Return the signed 16-bit integer at an address."""
+    return ctypes.c_int16.from_address(int(address)).value
+
+
+def words_at(address: int) -> Words:
+    """Return the four words that begin at an address."""
+    return Words(*(word_at(int(address) + 8 * number) for number in range(COUNT)))
+
+
+def _loaded(kind: Any, align: int, result: types.Type) -> Any:
+    """An intrinsic that loads a value of LLVM's type *kind* from an address."""
+
+    @intrinsic
+    def load(typing: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            value = builder.load(builder.inttoptr(args[0], kind.as_pointer()))
+            value.align = align
+            return builder.sext(value, ir.IntType(64)) if result is types.int64 else value
+
+        return result(types.int64), generate
+
+    return load
+
+
+_word_at = _loaded(ir.IntType(64), 1, types.uint64)
+_short_at = _loaded(ir.IntType(16), 2, types.int64)
+_words_at = _loaded(VECTOR, 8, WORDS)
+
+
+@in_compiled_code(word_at)
+def _compiled_word_at(address: Any) -> Any:
+    return lambda address: _word_at(address)
+
+
+@in_compiled_code(integer_at)
+def _compiled_integer_at(address: Any) -> Any:
+    return lambda address: np.int64(_word_at(address))
+
+
+@in_compiled_code(short_at)
+def _compiled_short_at(address: Any) -> Any:
+    return lambda address: _short_at(address)
+
+
+@in_compiled_code(words_at)
+def _compiled_words_at(address: Any) -> Any:
+    return lambda address: _words_at(address)

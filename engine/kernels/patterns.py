@@ -1,0 +1,364 @@
+"""Evaluations that are learned: patterns of cells, each configuration with a weight of its own.
+
+The tradition is that of Logistello (M. Buro, "Improving heuristic mini-max search by supervised
+learning", 2002), for any game with a board.  A *window* is some cells, a line or a block; what
+stands on them is read as a number, and the number is the index of a weight.  The score is the sum
+of the weights of all windows, at a *stage* of the game: by how many bits of the bitboards are set,
+or how many cells are not empty.
+
+The numbers of all windows are sums over the board, 16 bits each, sixteen in a vector.  So a table
+has, for each byte of the position's bitboards and its 256 contents (or for each cell and what
+stands there), what it adds to all numbers, and a score takes a few vectors of additions before the
+weights are looked up.
+
+Weights are data, as those of an optionality: one compiled search plays with all evaluations of one
+:class:`Shape`.  ``engine.training`` makes them.
+"""
+
+from __future__ import annotations
+
+import functools
+from hashlib import blake2b
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
+
+from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
+from engine.contract.addresses import integer_at, short_at, words_at
+from engine.contract.bits import Bits, popcount
+from engine.contract.dispatch import game_name
+from engine.contract.errors import GameError
+from engine.contract.native import in_compiled_code, usable_in_compiled_code
+from engine.contract.positions import unpack, width
+from engine.contract.simd import words_of
+from engine.contract.verbs import cell
+
+__all__ = ["FRACTION", "LANES", "MOST_STONES", "Patterns", "Shape", "pattern_score", "write_places"]
+
+LANES = 16
+"""Windows of a vector."""
+
+FRACTION = 3
+"""Bits of weights that are parts of a unit: eighths."""
+
+HEADER = 4
+"""Addresses at the start of a learned evaluation's memory."""
+STAGES, FIRST, ROWS, SIDE = range(HEADER)
+
+MOST_STONES = 1024
+
+
+class Shape(NamedTuple):
+    """What compiled code knows of an evaluation: how to read positions, and how much there is."""
+
+    fields: tuple[int, ...]
+    """The fields of the position that are bitboards of equal layout; none: it is read by cells."""
+    bytes: int
+    """The bytes of each that are read."""
+    cells: int
+    """The cells that are read."""
+    contents: int
+    """So many things can stand on one."""
+    vectors: int
+    """Vectors that hold the numbers of all windows."""
+    side: int
+    """The field that says who moves, if the board looks different to both players; else -1."""
+    seen: int
+    """The field that is cleared before cells are read: all is seen as by the first player; -1."""
+
+    @property
+    def rows(self) -> int:
+        """The rows of the table of what is added."""
+        planes = len(self.fields) * self.bytes * 256
+        return planes or self.cells * self.contents
+
+
+class Patterns:
+    """A learned evaluation of the positions of a class.
+
+    *added* are what bytes or cells add to the numbers of windows, uint16 of ``(sides, rows, 16 *
+    vectors)``; *first* is where the weights of each window begin; *stages* says for each number of
+    stones which row of the *weights*, int16 of ``(stages, size)``, counts.  :class:`GameError`
+    if they do not belong together.
+    """
+
+    name = "learned"
+    module = __name__
+    """The module that its compiled code depends on."""
+
+    def __init__(self, cls: Any, shape: Shape, added: Any, first: Any, stages: Any, weights: Any):
+        numbers = LANES * shape.vectors
+        sides = 1 if shape.side < 0 else 2
+        fits = added.shape == (sides, shape.rows, numbers) and first.shape == (numbers,)
+        if not fits or len(stages) != MOST_STONES + 1 or not 0 <= stages.max() < len(weights):
+            raise GameError("the parts of a learned evaluation do not belong together")
+        if int(first.min()) < 0 or int(first.max()) >= weights.shape[1]:
+            raise GameError("a learned evaluation has windows without weights")
+        self.cls = cls
+        self.shape = shape
+        self.added, self.first = added.astype(np.uint16), first.astype(np.int64)
+        self.stages, self.weights = stages.astype(np.int64), weights.astype(np.int16)
+        self.type = PatternsType(shape)
+        parts = (self.added, self.first, self.stages, self.weights)
+        digest = blake2b(repr(shape).encode(), digest_size=8)
+        for part in parts:
+            digest.update(np.ascontiguousarray(part).tobytes())
+        self.meaning = f"patterns {digest.hexdigest()}"
+        """Tells the scores of this evaluation from those of others, in the keys of tables."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Write all into one memory, whose address compiled code knows."""
+        parts = [
+            self.stages * 2 * self.weights.shape[1],
+            2 * self.first,
+            self.added,
+            self.weights,
+        ]
+        sizes = [8 * HEADER] + [-(-part.nbytes // 64) * 64 for part in parts]
+        self.memory = np.zeros(sum(sizes) // 8 + 16, np.uint64)
+        start = self.memory.ctypes.data
+        start += -(start + 8 * HEADER) % 64
+        places = start + np.cumsum(sizes)[: len(parts)]
+        raw = self.memory.view(np.uint8)
+        for place, part in zip(places, parts, strict=True):
+            offset = int(place) - self.memory.ctypes.data
+            raw[offset : offset + part.nbytes] = (
+                np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+            )
+        stages, first, rows, weights = map(int, places)
+        header = (start - self.memory.ctypes.data) // 8
+        self.memory[header : header + HEADER] = stages, first, rows, self.added[0].nbytes
+        # What the stages say is an address, so that nothing is added in the search.
+        table = (stages - self.memory.ctypes.data) // 8
+        self.memory[table : table + MOST_STONES + 1] += np.uint64(weights)
+        self.address = start
+
+    def require(self, cls: Any) -> Patterns:
+        """:class:`GameError` if this does not evaluate positions of a class."""
+        if cls is not self.cls:
+            raise GameError(
+                f"this evaluation was learned for {game_name(self.cls)}, not for {game_name(cls)}"
+            )
+        return self
+
+    def numbers(self, position: Any) -> tuple[int, Any]:
+        """Return the stage of a position, and the places of the weights of all its windows."""
+        shape = self.shape
+        side = 0 if shape.side < 0 else int(position[shape.side])
+        if shape.fields:
+            planes = [int(position[field]) for field in shape.fields]
+            stones = sum(plane.bit_count() for plane in planes)
+            rows = [
+                256 * (shape.bytes * number + at) + (plane >> 8 * at & 255)
+                for number, plane in enumerate(planes)
+                for at in range(shape.bytes)
+            ]
+        else:
+            position = seen_by_first(type(position), shape.seen)(position)
+            contents = [int(cell(position, number)) for number in range(shape.cells)]
+            stones = sum(content != 0 for content in contents)
+            rows = [shape.contents * number + content for number, content in enumerate(contents)]
+        numbers = self.added[side, rows].sum(axis=0, dtype=np.int64)
+        return int(self.stages[stones]), self.first + numbers
+
+    def __call__(self, position: Any) -> int:
+        stage, places = self.numbers(position)
+        total = int(self.weights[stage, places].sum(dtype=np.int64))
+        return (total + (1 << FRACTION >> 1)) >> FRACTION
+
+    def __repr__(self) -> str:
+        return f"<Patterns of {self.cls.__module__}: {self.meaning}>"
+
+
+class PatternsType(types.Type):  # type: ignore[misc]
+    """The compiled type of a learned evaluation: its shape."""
+
+    def __init__(self, shape: Shape):
+        self.shape = shape
+        super().__init__(name=f"patterns {tuple(shape)}")
+
+
+@register_model(PatternsType)
+class _PatternsModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any):
+        super().__init__(manager, kind, ir.IntType(64))
+
+
+@typeof_impl.register(Patterns)
+def _typeof_patterns(patterns: Patterns, context: Any) -> types.Type:
+    return patterns.type
+
+
+@unbox(PatternsType)
+def _unbox_patterns(kind: types.Type, patterns: Any, c: Any) -> NativeValue:
+    address = c.pyapi.object_getattr_string(patterns, "address")
+    value = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(value, is_error=c.pyapi.c_api_error())
+
+
+@intrinsic
+def _address_of(typing: Any, patterns: Any) -> Any:
+    return types.int64(patterns), lambda context, builder, signature, args: args[0]
+
+
+def address_of(patterns: Any) -> int:
+    """The address of an evaluation's memory."""
+    return int(patterns.address)
+
+
+@in_compiled_code(address_of)
+def _compiled_address_of(patterns: Any) -> Any:
+    return lambda patterns: _address_of(patterns)
+
+
+def vectors_of(patterns: Any) -> int:
+    """The vectors of numbers of an evaluation."""
+    return int(patterns.shape.vectors)
+
+
+@in_compiled_code(vectors_of)
+def _compiled_vectors_of(patterns: Any) -> Any:
+    count = patterns.shape.vectors
+    return lambda patterns: count
+
+
+@functools.cache
+def seen_by_first(cls: Any, field: int) -> Any:
+    """A function that makes of a position one in which a field is cleared; -1: the same."""
+    text = "position" if field < 0 else f"position._replace({cls._fields[field]}=False)"
+    return usable_in_compiled_code(eval(f"lambda position: {text}"))
+
+
+def stones_of(patterns: Any, position: Any) -> int:
+    """How many bits are set, or cells not empty: the stage of the game depends on it."""
+    raise NotImplementedError
+
+
+def rows_of(patterns: Any, position: Any) -> int:
+    """The address of the rows that are added where this player moves."""
+    raise NotImplementedError
+
+
+def vector_of(patterns: Any, position: Any, rows: int) -> Any:
+    """The sum of the rows that a position's bytes or cells have in a table at an address."""
+    raise NotImplementedError
+
+
+@in_compiled_code(rows_of)
+def _compiled_rows_of(patterns: Any, position: Any) -> Any:
+    if patterns.shape.side < 0:
+        return lambda patterns, position: integer_at(address_of(patterns) + 8 * ROWS)
+    text = f"lambda patterns, position: rows_of_side(patterns, position[{patterns.shape.side}])"
+    return eval(text, {"rows_of_side": rows_of_side})
+
+
+@compiled
+def rows_of_side(patterns, second):
+    at = address_of(patterns)
+    rows = integer_at(at + 8 * ROWS)
+    return rows + integer_at(at + 8 * SIDE) if second else rows
+
+
+@in_compiled_code(stones_of)
+def _compiled_stones_of(patterns: Any, position: Any) -> Any:
+    shape = patterns.shape
+    if shape.fields:
+        terms = " + ".join(f"popcount(position[{field}])" for field in shape.fields)
+        return eval(f"lambda patterns, position: {terms}", {"popcount": popcount})
+    cells = shape.cells
+
+    def counted(patterns, position):
+        stones = 0
+        for number in range(cells):
+            stones += cell(position, number) != 0
+        return stones
+
+    return counted
+
+
+@in_compiled_code(vector_of)
+def _compiled_vector_of(patterns: Any, position: Any, rows: Any) -> Any:
+    shape = patterns.shape
+    row = 2 * LANES * shape.vectors
+    if not shape.fields:
+        cells, contents = shape.cells, shape.contents
+        seen = seen_by_first(position.instance_class, shape.seen)
+
+        def by_cells(patterns, position, rows):
+            position = seen(position)
+            total = words_at(rows + row * int(cell(position, 0)))
+            for number in range(1, cells):
+                total += words_at(rows + row * (contents * number + int(cell(position, number))))
+            return total
+
+        return by_cells
+    size = shape.bytes
+
+    def by_bytes(plane, rows):
+        total = words_at(rows + row * int(plane & Bits(255)))
+        for number in range(1, size):
+            plane >>= Bits(8)
+            total += words_at(rows + row * (256 * number + int(plane & Bits(255))))
+        return total
+
+    usable_in_compiled_code(by_bytes)
+    terms = " + ".join(
+        f"by_bytes(position[{field}], rows + {row * 256 * size * number})"
+        for number, field in enumerate(shape.fields)
+    )
+    return eval(f"lambda patterns, position, rows: {terms}", {"by_bytes": by_bytes})
+
+
+@compiled
+def four_weights(word, first, weights):
+    """The sum of the weights of the four numbers in a word."""
+    total = short_at(weights + integer_at(first) + 2 * int(word & Bits(0xFFFF)))
+    total += short_at(weights + integer_at(first + 8) + 2 * int(word >> Bits(16) & Bits(0xFFFF)))
+    total += short_at(weights + integer_at(first + 16) + 2 * int(word >> Bits(32) & Bits(0xFFFF)))
+    return total + short_at(weights + integer_at(first + 24) + 2 * int(word >> Bits(48)))
+
+
+@compiled(inline=False)
+def pattern_score(patterns, position):
+    """The score of a position: the weights of its windows."""
+    at = address_of(patterns)
+    first = integer_at(at + 8 * FIRST)
+    weights = integer_at(integer_at(at + 8 * STAGES) + 8 * int(stones_of(patterns, position)))
+    rows = rows_of(patterns, position)
+    total = 1 << FRACTION >> 1
+    for vector in range(vectors_of(patterns)):
+        a, b, c, d = words_of(vector_of(patterns, position, rows + 2 * LANES * vector))
+        start = first + 8 * LANES * vector
+        total += four_weights(a, start, weights) + four_weights(b, start + 32, weights)
+        total += four_weights(c, start + 64, weights) + four_weights(d, start + 96, weights)
+    return total >> FRACTION
+
+
+Places = Annotated[Any, types.Array(types.int32, 1, "C")]
+
+
+@kernel
+def write_places(example: Position, evaluation: Evaluator, words: Words, found: Places) -> None:
+    """Write the places of the weights of all windows of each position packed in *words*.
+
+    A position takes a row of *found*: its number of stones, and a place for each window.
+    """
+    each = 1 + LANES * vectors_of(evaluation)
+    first = integer_at(address_of(evaluation) + 8 * FIRST)
+    for number in range(len(found) // each):
+        position = unpack(words, number * width(example), example)
+        rows = rows_of(evaluation, position)
+        at = number * each
+        found[at] = stones_of(evaluation, position)
+        for vector in range(vectors_of(evaluation)):
+            four = words_of(vector_of(evaluation, position, rows + 2 * LANES * vector))
+            for n in range(LANES):
+                place = LANES * vector + n
+                begin = integer_at(first + 8 * place) >> 1
+                number_of_lane = int(four[n >> 2] >> Bits(16 * (n & 3)) & Bits(0xFFFF))
+                found[at + 1 + place] = begin + number_of_lane

@@ -1,0 +1,125 @@
+"""Files of learned evaluations, and which evaluation a search uses.
+
+Weights that ``cutnode train`` installed lie beside the game's module, ``GAME.weights`` or
+``GAME-VARIANT.weights``, and are the game's usual evaluation from then on; its own ``evaluate`` is
+called ``own``.  A file is refused if it is damaged, or was made for another game, board or encoding
+of positions.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.contract.dispatch import game_name, module_of
+from engine.contract.errors import GameError
+from engine.kernels.evaluation import OWN, AnyEvaluation, Evaluation, evaluation_of
+from engine.kernels.optionality import Optionality
+from engine.kernels.patterns import Patterns, Shape
+from engine.storage.arrays import read_arrays, write_arrays
+
+__all__ = [
+    "SUFFIX",
+    "chosen_evaluation",
+    "evaluation_recipe",
+    "installed_file",
+    "load_evaluation",
+    "save_evaluation",
+]
+
+KIND = b"cutnode evaluation\n"
+SUFFIX = ".weights"
+OWN_NAME = "own"
+
+
+def save_evaluation(
+    path: str | os.PathLike[str], patterns: Patterns, recipe: Mapping[str, Any]
+) -> None:
+    """Write a learned evaluation to a file, and the *recipe* by which it was made."""
+    about = {
+        "game": game_name(patterns.cls),
+        "fields": _fields(patterns.cls),
+        "shape": list(patterns.shape),
+        "sizes": [list(patterns.added.shape), list(patterns.weights.shape)],
+        "recipe": dict(recipe),
+    }
+    arrays = {
+        "added": patterns.added.reshape(-1),
+        "first": patterns.first,
+        "stages": patterns.stages,
+        "weights": patterns.weights.reshape(-1),
+    }
+    write_arrays(path, KIND, about, arrays)
+
+
+def load_evaluation(path: str | os.PathLike[str], cls: Any) -> Patterns:
+    """Read a learned evaluation for a position class; :class:`GameError` if it is none for it."""
+    try:
+        when = os.stat(path).st_mtime_ns
+    except OSError as error:
+        raise GameError(f"{path} cannot be read: {error.strerror}") from None
+    return _loaded(os.fspath(path), when, cls)
+
+
+@functools.lru_cache(8)
+def _loaded(path: str, when: int, cls: Any) -> Patterns:
+    about, arrays = read_arrays(path, KIND, GameError, map=False)
+    wanted = game_name(cls), _fields(cls)
+    if (about["game"], about["fields"]) != wanted:
+        raise GameError(
+            f"{path} has weights for {about['game']} (positions of {', '.join(about['fields'])}), "
+            f"not for {wanted[0]} ({', '.join(wanted[1])})"
+        )
+    fields, *numbers = about["shape"]
+    added, weights = about["sizes"]
+    return Patterns(
+        cls,
+        Shape(tuple(fields), *numbers),
+        arrays["added"].reshape(added),
+        arrays["first"],
+        arrays["stages"],
+        arrays["weights"].reshape(weights),
+    )
+
+
+def evaluation_recipe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return how the weights of a file were made."""
+    recipe: dict[str, Any] = read_arrays(path, KIND, GameError, map=True)[0]["recipe"]
+    return recipe
+
+
+def _fields(cls: Any) -> list[str]:
+    return list(getattr(cls, "_fields", ()))
+
+
+def installed_file(cls: Any) -> Path | None:
+    """The place beside the game of a position class for its weights; None if it is in no file."""
+    module = module_of(cls)
+    if not getattr(module, "__file__", None):
+        return None
+    file = Path(str(module.__file__))
+    place = file.parent if file.name == "__init__.py" else file
+    variant = re.sub(r"[^\w.]+", "-", getattr(cls, "VARIANT", ""))
+    return place.with_name(place.stem + (f"-{variant}" if variant else "") + SUFFIX)
+
+
+def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionality | Patterns:
+    """The evaluation that a user means.
+
+    None is what was learned for the game, if weights are installed, and else its ``evaluate``,
+    which is always ``"own"``.  A name that ends in ``.weights`` is a file; all else is as
+    :func:`~engine.kernels.evaluation.evaluation_of` has it.
+    """
+    if chosen is None:
+        file = installed_file(cls)
+        return load_evaluation(file, cls) if file is not None and file.exists() else OWN
+    if isinstance(chosen, str):
+        if chosen == OWN_NAME:
+            return OWN
+        if chosen.endswith(SUFFIX):
+            return load_evaluation(chosen, cls)
+    return evaluation_of(cls, chosen)

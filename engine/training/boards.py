@@ -1,0 +1,336 @@
+"""How positions of a game hold its board: found by looking at positions, not declared.
+
+``CELLS`` and the rule ``cell`` say what stands where, cell by cell.  An evaluation that reads whole
+bitboards is much faster, and most games have them: a field of the position with a bit for each cell
+on which some content stands.  Which bit is which cell is found by comparing, in positions of random
+games, each bit with each content of each cell.
+
+Positions should look to the mover as they do to the other player when he moves.  Where a field
+says no more than who is to move, and rules do not depend on it, all is read as if the first player
+moved; where nothing says it, contents change owners after each ply.  Where neither holds, the two
+players have weights of their own.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.contract.bits import Bits
+from engine.contract.cells import Cells
+from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.errors import GameError
+from engine.contract.legal import legal_moves
+from engine.contract.notation import board_of, contents_of
+from engine.contract.positions import coerce, field_kinds
+from engine.contract.verbs import moves_again, outcome, play
+from engine.training.windows import Symmetry, automorphisms
+
+__all__ = ["BoardReading", "random_game", "read_board", "sampled_positions", "symmetries_of"]
+
+SAMPLES = 3000
+"""Positions that tell bits and contents apart."""
+
+COMPARED = 200
+"""Positions whose moves are compared."""
+
+EACH_GAME = 12
+"""Positions of a game, at most."""
+
+LONGEST_GAME = 400
+"""Plies, after which a random game is left."""
+
+
+@dataclass(frozen=True)
+class BoardReading:
+    """How to read the board of a position.
+
+    *meanings* say for each player to move (one, if the board looks the same to both) what is read:
+    for bit *b* of bitboard *n*, ``meanings[side][n, b]`` is a cell and a content, from 1 on; of a
+    board that is read by cells, ``meanings[side][cell, content]``.  *marks* are what bits of
+    further bitboards of the same layout say, each a cell and a bit of a mask.
+    """
+
+    cls: Any
+    board: Cells
+    contents: int
+    """The number of contents, with that of empty cells, which is 0."""
+    fields: tuple[int, ...]
+    bytes: int
+    side: int
+    seen: int
+    meanings: tuple[dict[tuple[int, int], tuple[int, int]], ...]
+    marks: dict[tuple[int, int], tuple[int, int]]
+
+    @property
+    def mark_kinds(self) -> int:
+        """So many bitboards mark cells."""
+        return len({mask for _, mask in self.marks.values()})
+
+
+def random_game(start: Any, chosen: random.Random) -> list[tuple[Any, int]]:
+    """The positions of a random game, the last one not; each with who moves, 0 or 1."""
+    position, side = start, 0
+    line: list[tuple[Any, int]] = []
+    while not outcome(position)[0] and len(line) < LONGEST_GAME:
+        line.append((position, side))
+        child = play(position, chosen.choice(legal_moves(position)))
+        side ^= not moves_again(position, child)
+        position = child
+    return line
+
+
+def sampled_positions(start: Any, count: int, seed: int = 0) -> list[tuple[Any, int]]:
+    """Positions of random games that go on, each with the number of the player to move, 0 or 1."""
+    chosen = random.Random(f"{seed} positions")
+    found: list[tuple[Any, int]] = []
+    while len(found) < count:
+        line = random_game(start, chosen)
+        found += chosen.sample(line, min(len(line), EACH_GAME))
+    return found[:count]
+
+
+def read_board(start: Any) -> BoardReading:
+    """Find out how to read the board of positions of the game that begins at *start*.
+
+    :class:`GameError` says what the game lacks.
+    """
+    cls: Any = type(start)
+    board = board_of(cls)
+    if board is None:
+        raise GameError(
+            f"{game_name(cls)} declares no board to learn from: write CELLS = Grid(height, width) "
+            f"and the rule cell(position, index), as engine/contract/cells.py explains"
+        )
+    if defines(cls, "chance"):
+        raise GameError(f"{game_name(cls)} has chance: evaluations are learned without, so far")
+    samples = sampled_positions(start, SAMPLES)
+    positions = [position for position, _ in samples]
+    sides = np.array([side for _, side in samples], bool)
+    field = _side_field(cls, start, positions, sides)
+    relative = field >= 0 and _is_relative(positions[:COMPARED], field)
+    if relative:
+        seen = [_with(position, field, start[field]) for position in positions]
+        contents = np.array([contents_of(position) for position in seen])
+    else:
+        contents = np.array([contents_of(position) for position in positions])
+        if field < 0:
+            contents[sides] = _exchanged(board)[contents[sides]]
+    return _reading(cls, board, positions, contents, sides, field, relative)
+
+
+def _with(position: Any, field: int, value: Any) -> Any:
+    return type(position)(*(value if n == field else old for n, old in enumerate(position)))
+
+
+def _side_field(cls: Any, start: Any, positions: list[Any], sides: Any) -> int:
+    """The number of the field that says who is to move, or -1."""
+    if is_plain(cls):
+        return -1
+    for number, kind in enumerate(field_kinds(cls)):
+        if kind is bool:
+            values = np.array([bool(position[number]) for position in positions])
+            if (values == (sides ^ bool(start[number]))).all():
+                return number
+    return -1
+
+
+def _is_relative(positions: list[Any], field: int) -> bool:
+    """Return whether rules do not depend on who is to move: the board is the mover's."""
+    for position in positions:
+        other = _with(position, field, not position[field])
+        moves = legal_moves(position)
+        if moves != legal_moves(other) or outcome(position) != outcome(other):
+            return False
+        for move in moves:
+            child, same = play(position, move), play(other, move)
+            if _with(child, field, False) != _with(same, field, False):
+                return False
+    return True
+
+
+def _exchanged(board: Cells) -> Any:
+    """For each content that which the other player has in its place."""
+    names = [name.split() for name in board.contents.values()]
+    found = np.arange(len(names))
+    owners = list(dict.fromkeys(name[0] for name in names[1:]))
+    if len(owners) == 2:
+        for number, name in enumerate(names[1:], 1):
+            other = [owners[name[0] == owners[0]], *name[1:]]
+            if other in names:
+                found[number] = names.index(other)
+    return found
+
+
+def _bit_columns(cls: Any, positions: list[Any]) -> dict[tuple[int, int], Any]:
+    """For each bit of a bitboard field that is not always the same, whether it is set."""
+    found = {}
+    for number, kind in enumerate(field_kinds(cls)):
+        if kind is Bits:
+            words = np.array([int(position[number]) for position in positions], np.uint64)
+            for bit in range(64):
+                column = (words >> np.uint64(bit) & np.uint64(1)).astype(bool)
+                if column.any() and not column.all():
+                    found[number, bit] = column
+    return found
+
+
+def _reading(
+    cls: Any,
+    board: Cells,
+    positions: list[Any],
+    contents: Any,
+    sides: Any,
+    field: int,
+    relative: bool,
+) -> BoardReading:
+    absolute = field >= 0 and not relative
+    columns = {} if is_plain(cls) else _bit_columns(cls, positions)
+    groups = [~sides, sides] if absolute else [np.ones(len(sides), bool)]
+    meanings = [_matched(columns, contents, group) for group in groups]
+    side = field if absolute else -1
+    kinds = len(board.contents)
+    if columns and all(meaning is not None for meaning in meanings):
+        return _by_bitboards(cls, board, kinds, columns, meanings, side)
+    if field < 0:
+        raise GameError(
+            f"{game_name(cls)} does not say who is to move in a way that can be learned from: "
+            f"give positions a field of type bool that is True where the second player moves"
+        )
+    cells = range(contents.shape[1])
+    every = {(number, content): (number, content) for number in cells for content in range(kinds)}
+    exchanged = _exchanged(board)
+    other = {key: (number, int(exchanged[content])) for key, (number, content) in every.items()}
+    return BoardReading(
+        cls=cls,
+        board=board,
+        contents=kinds,
+        fields=(),
+        bytes=0,
+        side=side,
+        seen=field if relative else -1,
+        meanings=(every, other) if absolute else (every,),
+        marks={},
+    )
+
+
+def _matched(columns: Any, contents: Any, group: Any) -> Any:
+    """For bits the cell and content that they say; None if not every content has a bit."""
+    by_value = {
+        np.packbits(column[group]).tobytes(): at for at, column in reversed(columns.items())
+    }
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for number in range(contents.shape[1]):
+        there = np.unique(contents[group, number])
+        for content in there[(there > 0) & (len(there) > 1)]:
+            stands = contents[group, number] == content
+            at = by_value.get(np.packbits(stands).tobytes())
+            if at is None and len(there) == 2:  # a bit that says that nothing is there does as well
+                at = by_value.get(np.packbits(~stands).tobytes())
+            if at is None:
+                return None
+            found[at] = (number, int(content))
+    return _completed(found)
+
+
+def _completed(found: dict[tuple[int, int], tuple[int, int]]) -> Any:
+    """The same with bits that were never set, where a bitboard is laid out as another.
+
+    Kings, say, stand on few cells in random games.
+    """
+    fields = sorted({number for number, _ in found})
+    layouts: dict[int, dict[int, int]] = {number: {} for number in fields}
+    contents: dict[int, set[int]] = {number: set() for number in fields}
+    for (number, bit), (place, content) in found.items():
+        layouts[number][bit] = place
+        contents[number].add(content)
+    whole = dict(found)
+    for number in fields:
+        if len(contents[number]) == 1:
+            (content,) = contents[number]
+            for other in fields:
+                common = layouts[number].keys() & layouts[other].keys()
+                if common and all(layouts[number][bit] == layouts[other][bit] for bit in common):
+                    for bit, place in layouts[other].items():
+                        whole.setdefault((number, bit), (place, content))
+    return whole
+
+
+def _by_bitboards(
+    cls: Any, board: Cells, kinds: int, columns: Any, meanings: Any, side: int
+) -> BoardReading:
+    exchanged = _exchanged(board)
+    if len(meanings) == 2:
+        meanings[1] = {
+            at: (number, int(exchanged[content])) for at, (number, content) in meanings[1].items()
+        }
+    main = sorted({number for meaning in meanings for number, _ in meaning})
+    layout = {bit: cell for (number, bit), (cell, _) in meanings[0].items()}
+    known = {bit for _, bit in meanings[0]}
+    further = sorted({number for number, bit in columns if number not in main and bit in known})
+    further = further[:2] if side < 0 else []
+    fields = (*main, *further)
+    marks = {
+        (fields.index(number), bit): (layout[bit], 1 << further.index(number))
+        for number, bit in columns
+        if number in further and bit in layout
+    }
+    highest = max(bit for meaning in meanings for _, bit in meaning)
+    return BoardReading(
+        cls=cls,
+        board=board,
+        contents=kinds,
+        fields=fields,
+        bytes=highest // 8 + 1,
+        side=side,
+        seen=-1,
+        meanings=tuple(
+            {(fields.index(number), bit): said for (number, bit), said in meaning.items()}
+            for meaning in meanings
+        ),
+        marks=marks,
+    )
+
+
+def symmetries_of(reading: BoardReading, samples: list[Any]) -> list[Symmetry]:
+    """The ways to lay the board onto itself that change nothing in the game.
+
+    All are tried on positions of which the bits of all bitboards can be laid out anew: each has to
+    have as many moves, and as many answers to them, as before.
+    """
+    every = tuple(range(len(reading.board.places)))
+    if not reading.fields:
+        return [every]
+    return [
+        symmetry
+        for symmetry in automorphisms(reading.board)
+        if symmetry == every
+        or all(_looks_alike(reading, symmetry, position) for position in samples)
+    ]
+
+
+def _looks_alike(reading: BoardReading, symmetry: Symmetry, position: Any) -> bool:
+    image = list(position)
+    for number, field in enumerate(reading.fields):
+        places: dict[int, int] = {}
+        for meaning in (*reading.meanings, reading.marks):
+            places |= {bit: cell for (plane, bit), (cell, _) in meaning.items() if plane == number}
+        bits = {cell: bit for bit, cell in places.items()}
+        word = 0
+        for bit in range(64):
+            if int(position[field]) >> bit & 1:
+                moved = bits.get(symmetry[places[bit]]) if bit in places else bit
+                if moved is None:
+                    return False
+                word |= 1 << moved
+        image[field] = word
+    other = coerce(type(position)(*image))
+    return _answers(position) == _answers(other)
+
+
+def _answers(position: Any) -> list[int]:
+    """How many answers there are to each move, in order."""
+    return sorted(len(legal_moves(play(position, move))) for move in legal_moves(position))

@@ -1,0 +1,177 @@
+"""Designs: which numbers an evaluation by patterns has, before any weight is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from engine.kernels.patterns import LANES, MOST_STONES, Patterns, Shape
+from engine.training.boards import BoardReading
+from engine.training.windows import Symmetry, Window, windows_of
+
+__all__ = ["Design", "design_of"]
+
+MOST_DIGITS = 12
+"""Of a cell that is read together with others; of numbers, near ones are one digit."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """The windows on a board, and where their weights are.
+
+    Weight 0 is always 0, for lanes of vectors without a window; weight 1 is that of all positions.
+    """
+
+    reading: BoardReading
+    windows: tuple[Window, ...]
+    symmetries: tuple[Symmetry, ...]
+    digit: tuple[tuple[int, ...], ...]
+    """Of each content of each cell, where it is read together with others."""
+
+    @property
+    def sides(self) -> int:
+        return len(self.reading.meanings)
+
+    @cached_property
+    def digits(self) -> int:
+        return 1 + max(map(max, self.digit))
+
+    def base(self, window: Window) -> int:
+        """How many things a window tells apart on a cell."""
+        if window.marks:
+            return int(1 << self.reading.mark_kinds)
+        return self.reading.contents if len(window.cells) == 1 else self.digits
+
+    @cached_property
+    def shape(self) -> Shape:
+        reading = self.reading
+        return Shape(
+            fields=reading.fields,
+            bytes=reading.bytes,
+            cells=0 if reading.fields else len(reading.board.places),
+            contents=0 if reading.fields else reading.contents,
+            vectors=-(-(len(self.windows) + 1) // LANES),
+            side=reading.side,
+            seen=reading.seen,
+        )
+
+    @cached_property
+    def starts(self) -> dict[int, int]:
+        """Where the weights begin of the windows that others share them with."""
+        found, end = {}, 1 + self.sides
+        for number, window in enumerate(self.windows):
+            if window.shared == number:
+                found[number] = end
+                end += self.sides * self.base(window) ** len(window.cells)
+        found[-1] = end
+        return found
+
+    @property
+    def size(self) -> int:
+        """The number of weights of a stage of the game."""
+        return self.starts[-1]
+
+    @property
+    def first(self) -> Any:
+        """Where the weights of each lane begin."""
+        found = np.zeros(LANES * self.shape.vectors, np.int64)
+        found[0] = 1
+        for number, window in enumerate(self.windows):
+            found[1 + number] = self.starts[window.shared]
+        return found
+
+    @property
+    def added(self) -> Any:
+        """What each byte, or content of a cell, adds to the numbers of all windows."""
+        reading, shape = self.reading, self.shape
+        found = np.zeros((self.sides, shape.rows, LANES * shape.vectors), np.uint16)
+        places: dict[tuple[bool, int], list[tuple[int, int]]] = {}
+        for number, window in enumerate(self.windows):
+            for at, cell in enumerate(window.cells):
+                factor = self.base(window) ** at
+                places.setdefault((window.marks, cell), []).append((1 + number, factor))
+        for side, meaning in enumerate(reading.meanings):
+            read = [(said, cell, content, False) for said, (cell, content) in meaning.items()]
+            read += [(said, cell, mask, True) for said, (cell, mask) in reading.marks.items()]
+            for said, cell, content, marks in read:
+                rows = self._rows(said)
+                for lane, factor in places.get((marks, cell), []):
+                    alone = marks or len(self.windows[lane - 1].cells) == 1
+                    digit = content if alone else self.digit[cell][content]
+                    found[side, rows, lane] += np.uint16(digit * factor)
+        if self.sides == 2:  # the second player's weights follow the first's
+            for lane, window in enumerate(self.windows, 1):
+                self._add_to_all(found[1], lane, self.base(window) ** len(window.cells))
+            self._add_to_all(found[1], 0, 1)
+        return found
+
+    def _rows(self, at: tuple[int, int]) -> Any:
+        """The rows of the table in which a bit is set, or the row of a content of a cell."""
+        if not self.reading.fields:
+            number, content = at
+            return [number * self.reading.contents + content]
+        plane, bit = at
+        start = 256 * (plane * self.reading.bytes + bit // 8)
+        return start + np.flatnonzero(np.arange(256) >> bit % 8 & 1)
+
+    def _add_to_all(self, table: Any, lane: int, amount: int) -> None:
+        """Add to a number whatever stands on the board: with the rows of one byte, or cell."""
+        rows = 256 if self.reading.fields else self.reading.contents
+        table[:rows, lane] += np.uint16(amount)
+
+    @cached_property
+    def tied(self) -> Any:
+        """For each weight the first that is equal, as a window that is turned shows the same."""
+        found = np.arange(self.size)
+        for number, window in enumerate(self.windows):
+            if window.shared != number:
+                continue
+            base, length = self.base(window), len(window.cells)
+            numbers = np.arange(base**length)
+            least = numbers
+            for symmetry in self.symmetries:
+                image = [symmetry[cell] for cell in window.cells]
+                if set(image) == set(window.cells):
+                    order = [window.cells.index(cell) for cell in image]
+                    turned = sum(numbers // base**n % base * base**at for n, at in enumerate(order))
+                    least = np.minimum(least, turned)
+            # The group of symmetries is closed, so the smallest image is that of all images.
+            for side in range(self.sides):
+                start = self.starts[number] + side * len(numbers)
+                found[start : start + len(numbers)] = start + least
+        return found
+
+    def evaluation(self, stages: Any, weights: Any) -> Patterns:
+        """The evaluation with these *weights*, int16 of ``(stages, size)``."""
+        return Patterns(
+            self.reading.cls, self.shape, self.added, self.first, stages, weights[:, self.tied]
+        )
+
+    def empty(self) -> Patterns:
+        """The evaluation that knows nothing, with which positions are read."""
+        stages = np.zeros(MOST_STONES + 1, np.int64)
+        return self.evaluation(stages, np.zeros((1, self.size), np.int16))
+
+
+def design_of(reading: BoardReading, symmetries: list[Symmetry], contents: Any) -> Design:
+    """Choose the windows for a board; *contents* are those of some positions, a row for each."""
+    used = sorted({cell for meaning in reading.meanings for cell, _ in meaning.values()})
+    kinds = sorted(
+        {content for meaning in reading.meanings for _, content in meaning.values()} | {0}
+    )
+    cells = len(reading.board.places)
+    digit = np.zeros((cells, reading.contents), np.int64)
+    if len(kinds) <= MOST_DIGITS:
+        digit[:, kinds] = np.arange(len(kinds))
+    else:
+        for cell in range(cells):
+            values = np.sort(contents[:, cell])
+            borders = np.unique(values[np.arange(1, MOST_DIGITS) * len(values) // MOST_DIGITS])
+            digit[cell] = np.searchsorted(borders, np.arange(reading.contents), side="left")
+    digits = tuple(tuple(map(int, row)) for row in digit)
+    marks = 1 << reading.mark_kinds
+    windows = windows_of(reading.board, 1 + int(digit.max()), marks, symmetries, set(used))
+    return Design(reading, tuple(windows), tuple(symmetries), digits)

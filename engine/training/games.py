@@ -1,0 +1,204 @@
+"""Games that a program plays against itself, and the labelled positions that they leave."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.batches.searching import BatchSearcher
+from engine.contract.dispatch import game_constant
+from engine.contract.positions import as_words, words_each
+from engine.contract.verbs import MOVES_ROOM, NO_MOVE
+from engine.kernels.self_play import ANY_MOVE, STEP, advance
+
+__all__ = ["AT_ONCE", "Labelled", "compare", "play_games"]
+
+AT_ONCE = 512
+"""Games that are played at the same time."""
+
+SLIP = 0.04
+"""How often a move is a random one, after the opening."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Positions with what is known of them, each a row, all from the mover's point of view."""
+
+    words: Any
+    """The packed positions: uint64 of ``(positions, words of each)``."""
+    scores: Any
+    """What searches said."""
+    results: Any
+    """The values of the games."""
+    games: Any
+    """The number of the game that each is from."""
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def count(self) -> int:
+        """The number of games."""
+        return len(np.unique(self.games))
+
+    @classmethod
+    def joined(cls, parts: list[Labelled]) -> Labelled:
+        """All positions of some sets, whose games become different ones."""
+        games, first = [], 0
+        for part in parts:
+            games.append(part.games + first)
+            first += int(part.games.max(initial=-1)) + 1
+        return cls(
+            np.concatenate([part.words for part in parts]),
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate([part.results for part in parts]),
+            np.concatenate(games),
+        )
+
+
+def play_games(
+    start: Any,
+    searcher: BatchSearcher,
+    *,
+    nodes: int,
+    longest_opening: int,
+    seed: int,
+    seconds: float,
+    games: int = AT_ONCE,
+    progress: Callable[[int], None] | None = None,
+) -> Labelled:
+    """Play *games* at once, beginning new ones until *seconds* are over.
+
+    Each begins with up to *longest_opening* random moves.  Games that are not over when the time
+    is are left out.
+    """
+    cls: Any = type(start)
+    chosen = np.random.default_rng(seed)
+    each = words_each(cls)
+    first = as_words([start])
+    steps = np.zeros(games, STEP)
+    words = np.zeros((games, each), np.uint64)
+    opening = np.zeros(games, np.int64)
+    plies = np.zeros(games, np.int64)
+    number = np.zeros(games, np.int64)
+    steps["over"] = 1
+    begun = 0
+    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
+    most = game_constant(cls, "MAX_PLIES", 512)
+    run = advance.specialise(cls)
+    rows: list[Any] = []
+    finished: dict[int, int] = {}
+    deadline = time.monotonic() + seconds
+    while True:
+        over = np.flatnonzero((steps["over"] != 0) | (plies >= most))
+        for game in over:
+            if plies[game] > 0:
+                finished[int(number[game])] = (
+                    int(steps["value"][game]) if steps["over"][game] else 0
+                )
+        if time.monotonic() > deadline:
+            break
+        words[over] = first
+        steps["over"][over] = steps["second"][over] = plies[over] = 0
+        steps["random"][over] = chosen.integers(1 << 63, size=len(over), dtype=np.uint64)
+        opening[over] = chosen.integers(0, longest_opening + 1, size=len(over))
+        number[over] = np.arange(begun, begun + len(over))
+        begun += len(over)
+        searched = np.flatnonzero(plies >= opening)
+        steps["move"] = ANY_MOVE
+        if len(searched):
+            found = searcher.search(words[searched].reshape(-1), nodes=nodes)
+            usable = found["move"] != NO_MOVE
+            kept = searched[usable]
+            rows.append(
+                (
+                    words[kept].copy(),
+                    found["value"][usable],
+                    steps["second"][kept].copy(),
+                    number[kept].copy(),
+                )
+            )
+            slips = chosen.random(len(searched)) < SLIP
+            steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
+        run(start, words.reshape(-1), steps, buffer)
+        plies += 1
+        if progress is not None:
+            progress(len(finished))
+    return _labelled(rows, finished, each)
+
+
+def _labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
+    if not rows:
+        empty = np.zeros(0, np.int64)
+        return Labelled(np.zeros((0, each), np.uint64), empty, empty, empty)
+    words, scores, second, games = (np.concatenate(column) for column in zip(*rows, strict=True))
+    values = np.full(int(games.max()) + 1, np.iinfo(np.int64).min)
+    values[list(finished)] = list(finished.values())
+    ended = values[games] != np.iinfo(np.int64).min
+    results = np.where(second != 0, -values[games], values[games])
+    return Labelled(words[ended], scores[ended], results[ended], games[ended])
+
+
+def random_openings(start: Any, count: int, longest: int, seed: int) -> tuple[Any, Any]:
+    """Positions after up to *longest* random moves, packed, and who is to move."""
+    cls: Any = type(start)
+    chosen = np.random.default_rng(seed)
+    run = advance.specialise(cls)
+    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
+    kept: list[Any] = []
+    while sum(len(words) for words, _ in kept) < count:
+        steps = np.zeros(count, STEP)
+        words = np.tile(as_words([start]), (count, 1))
+        steps["random"] = chosen.integers(1 << 63, size=count, dtype=np.uint64)
+        plies = chosen.integers(1, longest + 1, size=count)
+        for ply in range(longest):
+            steps["move"] = np.where(ply < plies, ANY_MOVE, NO_MOVE)
+            run(start, words.reshape(-1), steps, buffer)
+        going = steps["over"] == 0
+        kept.append((words[going], steps["second"][going]))
+    words, second = (np.concatenate(column)[:count] for column in zip(*kept, strict=True))
+    return words, second
+
+
+def compare(
+    start: Any,
+    searchers: tuple[BatchSearcher, BatchSearcher],
+    *,
+    pairs: int,
+    nodes: int,
+    longest_opening: int,
+    seed: int,
+) -> tuple[int, int, int, int, int]:
+    """Play pairs of games at equal nodes, each opening with both sides, all at the same time.
+
+    Returns the pairs in which the first searcher had 0, 1/2, 1, 3/2 and 2 points.
+    """
+    cls: Any = type(start)
+    words, second = random_openings(start, pairs, longest_opening, seed)
+    words, second = np.repeat(words, 2, axis=0), np.repeat(second, 2)
+    steps = np.zeros(2 * pairs, STEP)
+    steps["second"] = second
+    first_is_second = (
+        np.arange(2 * pairs) % 2
+    )  # in every other game the first searcher moves second
+    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
+    run = advance.specialise(cls)
+    for _ in range(game_constant(cls, "MAX_PLIES", 512)):
+        if steps["over"].all():
+            break
+        steps["move"] = NO_MOVE
+        for number, searcher in enumerate(searchers):
+            turn = (steps["second"] ^ first_is_second) == number
+            own = np.flatnonzero(turn & (steps["over"] == 0))
+            if len(own):
+                found = searcher.search(words[own].reshape(-1), nodes=nodes)
+                steps["move"][own] = np.where(found["move"] == NO_MOVE, ANY_MOVE, found["move"])
+        run(start, words.reshape(-1), steps, buffer)
+    values = np.sign(np.where(steps["over"] != 0, steps["value"], 0))
+    points = np.where(first_is_second == 1, -values, values).reshape(-1, 2).sum(axis=1) + 2
+    counts = np.bincount(points, minlength=5)
+    return tuple(map(int, counts))  # type: ignore[return-value]

@@ -1,0 +1,475 @@
+"""Learned evaluations: how boards are read, windows, weights, files, self-play, training."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from toys import nim
+
+from engine import CutnodeError, GameError, Searcher, legal_moves, load_game
+from engine.batches.searching import BatchSearcher
+from engine.cli.main import main
+from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
+from engine.contract.cells import Grid, Hexagons
+from engine.contract.notation import contents_of
+from engine.contract.positions import as_words
+from engine.contract.verbs import outcome, play
+from engine.kernels.evaluation import OWN, estimate
+from engine.kernels.patterns import LANES, MOST_STONES, write_places
+from engine.kernels.self_play import ANY_MOVE, STEP, advance
+from engine.storage.evaluations import (
+    chosen_evaluation,
+    evaluation_recipe,
+    installed_file,
+    load_evaluation,
+    save_evaluation,
+)
+from engine.training import fitting
+from engine.training.boards import read_board, sampled_positions, symmetries_of
+from engine.training.designs import design_of
+from engine.training.games import compare, play_games
+from engine.training.training import logistic_slope, staged, train
+from engine.training.windows import automorphisms, lines, windows_of
+
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="compiled code")
+
+
+@kernel
+def scored(position: Position, evaluation: Evaluator) -> int:
+    return estimate(evaluation, position)
+
+
+def sampled(game, count=60, seed=0):
+    return [position for position, _ in sampled_positions(game.start(), count, seed)]
+
+
+def designed(game):
+    reading = read_board(game.start())
+    samples = sampled(game, 300)
+    contents = np.array([contents_of(position) for position in samples])
+    return design_of(reading, symmetries_of(reading, samples[:20]), contents)
+
+
+def drawn(design, stages=2, seed=0):
+    """An evaluation with random weights."""
+    chosen = np.random.default_rng(seed)
+    table = np.minimum(np.arange(MOST_STONES + 1) // 8, stages - 1)
+    weights = chosen.integers(-900, 900, (stages, design.size)).astype(np.int16)
+    weights[:, 0] = 0
+    return design.evaluation(table, weights)
+
+
+# How positions hold their boards
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "side", "seen"),
+    [
+        ("tictactoe", ("mine", "theirs"), None, None),
+        ("connect4:5x4", ("mine", "theirs", "my_wins", "their_wins"), None, None),
+        ("breakthrough:4x5", ("mine", "theirs"), None, None),
+        ("draughts", ("men", "kings", "their_men", "their_kings"), None, None),
+        ("hex:4x4", None, "second_moves", None),
+        ("dobutsu", (), None, "second"),
+        ("kalah:3x2", (), None, "second"),
+    ],
+)
+def test_boards_are_found_in_positions(name, fields, side, seen):
+    game = load_game(name)
+    reading = read_board(game.start())
+    names = type(game.start())._fields
+    if fields is not None:
+        assert tuple(names[field] for field in reading.fields) == fields
+    assert (names[reading.side] if reading.side >= 0 else None) == side
+    assert (names[reading.seen] if reading.seen >= 0 else None) == seen
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4:5x4", "hex:4x4", "draughts"])
+def test_bits_say_what_stands_on_cells(name):
+    game = load_game(name)
+    reading = read_board(game.start())
+    for position, side in sampled_positions(game.start(), 100, seed=7):
+        meaning = reading.meanings[side if reading.side >= 0 else 0]
+        said = [0] * len(reading.board.places)
+        for (plane, bit), (cell, content) in meaning.items():
+            if int(position[reading.fields[plane]]) >> bit & 1:
+                said[cell] = content
+        seen = contents_of(position)
+        if name in ("tictactoe", "connect4:5x4") and side:
+            seen = [(0, 2, 1)[content] for content in seen]
+        if name == "hex:4x4" and side:
+            seen = [(0, 2, 1)[content] for content in seen]
+        if name == "draughts":
+            dark = {cell for cell, _ in meaning.values()}
+            own = enumerate(contents_of(position._replace(second=False)))
+            seen = [content if cell in dark else 0 for cell, content in own]
+        assert said == seen
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("tictactoe", 8), ("connect4:5x4", 2), ("breakthrough:4x5", 2), ("dobutsu", 1)],
+)
+def test_symmetries_are_those_of_the_game(name, number):
+    game = load_game(name)
+    assert len(symmetries_of(read_board(game.start()), sampled(game, 30))) == number
+
+
+def test_a_game_without_a_board_says_what_to_write():
+    with pytest.raises(GameError, match=r"declares no board.*CELLS = Grid"):
+        read_board(load_game(nim.__file__).start())
+
+
+def test_a_game_of_chance_is_refused():
+    with pytest.raises(GameError, match="has chance"):
+        read_board(load_game("ur").start())
+
+
+# Windows
+
+
+def test_windows_of_three_by_three():
+    board = Grid(3, 3)
+    every = automorphisms(board)
+    assert len(every) == 8
+    found = windows_of(board, 3, 1, every, set(range(9)))
+    assert sorted(len(window.cells) for window in found) == [3] * 8 + [9]
+    kinds = {window.shared for window in found}
+    assert len(kinds) == 4  # edges, middle lines, diagonals, and the board
+
+
+def test_long_rows_are_covered_by_overlapping_windows():
+    board = Grid(1, 15)
+    (row,) = {window[:1] + window[-1:] for window in lines(board, 15)}
+    assert row == (0, 14)
+    parts = lines(board, 8)
+    assert all(len(part) == 8 for part in parts)
+    fives = [set(range(start, start + 5)) for start in range(11)]
+    assert all(any(five <= set(part) for part in parts) for five in fives)
+
+
+def test_lines_of_hexagons_have_three_directions():
+    found = lines(Hexagons((4,) * 4), 4)
+    assert sum(len(line) == 4 for line in found) == 4 + 4 + 1
+
+
+# Scores
+
+
+def windows_numbers(design, position, side):
+    """The numbers of all windows, from what stands on the cells."""
+    reading = design.reading
+    contents = [0] * len(reading.board.places)
+    marks = [0] * len(reading.board.places)
+    for (plane, bit), (cell, content) in reading.meanings[side].items():
+        if int(position[reading.fields[plane]]) >> bit & 1:
+            contents[cell] = content
+    for (plane, bit), (cell, mask) in reading.marks.items():
+        if int(position[reading.fields[plane]]) >> bit & 1:
+            marks[cell] |= mask
+    for window in design.windows:
+        base = design.base(window)
+        digits = [
+            marks[cell] if window.marks else design.digit[cell][contents[cell]]
+            for cell in window.cells
+        ]
+        whole = base ** len(digits) * side
+        yield whole + sum(digit * base**at for at, digit in enumerate(digits))
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4:5x4", "hex:4x4"])
+def test_numbers_are_what_stands_in_windows(name):
+    game = load_game(name)
+    design = designed(game)
+    empty = design.empty()
+    for position, side in sampled_positions(game.start(), 40, seed=3):
+        side = side if design.sides == 2 else 0
+        _, places = empty.numbers(position)
+        found = places[1 : 1 + len(design.windows)] - design.first[1 : 1 + len(design.windows)]
+        assert list(found) == list(windows_numbers(design, position, side))
+        assert places[0] == 1 + side
+        assert not places[1 + len(design.windows) :].any()
+
+
+@compiled_only
+@pytest.mark.parametrize("name", ["tictactoe", "hex:4x4", "dobutsu"])
+def test_compiled_scores_are_those_of_plain_python(name):
+    game = load_game(name)
+    cls = type(game.start())
+    design = designed(game)
+    run = None
+    for seed in range(2):  # weights are data: the code is the same
+        evaluation = drawn(design, seed=seed)
+        run = run or scored.specialise(cls, evaluation)
+        for position in sampled(game, 60, seed):
+            assert run(position, evaluation) == evaluation(position)
+
+
+def test_scores_of_symmetric_positions_are_equal():
+    game = load_game("tictactoe")
+    design = designed(game)
+    evaluation = drawn(design)
+    scores = {text: evaluation(game.parse(text)) for text in ("1", "3", "7", "9", "12", "98", "15")}
+    assert scores["1"] == scores["3"] == scores["7"] == scores["9"]
+    assert scores["12"] == scores["98"] != scores["15"]
+
+
+@compiled_only
+def test_places_of_many_positions():
+    game = load_game("tictactoe")
+    cls, evaluation = type(game.start()), designed(game).empty()
+    samples = sampled(game)
+    lanes = LANES * evaluation.shape.vectors
+    found = np.zeros(len(samples) * (1 + lanes), np.int32)
+    write_places.specialise(cls, evaluation)(game.start(), evaluation, as_words(samples), found)
+    for row, position in zip(found.reshape(-1, 1 + lanes), samples, strict=True):
+        assert row[0] == 9 - len(legal_moves(position))
+        assert list(row[1:]) == list(evaluation.numbers(position)[1])
+
+
+# Files
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return drawn(designed(load_game("tictactoe")))
+
+
+def test_files_give_back_what_was_saved(learned, tmp_path):
+    path = tmp_path / "a.weights"
+    save_evaluation(path, learned, {"seed": 3})
+    again = load_evaluation(path, learned.cls)
+    assert again.meaning == learned.meaning
+    assert again(load_game("tictactoe").parse("153")) == learned(
+        load_game("tictactoe").parse("153")
+    )
+    assert evaluation_recipe(path) == {"seed": 3}
+    with pytest.raises(
+        GameError, match=r"weights for tictactoe \(positions of mine, theirs\), not for"
+    ):
+        load_evaluation(path, type(load_game("breakthrough:4x5").start()))
+    data = path.read_bytes()
+    path.write_bytes(data[:-5000] + bytes([data[-5000] ^ 1]) + data[-4999:])
+    with pytest.raises(GameError, match="is damaged"):
+        load_evaluation(path, learned.cls)
+    with pytest.raises(GameError, match="cannot be read: No such file"):
+        load_evaluation(tmp_path / "b.weights", learned.cls)
+
+
+def test_weights_beside_a_game_are_its_evaluation(learned, tmp_path):
+    source = installed_file(learned.cls).with_name("tictactoe.py")
+    shutil.copy(source, tmp_path / "my_game.py")
+    game = load_game(str(tmp_path / "my_game.py"))
+    cls = type(game.start())
+    assert installed_file(cls) == tmp_path / "my_game.weights"
+    assert chosen_evaluation(cls, None) is OWN
+    other = drawn(designed(game))
+    save_evaluation(tmp_path / "my_game.weights", other, {})
+    assert chosen_evaluation(cls, None).meaning == other.meaning
+    assert chosen_evaluation(cls, "own") is OWN
+    assert chosen_evaluation(cls, str(tmp_path / "my_game.weights")).meaning == other.meaning
+    with pytest.raises(GameError, match="was learned for my_game, not for tictactoe"):
+        chosen_evaluation(learned.cls, other)
+
+
+def test_variants_have_files_of_their_own():
+    game = load_game("connect4:5x4")
+    assert installed_file(type(game.start())).name == "connect4-5x4.weights"
+    assert installed_file(type(load_game("hex").start())).parent.name == "games"
+
+
+# Games
+
+
+def test_moves_of_many_games_at_once():
+    game = load_game("tictactoe")
+    start = game.start()
+    run = advance.specialise(type(start))
+    steps = np.zeros(4, STEP)
+    steps["random"] = np.arange(4, dtype=np.uint64)
+    words = np.tile(as_words([start]), 4)
+    positions = [start] * 4
+    buffer = np.zeros(70_000, np.int64)
+    for line in itertools.zip_longest(*([0, 1, 3, 4, 6], [4, 0], [0, 4, 8]), fillvalue=65535):
+        steps["move"] = [*line, ANY_MOVE]
+        run(start, words, steps, buffer)
+        for number, move in enumerate(line):
+            if move != 65535:
+                positions[number] = play(positions[number], move)
+    found = [tuple(map(int, row)) for row in words.reshape(4, 2)]
+    assert found[:3] == [tuple(map(int, position)) for position in positions[:3]]
+    assert list(steps["over"][:3]) == [1, 0, 0]
+    assert list(steps["second"][:3]) == [1, 0, 1]
+    assert steps["value"][0] > 0
+    assert found[3][0] | found[3][1]
+
+
+@pytest.fixture(scope="module")
+def searcher():
+    return BatchSearcher(load_game("tictactoe"), table=1)
+
+
+@compiled_only
+@pytest.mark.slow
+def test_games_leave_labelled_positions(searcher):
+    start = load_game("tictactoe").start()
+    found = play_games(
+        start, searcher, nodes=2000, longest_opening=4, seed=1, seconds=0.5, games=40
+    )
+    assert len(found) > 100
+    positions = [type(start)(*map(int, words)) for words in found.words]
+    assert not any(outcome(position)[0] for position in positions)
+    assert set(np.sign(found.results)) <= {-1, 0, 1}
+    won = found.scores > 25_000  # the search saw a win; a random move may have lost it
+    assert (found.results[won] > 0).mean() > 0.8
+    for game in range(5):
+        rows = found.results[found.games == game]
+        assert all(a == -b for a, b in itertools.pairwise(rows))
+
+
+@compiled_only
+@pytest.mark.slow
+def test_a_search_that_sees_more_wins_the_comparison(searcher):
+    start = load_game("tictactoe").start()
+    blind = BatchSearcher(load_game("tictactoe"), table=1, techniques=())
+    alike = compare(start, (searcher, searcher), pairs=20, nodes=500, longest_opening=3, seed=0)
+    assert sum(alike) == 20
+    assert alike[2] == 20  # one searcher, both sides: each pair is even
+    counts = compare(start, (searcher, blind), pairs=20, nodes=500, longest_opening=3, seed=0)
+    assert sum(counts) == 20
+
+
+# Fit and training
+
+
+def test_the_slope_of_a_logistic_function_is_found():
+    chosen = np.random.default_rng(0)
+    scores = chosen.normal(0, 300, 20_000)
+    results = chosen.random(20_000) < 1 / (1 + np.exp(-scores / 170))
+    assert logistic_slope(scores, results) == pytest.approx(1 / 170, rel=0.05)
+    assert logistic_slope(np.zeros(5), np.ones(5)) == 0
+
+
+def test_stages_have_as_many_positions_each():
+    table, stages = staged(np.arange(90) % 30)
+    assert all(abs(count - 30) <= 3 for count in np.bincount(stages))
+    assert table[0] == 0
+    assert table[MOST_STONES] == 2
+
+
+jax_only = pytest.mark.skipif(
+    not (importlib.util.find_spec("jax") and importlib.util.find_spec("optax")),
+    reason="needs the extra train",
+)
+
+
+@jax_only
+@pytest.mark.slow
+def test_the_fit_finds_weights_that_are_there():
+    chosen = np.random.default_rng(1)
+    size, count = 50, 2
+    wanted = chosen.normal(0, 1, (count, size))
+    places = chosen.integers(0, size, (40_000, 6)).astype(np.int32)
+    stages = chosen.integers(0, count, 40_000).astype(np.int32)
+    sums = wanted[stages[:, None], places].sum(axis=1)
+    held = np.arange(len(sums)) % 10 == 0
+    target = sums.astype(np.float32)
+    examples = fitting.Examples(places, stages, target, held)
+    found = fitting.fit(examples, size=size, count=count, decisive=False)
+    assert found.error < 0.05 * sums.var()
+    odds = (1 / (1 + np.exp(-sums))).astype(np.float32)
+    examples = examples._replace(targets=odds)
+    found = fitting.fit(examples, size=size, count=count, decisive=True)
+    least = -(odds * np.log(odds) + (1 - odds) * np.log(1 - odds))[held].mean()
+    assert found.error < 1.05 * least
+    few = fitting.Examples(*(column[:30] for column in examples))
+    with pytest.raises(CutnodeError, match="30 positions are too few"):
+        fitting.fit(few, size=size, count=count, decisive=True)
+
+
+def test_training_says_what_is_missing(monkeypatch, tmp_path):
+    monkeypatch.setattr(fitting, "find_spec", lambda name: None)
+    result = CliRunner().invoke(main, ["train", "tictactoe"])
+    assert result.exit_code == 2
+    assert "pip install 'cutnode[train]'" in result.output
+
+
+@jax_only
+def test_weights_need_a_file_that_is_one(tmp_path):
+    with pytest.raises(CutnodeError, match=r"ends in \.weights, not .*a\.npz"):
+        train(load_game("tictactoe"), out=tmp_path / "a.npz")
+
+
+OWN_GAME = '''
+"""Three in a row without an evaluation."""
+from typing import NamedTuple
+from engine import Bits, compiled, lowest_index, without_lowest, popcount
+from engine.contract.cells import Grid
+
+CELLS = Grid(4, 4)
+DECISIVE = True
+MAX_MOVES = MAX_PLIES = 16
+VALUE_LIMIT = 1
+LINES = tuple(
+    sum(1 << 4 * (y + n * dy) + x + n * dx for n in range(3))
+    for y in range(4) for x in range(4) for dx, dy in ((1, 0), (0, 1), (1, 1), (-1, 1))
+    if 0 <= x + 2 * dx < 4 and y + 2 * dy < 4
+)
+
+class Position(NamedTuple):
+    mine: Bits = Bits(0)
+    theirs: Bits = Bits(0)
+
+@compiled
+def cell(position, index):
+    mark = Bits(1) << Bits(index)
+    first = popcount(position.mine | position.theirs) % 2 == 0
+    if position.mine & mark:
+        return 1 if first else 2
+    if position.theirs & mark:
+        return 2 if first else 1
+    return 0
+
+@compiled
+def moves(position, buffer, at):
+    free = Bits(0xFFFF) & ~(position.mine | position.theirs)
+    while free:
+        buffer[at] = lowest_index(free)
+        free = without_lowest(free)
+        at += 1
+    return at
+
+@compiled
+def play(position, move):
+    return Position(position.theirs, position.mine | (Bits(1) << Bits(move)))
+
+@compiled
+def outcome(position):
+    for line in LINES:
+        if position.theirs & Bits(line) == Bits(line):
+            return True, 1
+    return position.mine | position.theirs == Bits(0xFFFF), 0
+'''
+"""Who has three in a row loses."""
+
+
+@jax_only
+@compiled_only
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_game_of_ones_own_learns_from_its_board_alone(tmp_path):
+    path = tmp_path / "misere.py"
+    path.write_text(OWN_GAME)
+    result = CliRunner().invoke(main, ["train", str(path), "--seconds", "60", "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.output)
+    assert found["generations"]
+    assert found["elo_at_equal_nodes"] is None or found["elo_at_equal_nodes"] > 0
+    game = load_game(str(path))
+    assert Searcher(game).search(game.start(), nodes=1000).move in range(16)
