@@ -49,7 +49,10 @@ HELD_OUT = 20
 """One game in so many is for validation."""
 
 SHARES = (1.0, 0.6)
-"""How much of a label is what a search said, the rest the result of the game: both are tried."""
+"""How much of a label is what a search said, the rest the result of the game.
+
+Both are tried in the first generation, and then the one that was better.
+"""
 
 PROOF = 0.3
 """The part of the time that is for the proof."""
@@ -259,6 +262,7 @@ class _Trainer:
         self.plies = lengths[len(lengths) // 2]
         self.before = chosen_evaluation(self.cls, None)
         self.best: Patterns | None = None
+        self.shares: tuple[float, ...] = SHARES
         self.known: Any = None
         """The weights of the last fit."""
         self.table: Any = None
@@ -310,7 +314,7 @@ class _Trainer:
         results = (np.sign(played.results) + 1) / 2 if self.decisive else played.results
         held = played.games % HELD_OUT == 0
         tried = []
-        for share in SHARES:
+        for share in self.shares:
             targets = (share * said + (1 - share) * results).astype(np.float32)
             fitted = fit(
                 Examples(at, stages, targets, held),
@@ -327,6 +331,7 @@ class _Trainer:
             tried.append((elo, share, fitted, evaluation))
         elo, share, fitted, evaluation = max(tried, key=lambda each: each[0])
         kept = elo > 0
+        self.shares = (share,)
         self.known = fitted.weights
         if kept:
             self.best = evaluation
