@@ -37,7 +37,7 @@ from engine.training.games import compare, play_games
 from engine.training.training import logistic_slope, staged, train
 from engine.training.windows import automorphisms, lines, windows_of
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="compiled code")
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
 
 
 @kernel
@@ -126,6 +126,11 @@ def test_a_game_without_a_board_says_what_to_write():
         read_board(load_game(nim.__file__).start())
 
 
+def test_rules_in_plain_python_are_refused():
+    with pytest.raises(GameError, match="put @compiled before its rules"):
+        read_board(load_game("tictactoe", plain=True).start())
+
+
 def test_a_game_of_chance_is_refused():
     with pytest.raises(GameError, match="has chance"):
         read_board(load_game("ur").start())
@@ -197,7 +202,6 @@ def test_numbers_are_what_stands_in_windows(name):
         assert not places[1 + len(design.windows) :].any()
 
 
-@compiled_only
 @pytest.mark.parametrize("name", ["tictactoe", "hex:4x4", "dobutsu"])
 def test_compiled_scores_are_those_of_plain_python(name):
     game = load_game(name)
@@ -220,7 +224,6 @@ def test_scores_of_symmetric_positions_are_equal():
     assert scores["12"] == scores["98"] != scores["15"]
 
 
-@compiled_only
 def test_places_of_many_positions():
     game = load_game("tictactoe")
     cls, evaluation = type(game.start()), designed(game).empty()
@@ -315,7 +318,6 @@ def searcher():
     return BatchSearcher(load_game("tictactoe"), table=1)
 
 
-@compiled_only
 @pytest.mark.slow
 def test_games_leave_labelled_positions(searcher):
     start = load_game("tictactoe").start()
@@ -333,7 +335,6 @@ def test_games_leave_labelled_positions(searcher):
         assert all(a == -b for a, b in itertools.pairwise(rows))
 
 
-@compiled_only
 @pytest.mark.slow
 def test_a_search_that_sees_more_wins_the_comparison(searcher):
     start = load_game("tictactoe").start()
@@ -460,7 +461,6 @@ def outcome(position):
 
 
 @jax_only
-@compiled_only
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_game_of_ones_own_learns_from_its_board_alone(tmp_path):

@@ -115,7 +115,7 @@ class MatchResult:
         if self.games:
             tally = f"{self.wins} won, {self.draws} drawn, {self.losses} lost"
             lines.append(f"score  {self.score:.3f}  ({tally})")
-            lines.append(f"elo    {self._elo_text()}")
+            lines.append(f"elo    {self.elo_text()}")
             if self.los is not None:
                 lines.append(f"los    {100 * self.los:.1f} %")
             lines.append(f"pairs  {' '.join(map(str, self.pairs))}  (of 0, 1/2, 1, 3/2, 2 points)")
@@ -132,7 +132,8 @@ class MatchResult:
             lines.append(f"drawn  {', '.join(notes)}")
         return "\n".join(lines)
 
-    def _elo_text(self) -> str:
+    def elo_text(self) -> str:
+        """Return the difference in Elo with its error bars."""
         if self.interval is None:
             return f"{self.elo:+.0f}  (all pairs ended alike: too few for error bars)"
         return f"{self.elo:+.0f}  (95 %: {self.interval[0]:+.0f} to {self.interval[1]:+.0f})"

@@ -105,6 +105,11 @@ def read_board(start: Any) -> BoardReading:
             f"{game_name(cls)} declares no board to learn from: write CELLS = Grid(height, width) "
             f"and the rule cell(position, index), as engine/contract/cells.py explains"
         )
+    if is_plain(cls):
+        raise GameError(
+            f"{game_name(cls)} is plain Python, too slow to learn from: put @compiled "
+            f"before its rules"
+        )
     if defines(cls, "chance"):
         raise GameError(f"{game_name(cls)} has chance: evaluations are learned without, so far")
     samples = sampled_positions(start, SAMPLES)
@@ -128,8 +133,6 @@ def _with(position: Any, field: int, value: Any) -> Any:
 
 def _side_field(cls: Any, start: Any, positions: list[Any], sides: Any) -> int:
     """The number of the field that says who is to move, or -1."""
-    if is_plain(cls):
-        return -1
     for number, kind in enumerate(field_kinds(cls)):
         if kind is bool:
             values = np.array([bool(position[number]) for position in positions])
@@ -188,7 +191,7 @@ def _reading(
     relative: bool,
 ) -> BoardReading:
     absolute = field >= 0 and not relative
-    columns = {} if is_plain(cls) else _bit_columns(cls, positions)
+    columns = _bit_columns(cls, positions)
     groups = [~sides, sides] if absolute else [np.ones(len(sides), bool)]
     meanings = [_matched(columns, contents, group) for group in groups]
     side = field if absolute else -1

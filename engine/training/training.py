@@ -35,6 +35,7 @@ from engine.storage.evaluations import (
     installed_file,
     save_evaluation,
 )
+from engine.storage.files import check_file
 from engine.training.boards import random_game, read_board, sampled_positions, symmetries_of
 from engine.training.designs import design_of
 from engine.training.fitting import MOST_EPOCHS, Examples, Fit, fit, require_jax
@@ -144,7 +145,7 @@ class Training:
         if self.at_nodes is not None:
             lines.append(f"at {self.nodes} nodes a move: {self.at_nodes:+.0f} Elo against before")
         if self.proof is not None and self.proof.games:
-            lines.append(f"at {PROOF_SECONDS:g} s a move: {self.proof._elo_text()}")
+            lines.append(f"at {PROOF_SECONDS:g} s a move: {self.proof.elo_text()}")
         lines.append(self.reason)
         return "\n".join(lines)
 
@@ -172,6 +173,7 @@ def train(
     target = Path(out) if out is not None else installed_file(cls)
     if target is None or target.suffix != SUFFIX:
         raise CutnodeError(f"weights go into a file whose name ends in {SUFFIX}, not {target}")
+    check_file(target)
     say = report or (lambda line: None)
     began = time.monotonic()
     trainer = _Trainer(start, nodes, threads, seed, say)
@@ -230,8 +232,8 @@ def _proof(
 def _install(result: Training, aside: Path, target: Path) -> None:
     """Put weights that won their proof where searches find them."""
     proof = result.proof
-    if proof is None:
-        result.reason = f"interrupted before the proof: the weights are in {aside}"
+    if proof is None or proof.reason == "interrupted":
+        result.reason = f"interrupted before the end of the proof: the weights are in {aside}"
         return
     accepted = proof.sprt.decision(proof.pairs) if proof.sprt else None
     better = accepted == "elo1" or (
