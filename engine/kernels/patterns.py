@@ -55,11 +55,11 @@ class Shape(NamedTuple):
     """What compiled code knows of an evaluation: how to read positions, and how much there is."""
 
     fields: tuple[int, ...]
-    """The fields of the position that are bitboards of equal layout; none: it is read by cells."""
+    """The fields of the position that are read byte by byte: all its bitboards, as a rule."""
     bytes: int
     """The bytes of each that are read."""
     cells: int
-    """The cells that are read."""
+    """The cells that are read one by one: all or, where there are bitboards, none."""
     contents: int
     """So many things can stand on one."""
     vectors: int
@@ -72,8 +72,12 @@ class Shape(NamedTuple):
     @property
     def rows(self) -> int:
         """The rows of the table of what is added."""
-        planes = len(self.fields) * self.bytes * 256
-        return planes or self.cells * self.contents
+        return self.first_of_cells + self.cells * self.contents
+
+    @property
+    def first_of_cells(self) -> int:
+        """The first row for what stands on cells, after those for bytes."""
+        return len(self.fields) * self.bytes * 256
 
 
 class Patterns:
@@ -149,19 +153,19 @@ class Patterns:
         """Return the stage of a position, and the places of the weights of all its windows."""
         shape = self.shape
         side = 0 if shape.side < 0 else int(position[shape.side])
-        if shape.fields:
-            planes = [int(position[field]) for field in shape.fields]
-            stones = sum(plane.bit_count() for plane in planes)
-            rows = [
-                256 * (shape.bytes * number + at) + (plane >> 8 * at & 255)
-                for number, plane in enumerate(planes)
-                for at in range(shape.bytes)
-            ]
-        else:
+        planes = [int(position[field]) for field in shape.fields]
+        rows = [
+            256 * (shape.bytes * number + at) + (plane >> 8 * at & 255)
+            for number, plane in enumerate(planes)
+            for at in range(shape.bytes)
+        ]
+        stones = sum(plane.bit_count() for plane in planes)
+        if shape.cells:
             position = seen_by_first(type(position), shape.seen)(position)
             contents = [int(cell(position, number)) for number in range(shape.cells)]
             stones = sum(content != 0 for content in contents)
-            rows = [shape.contents * number + content for number, content in enumerate(contents)]
+            first = shape.first_of_cells
+            rows += [first + shape.contents * at + content for at, content in enumerate(contents)]
         numbers = self.added[side, rows].sum(axis=0, dtype=np.int64)
         return int(self.stages[stones]), self.first + numbers
 
@@ -267,7 +271,7 @@ def rows_of_side(patterns, second):
 @in_compiled_code(stones_of)
 def _compiled_stones_of(patterns: Any, position: Any) -> Any:
     shape = patterns.shape
-    if shape.fields:
+    if not shape.cells:
         terms = " + ".join(f"popcount(position[{field}])" for field in shape.fields)
         return eval(f"lambda patterns, position: {terms}", {"popcount": popcount})
     cells = shape.cells
@@ -285,19 +289,8 @@ def _compiled_stones_of(patterns: Any, position: Any) -> Any:
 def _compiled_vector_of(patterns: Any, position: Any, rows: Any) -> Any:
     shape = patterns.shape
     row = 2 * LANES * shape.vectors
-    if not shape.fields:
-        cells, contents = shape.cells, shape.contents
-        seen = seen_by_first(position.instance_class, shape.seen)
-
-        def by_cells(patterns, position, rows):
-            position = seen(position)
-            total = words_at(rows + row * int(cell(position, 0)))
-            for number in range(1, cells):
-                total += words_at(rows + row * (contents * number + int(cell(position, number))))
-            return total
-
-        return by_cells
-    size = shape.bytes
+    size, cells, contents = shape.bytes, shape.cells, shape.contents
+    seen = seen_by_first(position.instance_class, shape.seen)
 
     def by_bytes(plane, rows):
         total = words_at(rows + row * int(plane & Bits(255)))
@@ -306,12 +299,23 @@ def _compiled_vector_of(patterns: Any, position: Any, rows: Any) -> Any:
             total += words_at(rows + row * (256 * number + int(plane & Bits(255))))
         return total
 
-    usable_in_compiled_code(by_bytes)
-    terms = " + ".join(
-        f"by_bytes(position[{field}], rows + {row * 256 * size * number})"
+    def by_cells(position, rows):
+        position = seen(position)
+        total = words_at(rows + row * int(cell(position, 0)))
+        for number in range(1, cells):
+            total += words_at(rows + row * (contents * number + int(cell(position, number))))
+        return total
+
+    terms = [
+        f"by_bytes(Bits(position[{field}]), rows + {row * 256 * size * number})"
         for number, field in enumerate(shape.fields)
-    )
-    return eval(f"lambda patterns, position, rows: {terms}", {"by_bytes": by_bytes})
+    ]
+    if cells:
+        terms.append(f"by_cells(position, rows + {row * shape.first_of_cells})")
+    names = {"by_bytes": by_bytes, "by_cells": by_cells, "Bits": Bits}
+    usable_in_compiled_code(by_bytes)
+    usable_in_compiled_code(by_cells)
+    return eval(f"lambda patterns, position, rows: {' + '.join(terms)}", names)
 
 
 @compiled

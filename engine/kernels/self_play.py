@@ -11,7 +11,7 @@ from numba import types
 from engine.compiler.jit import Numbers, Position, Words, kernel
 from engine.contract.bits import Bits, high_product, mix
 from engine.contract.positions import pack, unpack, width
-from engine.contract.verbs import NO_MOVE, moves, moves_again, outcome, play
+from engine.contract.verbs import NO_MOVE, drawn, moves, moves_again, outcome, play
 
 __all__ = ["ANY_MOVE", "STEP", "advance"]
 
@@ -53,6 +53,6 @@ def advance(example: Position, words: Words, steps: Steps, buffer: Numbers) -> N
         if not moves_again(position, child):
             step.second = 1 - step.second
         over, value = outcome(child)
-        step.over = int(over)
+        step.over = int(over or drawn(child))
         step.value = -value if step.second else value
         pack(words, number * width(example), child)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.contract.bits import Bits
+from engine.contract.bits import WORD, Bits
 from engine.contract.cells import Cells
 from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import GameError
@@ -36,6 +36,12 @@ SAMPLES = 3000
 
 COMPARED = 200
 """Positions whose moves are compared."""
+
+MOST_MARKS = 2
+"""Bitboards beside those of what stands on the board that are read, too."""
+
+MOST_BYTES = 24
+"""Bytes of a position that are read as they are, where its fields are no bitboards."""
 
 EACH_GAME = 12
 """Positions of a game, at most."""
@@ -64,6 +70,13 @@ class BoardReading:
     seen: int
     meanings: tuple[dict[tuple[int, int], tuple[int, int]], ...]
     marks: dict[tuple[int, int], tuple[int, int]]
+    raw: tuple[tuple[int, int], ...]
+    """Bytes of further fields that are read as they are: the number of a field, and its byte."""
+
+    @property
+    def bitboards(self) -> bool:
+        """Whether all that stands on the board is read from bitboards."""
+        return bool(self.fields) and not self.raw
 
     @property
     def mark_kinds(self) -> int:
@@ -118,7 +131,7 @@ def read_board(start: Any) -> BoardReading:
     field = _side_field(cls, start, positions, sides)
     relative = field >= 0 and _is_relative(positions[:COMPARED], field)
     if relative:
-        seen = [_with(position, field, start[field]) for position in positions]
+        seen = [_with(position, field, False) for position in positions]
         contents = np.array([contents_of(position) for position in seen])
     else:
         contents = np.array([contents_of(position) for position in positions])
@@ -168,12 +181,15 @@ def _exchanged(board: Cells) -> Any:
     return found
 
 
-def _bit_columns(cls: Any, positions: list[Any]) -> dict[tuple[int, int], Any]:
-    """For each bit of a bitboard field that is not always the same, whether it is set."""
+def _bit_columns(
+    cls: Any, positions: list[Any], kinds: tuple[Any, ...]
+) -> dict[tuple[int, int], Any]:
+    """For each bit of fields of some *kinds* that is not always the same, whether it is set."""
     found = {}
     for number, kind in enumerate(field_kinds(cls)):
-        if kind is Bits:
-            words = np.array([int(position[number]) for position in positions], np.uint64)
+        if kind in kinds:
+            values = [int(position[number]) & WORD for position in positions]
+            words = np.array(values, np.uint64)
             for bit in range(64):
                 column = (words >> np.uint64(bit) & np.uint64(1)).astype(bool)
                 if column.any() and not column.all():
@@ -191,7 +207,7 @@ def _reading(
     relative: bool,
 ) -> BoardReading:
     absolute = field >= 0 and not relative
-    columns = _bit_columns(cls, positions)
+    columns = _bit_columns(cls, positions, (Bits,))
     groups = [~sides, sides] if absolute else [np.ones(len(sides), bool)]
     meanings = [_matched(columns, contents, group) for group in groups]
     side = field if absolute else -1
@@ -207,16 +223,20 @@ def _reading(
     every = {(number, content): (number, content) for number in cells for content in range(kinds)}
     exchanged = _exchanged(board)
     other = {key: (number, int(exchanged[content])) for key, (number, content) in every.items()}
+    varying = _bit_columns(cls, positions, (Bits, int))
+    read = sorted({(number, bit // 8) for number, bit in varying})[:MOST_BYTES]
+    fields = tuple(sorted({number for number, _ in read}))
     return BoardReading(
         cls=cls,
         board=board,
         contents=kinds,
-        fields=(),
-        bytes=0,
+        fields=fields,
+        bytes=max((byte for _, byte in read), default=-1) + 1,
         side=side,
         seen=field if relative else -1,
         meanings=(every, other) if absolute else (every,),
         marks={},
+        raw=tuple((fields.index(number), byte) for number, byte in read),
     )
 
 
@@ -272,9 +292,9 @@ def _by_bitboards(
         }
     main = sorted({number for meaning in meanings for number, _ in meaning})
     layout = {bit: cell for (number, bit), (cell, _) in meanings[0].items()}
-    known = {bit for _, bit in meanings[0]}
-    further = sorted({number for number, bit in columns if number not in main and bit in known})
-    further = further[:2] if side < 0 else []
+    alike = all(layout[bit] == cell for (_, bit), (cell, _) in meanings[0].items())
+    further = sorted({number for number, bit in columns if number not in main and bit in layout})
+    further = further[:MOST_MARKS] if side < 0 and alike else []
     fields = (*main, *further)
     marks = {
         (fields.index(number), bit): (layout[bit], 1 << further.index(number))
@@ -295,6 +315,7 @@ def _by_bitboards(
             for meaning in meanings
         ),
         marks=marks,
+        raw=(),
     )
 
 
@@ -305,7 +326,7 @@ def symmetries_of(reading: BoardReading, samples: list[Any]) -> list[Symmetry]:
     have as many moves, and as many answers to them, as before.
     """
     every = tuple(range(len(reading.board.places)))
-    if not reading.fields:
+    if not reading.bitboards:
         return [every]
     return [
         symmetry

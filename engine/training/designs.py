@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.kernels.patterns import LANES, MOST_STONES, Patterns, Shape
 from engine.training.boards import BoardReading
-from engine.training.windows import Symmetry, Window, windows_of
+from engine.training.windows import BYTE, CONTENTS, MARKS, Symmetry, Window, windows_of
 
 __all__ = ["Design", "design_of"]
 
@@ -41,9 +41,13 @@ class Design:
 
     def base(self, window: Window) -> int:
         """How many things a window tells apart on a cell."""
-        if window.marks:
+        if window.reads == MARKS:
             return int(1 << self.reading.mark_kinds)
         return self.reading.contents if len(window.cells) == 1 else self.digits
+
+    def numbers(self, window: Window) -> int:
+        """The configurations of a window."""
+        return 256 if window.reads == BYTE else self.base(window) ** len(window.cells)
 
     @cached_property
     def shape(self) -> Shape:
@@ -51,8 +55,8 @@ class Design:
         return Shape(
             fields=reading.fields,
             bytes=reading.bytes,
-            cells=0 if reading.fields else len(reading.board.places),
-            contents=0 if reading.fields else reading.contents,
+            cells=0 if reading.bitboards else len(reading.board.places),
+            contents=0 if reading.bitboards else reading.contents,
             vectors=-(-(len(self.windows) + 1) // LANES),
             side=reading.side,
             seen=reading.seen,
@@ -65,7 +69,7 @@ class Design:
         for number, window in enumerate(self.windows):
             if window.shared == number:
                 found[number] = end
-                end += self.sides * self.base(window) ** len(window.cells)
+                end += self.sides * self.numbers(window)
         found[-1] = end
         return found
 
@@ -88,46 +92,52 @@ class Design:
         """What each byte, or content of a cell, adds to the numbers of all windows."""
         reading, shape = self.reading, self.shape
         found = np.zeros((self.sides, shape.rows, LANES * shape.vectors), np.uint16)
-        places: dict[tuple[bool, int], list[tuple[int, int]]] = {}
-        for number, window in enumerate(self.windows):
+        places: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        for lane, window in enumerate(self.windows, 1):
+            if window.reads == BYTE:
+                plane, byte = window.cells
+                start = 256 * (plane * reading.bytes + byte)
+                found[:, start : start + 256, lane] = np.arange(256)
+                continue
             for at, cell in enumerate(window.cells):
                 factor = self.base(window) ** at
-                places.setdefault((window.marks, cell), []).append((1 + number, factor))
+                places.setdefault((window.reads, cell), []).append((lane, factor))
         for side, meaning in enumerate(reading.meanings):
-            read = [(said, cell, content, False) for said, (cell, content) in meaning.items()]
-            read += [(said, cell, mask, True) for said, (cell, mask) in reading.marks.items()]
-            for said, cell, content, marks in read:
+            read = [(said, cell, content, CONTENTS) for said, (cell, content) in meaning.items()]
+            read += [(said, cell, mask, MARKS) for said, (cell, mask) in reading.marks.items()]
+            for said, cell, content, kind in read:
                 rows = self._rows(said)
-                for lane, factor in places.get((marks, cell), []):
-                    alone = marks or len(self.windows[lane - 1].cells) == 1
+                for lane, factor in places.get((kind, cell), []):
+                    alone = kind == MARKS or len(self.windows[lane - 1].cells) == 1
                     digit = content if alone else self.digit[cell][content]
                     found[side, rows, lane] += np.uint16(digit * factor)
         if self.sides == 2:  # the second player's weights follow the first's
             for lane, window in enumerate(self.windows, 1):
-                self._add_to_all(found[1], lane, self.base(window) ** len(window.cells))
+                self._add_to_all(found[1], lane, self.numbers(window))
             self._add_to_all(found[1], 0, 1)
         return found
 
     def _rows(self, at: tuple[int, int]) -> Any:
         """The rows of the table in which a bit is set, or the row of a content of a cell."""
-        if not self.reading.fields:
+        if not self.reading.bitboards:
             number, content = at
-            return [number * self.reading.contents + content]
+            return [self.shape.first_of_cells + number * self.reading.contents + content]
         plane, bit = at
         start = 256 * (plane * self.reading.bytes + bit // 8)
         return start + np.flatnonzero(np.arange(256) >> bit % 8 & 1)
 
     def _add_to_all(self, table: Any, lane: int, amount: int) -> None:
         """Add to a number whatever stands on the board: with the rows of one byte, or cell."""
-        rows = 256 if self.reading.fields else self.reading.contents
-        table[:rows, lane] += np.uint16(amount)
+        first = self.shape.first_of_cells
+        rows = slice(first, first + self.reading.contents) if self.shape.cells else slice(256)
+        table[rows, lane] += np.uint16(amount)
 
     @cached_property
     def tied(self) -> Any:
         """For each weight the first that is equal, as a window that is turned shows the same."""
         found = np.arange(self.size)
         for number, window in enumerate(self.windows):
-            if window.shared != number:
+            if window.shared != number or window.reads == BYTE:
                 continue
             base, length = self.base(window), len(window.cells)
             numbers = np.arange(base**length)
@@ -173,5 +183,7 @@ def design_of(reading: BoardReading, symmetries: list[Symmetry], contents: Any) 
             digit[cell] = np.searchsorted(borders, np.arange(reading.contents), side="left")
     digits = tuple(tuple(map(int, row)) for row in digit)
     marks = 1 << reading.mark_kinds
-    windows = windows_of(reading.board, 1 + int(digit.max()), marks, symmetries, set(used))
+    windows = windows_of(
+        reading.board, 1 + int(digit.max()), marks, symmetries, set(used), reading.raw
+    )
     return Design(reading, tuple(windows), tuple(symmetries), digits)

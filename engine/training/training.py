@@ -58,10 +58,9 @@ Both are tried in the first generation, and then the one that was better.
 PROOF = 0.3
 """The part of the time that is for the proof."""
 
-GENERATION = 75.0
-"""Seconds of a generation, at least; there are no more than :data:`MOST_GENERATIONS`."""
-
-MOST_GENERATIONS = 12
+PLAYING = 0.2
+"""The part of the time left in which a generation plays, and the fewest seconds."""
+FEWEST_SECONDS = 10.0
 
 LATER_EPOCHS = 3
 """Of a fit that begins with the weights of an earlier one."""
@@ -80,9 +79,6 @@ TABLE_MB = 32
 SAMPLES = 2000
 SYMMETRY_SAMPLES = 40
 """Positions from which the windows, and symmetries, are found."""
-
-PLAYING = 0.6
-"""The part of a generation's time in which it plays."""
 
 
 @dataclass(frozen=True)
@@ -179,10 +175,9 @@ def train(
     trainer = _Trainer(start, nodes, threads, seed, say)
     interrupted = False
     try:
-        time_left = (1 - PROOF) * seconds
-        generations = int(min(max(time_left / GENERATION, 2), MOST_GENERATIONS))
-        for number in range(generations):
-            trainer.generation(began + time_left * (number + 1) / generations)
+        end = began + (1 - PROOF) * seconds
+        while not trainer.took or time.monotonic() + trainer.took < end:
+            trainer.generation(max(PLAYING * (end - time.monotonic()), FEWEST_SECONDS))
         trainer.finish()
     except KeyboardInterrupt:
         interrupted = True
@@ -264,6 +259,8 @@ class _Trainer:
         self.plies = lengths[len(lengths) // 2]
         self.before = chosen_evaluation(self.cls, None)
         self.best: Patterns | None = None
+        self.took = 0.0
+        """Seconds that the last generation took."""
         self.shares: tuple[float, ...] = SHARES
         self.known: Any = None
         """The weights of the last fit."""
@@ -286,10 +283,10 @@ class _Trainer:
     def searcher(self, evaluation: Any) -> BatchSearcher:
         return BatchSearcher(self.cls, table=TABLE_MB, threads=self.threads, evaluation=evaluation)
 
-    def generation(self, deadline: float) -> None:
-        """Play until the time comes to fit, fit, and keep what wins."""
+    def generation(self, seconds: float) -> None:
+        """Play for some seconds, fit, and keep what wins."""
+        began = time.monotonic()
         number = len(self.result.generations)
-        left = deadline - time.monotonic()
         current = self.best or self.before
         new = play_games(
             self.start,
@@ -297,7 +294,7 @@ class _Trainer:
             nodes=self.nodes,
             longest_opening=max(4, self.plies // 2),
             seed=self.seed + number,
-            seconds=max(left * PLAYING, 1.0),
+            seconds=seconds,
             games=AT_ONCE,
         )
         for part in (new.words, new.scores, new.results):
@@ -340,6 +337,7 @@ class _Trainer:
         self.result.generations.append(
             Generation(len(new), new.count, share, fitted.error, elo, kept)
         )
+        self.took = time.monotonic() - began
 
     def _expected(self, played: Labelled) -> Any:
         """What searches said of positions: the odds to win, or points."""

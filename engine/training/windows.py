@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.contract.cells import Cells
 
-__all__ = ["Window", "automorphisms", "windows_of"]
+__all__ = ["BYTE", "CONTENTS", "MARKS", "Window", "automorphisms", "windows_of"]
 
 MOST_NUMBERS = 20_000
 """Configurations of a window: each has a weight in each stage of the game."""
@@ -28,6 +29,9 @@ LONGEST = 8
 """Cells of a line."""
 
 
+CONTENTS, MARKS, BYTE = "contents", "marks", "byte"
+
+
 @dataclass(frozen=True)
 class Window:
     """Cells that are read together, those of a window first that shares its weights."""
@@ -35,8 +39,11 @@ class Window:
     cells: tuple[int, ...]
     shared: int
     """The number of the first window with the same weights."""
-    marks: bool = False
-    """Whether marks on the cells are read, not what stands there."""
+    reads: str = CONTENTS
+    """What is read: what stands on the cells, or marks on them, or a byte of the position.
+
+    The *cells* of a byte are the number of its field and its own.
+    """
 
 
 Place = tuple[float, float]
@@ -126,11 +133,17 @@ def automorphisms(board: Cells) -> list[Symmetry]:
 
 
 def windows_of(
-    board: Cells, digits: int, marks: int, symmetries: list[Symmetry], cells: set[int]
+    board: Cells,
+    digits: int,
+    marks: int,
+    symmetries: list[Symmetry],
+    cells: set[int],
+    raw: Sequence[tuple[int, int]] = (),
 ) -> list[Window]:
     """The windows for a board with so many *digits* on each of some *cells*.
 
-    *marks* is the number of what marks of a cell can say, or 1 if there are none.
+    *marks* is the number of what marks of a cell can say, or 1 if there are none; *raw* are bytes
+    that are windows of their own.
     """
     most = max(1, int(math.log(MOST_NUMBERS) / math.log(max(digits, 2))))
     chosen: list[tuple[int, ...]] = []
@@ -141,10 +154,11 @@ def windows_of(
     if most < 3:
         chosen += [(number,) for number in sorted(cells)]
         chosen += [pair for pair in lines(board, 2)] if most == 2 else []
-    found = _shared(chosen, symmetries, cells, False)
+    found = [Window(byte, number, BYTE) for number, byte in enumerate(raw)]
+    found = _shared(chosen, symmetries, cells, CONTENTS, found)
     if marks > 1:
         longest = max(1, int(math.log(MOST_NUMBERS) / math.log(marks)))
-        found = _shared(lines(board, min(longest, LONGEST)), symmetries, cells, True, found)
+        found = _shared(lines(board, min(longest, LONGEST)), symmetries, cells, MARKS, found)
     return _fewer(found)
 
 
@@ -152,11 +166,10 @@ def _shared(
     chosen: list[tuple[int, ...]],
     symmetries: list[Symmetry],
     cells: set[int],
-    marks: bool,
-    found: list[Window] | None = None,
+    reads: str,
+    found: list[Window],
 ) -> list[Window]:
-    """Windows with all their images; those of one set of cells are one window."""
-    found = [] if found is None else found
+    """Windows with all their images, after those *found*; a set of cells is one window."""
     known: set[Any] = set()
     for window in chosen:
         window = tuple(number for number in window if number in cells)
@@ -167,8 +180,13 @@ def _shared(
             image = tuple(symmetry[number] for number in window)
             if frozenset(image) not in known:
                 known.add(frozenset(image))
-                found.append(Window(image, first, marks))
+                found.append(Window(image, first, reads))
     return found
+
+
+def importance(group: list[Window]) -> tuple[bool, int]:
+    """What is read first where there are too many windows: marks, bytes, and many cells."""
+    return group[0].reads == CONTENTS, -len(group[0].cells)
 
 
 def _fewer(found: list[Window]) -> list[Window]:
@@ -177,10 +195,8 @@ def _fewer(found: list[Window]) -> list[Window]:
     for window in found:
         groups.setdefault(window.shared, []).append(window)
     kept: list[Window] = []
-    for group in sorted(
-        groups.values(), key=lambda group: (not group[0].marks, -len(group[0].cells))
-    ):
+    for group in sorted(groups.values(), key=importance):
         if len(kept) + len(group) <= MOST_WINDOWS:
             first = len(kept)
-            kept += [Window(window.cells, first, window.marks) for window in group]
+            kept += [Window(window.cells, first, window.reads) for window in group]
     return kept
