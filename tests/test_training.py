@@ -35,7 +35,7 @@ from engine.training.boards import read_board, sampled_positions, symmetries_of
 from engine.training.designs import design_of
 from engine.training.games import compare, play_games
 from engine.training.training import logistic_slope, staged, train
-from engine.training.windows import automorphisms, lines, windows_of
+from engine.training.windows import MARKS, automorphisms, lines, windows_of
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
 
@@ -76,8 +76,8 @@ def drawn(design, stages=2, seed=0):
         ("breakthrough:4x5", ("mine", "theirs"), None, None),
         ("draughts", ("men", "kings", "their_men", "their_kings"), None, None),
         ("hex:4x4", None, "second_moves", None),
-        ("dobutsu", (), None, "second"),
-        ("kalah:3x2", (), None, "second"),
+        ("dobutsu", ("mine", "theirs"), None, "second"),
+        ("kalah:3x2", ("mine", "theirs"), None, "second"),
     ],
 )
 def test_boards_are_found_in_positions(name, fields, side, seen):
@@ -88,6 +88,7 @@ def test_boards_are_found_in_positions(name, fields, side, seen):
         assert tuple(names[field] for field in reading.fields) == fields
     assert (names[reading.side] if reading.side >= 0 else None) == side
     assert (names[reading.seen] if reading.seen >= 0 else None) == seen
+    assert reading.bitboards == (name not in ("dobutsu", "kalah:3x2"))
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4:5x4", "hex:4x4", "draughts"])
@@ -181,7 +182,7 @@ def windows_numbers(design, position, side):
     for window in design.windows:
         base = design.base(window)
         digits = [
-            marks[cell] if window.marks else design.digit[cell][contents[cell]]
+            marks[cell] if window.reads == MARKS else design.digit[cell][contents[cell]]
             for cell in window.cells
         ]
         whole = base ** len(digits) * side
