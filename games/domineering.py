@@ -22,7 +22,8 @@ A move is the number of the upper or left cell: 5 covers 5 and 9, or 5 and 6.
 
 A position is decided where one player surely has more moves left than the other can have at best,
 as in D. Breuker, J. Uiterwijk and J. van den Herik, "Solving 8x8 Domineering", 2000, and in
-N. Bullock, "Domineering: solving large combinatorial search spaces", 2002.
+N. Bullock, "Domineering: solving large combinatorial search spaces", 2002; what is counted differs
+from theirs (:func:`sure_moves`).
 """
 
 from __future__ import annotations
@@ -221,7 +222,8 @@ def sure_moves(position, free, vertical, first):
     while there are twins: either both of them, or 3 of one, whose outer domino it leaves as a lone
     one, and no more than 3 of another area.  Later it takes at most 4 while there are paired ones,
     and then 3.  So a turn of both takes 6 away for each move that the player makes, or less, and
-    he makes at least a sixth of the count.
+    he makes at least a sixth of the count.  If he is first and there are twins once, he makes their
+    two moves before the other has taken anything but from single ones.
 
     What the other loses is in :func:`lost_moves`.
     """
@@ -252,8 +254,11 @@ def sure_moves(position, free, vertical, first):
     lone = popcount(single) - paired
     twins = popcount(outer)
     sixths = 6 * twins + 2 * paired + 3 * lone
+    single_loss = 4 if paired else 3 if lone else 0
     if not first:
-        sixths = max(sixths - (6 if twins else 4 if paired else 3), 0)
+        sixths = max(sixths - (6 if twins else single_loss), 0)
+    elif twins == 1:
+        sixths += 6 - single_loss
     count = (sixths + 5) // 6
     lost = lost_moves(position, others, theirs, outer, single, count, vertical)
     return popcount(safe) + count, most_moves(position, free, across) - lost
