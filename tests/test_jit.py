@@ -588,7 +588,7 @@ from engine import kernels as kernels_package
 from engine.compiler import cache, jit
 from engine.search.api import alphabeta, perft, solve
 from engine.kernels.evaluation import OWN
-from engine.search.searcher import search
+from engine.search.api import search
 from games.connect4 import Position
 
 announced = []
