@@ -53,11 +53,11 @@ if TYPE_CHECKING:
     from engine.playing.players import Choice as Choice
     from engine.playing.players import Player as Player
     from engine.playing.players import make_player as make_player
-    from engine.playing.record import Record as Record
     from engine.search.api import alphabeta as alphabeta
     from engine.search.api import analyse as analyse
     from engine.search.api import minimax as minimax
     from engine.search.api import perft as perft
+    from engine.search.api import search as search
     from engine.search.api import solve as solve
     from engine.search.api import solve_many as solve_many
     from engine.search.engine import Engine as Engine
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from engine.search.monte_carlo import MonteCarlo as MonteCarlo
     from engine.search.proofs import ForcedWin as ForcedWin
     from engine.search.proofs import Proof as Proof
+    from engine.search.record import Record as Record
     from engine.search.results import Batch as Batch
     from engine.search.results import Iteration as Iteration
     from engine.search.results import Line as Line
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
     from engine.search.results import SearchResult as SearchResult
     from engine.search.results import TableUse as TableUse
     from engine.search.searcher import Searcher as Searcher
-    from engine.search.searcher import search as search
     from engine.search.state_values import Iterated as Iterated
     from engine.search.statistics import Statistics as Statistics
     from engine.search.tree_results import MonteCarloResult as MonteCarloResult
@@ -141,7 +141,6 @@ _HOMES = {
         "Player",
         "make_player",
     ),
-    "engine.playing.record": ("Record",),
     "engine.search.api": (
         "alphabeta",
         "analyse",
@@ -164,6 +163,7 @@ _HOMES = {
         "ForcedWin",
         "Proof",
     ),
+    "engine.search.record": ("Record",),
     "engine.search.results": (
         "Batch",
         "Iteration",

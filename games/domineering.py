@@ -22,7 +22,8 @@ A move is the number of the upper or left cell: 5 covers 5 and 9, or 5 and 6.
 
 A position is decided where one player surely has more moves left than the other can have at best,
 as in D. Breuker, J. Uiterwijk and J. van den Herik, "Solving 8x8 Domineering", 2000, and in
-N. Bullock, "Domineering: solving large combinatorial search spaces", 2002.
+N. Bullock, "Domineering: solving large combinatorial search spaces", 2002; what is counted differs
+from theirs (:func:`sure_moves`).
 """
 
 from __future__ import annotations
@@ -127,30 +128,27 @@ def bounds(position, alpha, beta):
     if not places(position, free, vertical):
         return -1, -1
     sure, others = sure_moves(position, free, vertical, True)
-    if sure > min(others, most_moves(position, free, not vertical)):
+    if sure > others:
         return 1, 1
     sure, others = sure_moves(position, free, not vertical, False)
-    if sure >= min(others, most_moves(position, free, vertical)):
+    if sure >= others:
         return -1, -1
     return -1, 1
 
 
 @compiled(inline=False)
-def packed(position, free, vertical):
-    """The upper or left cells of as many dominoes as a player can put side by side."""
+def packed(position, dominoes, vertical):
+    """As many of a player's dominoes as can lie side by side, by their upper or left cells."""
     found, last = position.NONE, position.NONE
     if vertical:
-        room = places(position, free, True)
         for number in range(position.HEIGHT - 1):
-            last = (
-                room & ~(last << position.ROW) & (position.TOP_ROW << Bits(number * position.WIDTH))
-            )
+            row = position.TOP_ROW << Bits(number * position.WIDTH)
+            last = dominoes & row & ~(last << position.ROW)
             found |= last
     else:
-        room = places(position, free, False)
         for number in range(position.WIDTH - 1):
-            line = position.LEFT_COLUMN << Bits(number)
-            last = room & line & ~(last << Bits(1))
+            column = position.LEFT_COLUMN << Bits(number)
+            last = dominoes & column & ~(last << Bits(1))
             found |= last
     return found
 
@@ -158,7 +156,7 @@ def packed(position, free, vertical):
 @compiled
 def most_moves(position, free, vertical):
     """No player can make more moves than he can put dominoes side by side."""
-    return popcount(packed(position, free, vertical))
+    return popcount(packed(position, places(position, free, vertical), vertical))
 
 
 @compiled
@@ -167,39 +165,143 @@ def covered(position, dominoes, vertical):
     return dominoes | (dominoes << (position.ROW if vertical else Bits(1)))
 
 
+@compiled
+def safe_dominoes(position, free, others, vertical):
+    """As many of a player's dominoes as can lie on cells that the other cannot cover."""
+    return packed(position, places(position, free & ~others, vertical), vertical)
+
+
+@compiled
+def following(position, cells, vertical):
+    """The cells below, or at the right."""
+    if vertical:
+        return (cells << position.ROW) & position.BOARD
+    return (cells << Bits(1)) & position.NOT_LEFT
+
+
+@compiled
+def preceding(position, cells, vertical):
+    """The cells above, or at the left."""
+    if vertical:
+        return cells >> position.ROW
+    return (cells >> Bits(1)) & position.NOT_RIGHT
+
+
+@compiled(inline=False)
+def later_in_line(position, cells, lines, vertical):
+    """The cells of unbroken lines that have some of the *cells* before them."""
+    found = following(position, cells, vertical) & lines
+    for _ in range((position.HEIGHT if vertical else position.WIDTH) - 2):
+        found |= following(position, found, vertical) & lines
+    return found
+
+
+@compiled(inline=False)
+def whole_lines(position, cells, lines, vertical):
+    """The unbroken lines that have some of the *cells*."""
+    found = cells
+    for _ in range((position.HEIGHT if vertical else position.WIDTH) - 1):
+        near = following(position, found, vertical) | preceding(position, found, vertical)
+        found |= near & lines
+    return found
+
+
 @compiled(inline=False)
 def sure_moves(position, free, vertical, first):
     """The moves that a player surely can make, and the most that the other can have beside them.
 
-    Safe are places on cells that the other cannot cover.  Of further places that have no cell in
-    common a domino of the other takes two at most, and only one if no place has another beside it.
-    While the player takes one of them after the other, each turn of both costs three of the former,
-    or two of the latter.  He moves *first*, or the other does.
+    The player moves *first*, or the other does.  He divides the board into areas:
 
-    Each of the player's moves that is not safe covers a cell that the other could have covered, or
-    two where all these places lie on such cells.
+    * *Safe* dominoes lie on cells that the other cannot cover.  They wait until the end.
+    * *Twins* are two dominoes side by side, of which the outer one has no free cell on its other
+      side.  As soon as he has placed the inner one, the outer one is safe: two moves.
+    * *Single* dominoes are *paired* if another single one has a cell beside them, else *lone*.
+
+    He plays in twins first, then on paired and then on lone dominoes.  In sixths of a move, let
+    twins count 6, a paired domino 2, and a lone one 3.  A domino of the other takes 6 away at most
+    while there are twins: either both of them, or 3 of one, whose outer domino it leaves as a lone
+    one, and no more than 3 of another area.  Later it takes at most 4 while there are paired ones,
+    and then 3.  So a turn of both takes 6 away for each move that the player makes, or less, and
+    he makes at least a sixth of the count.  If he is first and there are twins once, he makes their
+    two moves before the other has taken anything but from single ones.
+
+    What the other loses is in :func:`lost_moves`.
     """
-    others = covered(position, places(position, free, not vertical), not vertical)
-    safe = packed(position, free & ~others, vertical)
+    across = not vertical
+    step = position.ROW if vertical else Bits(1)
+    theirs = places(position, free, across)
+    others = covered(position, theirs, across)
+    safe = safe_dominoes(position, free, others, vertical)
     left = free & ~covered(position, safe, vertical)
-    open_places = packed(position, left, vertical)
-    taken = covered(position, open_places, vertical)
-    if vertical:
-        beside = ((taken << Bits(1)) & position.NOT_LEFT) | (
-            (taken >> Bits(1)) & position.NOT_RIGHT
-        )
-        beside |= beside >> position.ROW
-    else:
-        beside = (taken << position.ROW) | (taken >> position.ROW)
-        beside |= beside >> Bits(1)
-    pairs = popcount(open_places & beside)
-    lone = popcount(open_places) - pairs
-    sixths = 2 * pairs + 3 * lone
+
+    # Twins whose outer domino comes first, and then the others.
+    room = places(position, left, vertical)
+    shut = left & ~following(position, free, across)
+    outer = room & shut & (shut >> step) & preceding(position, room, across)
+    outer = packed(position, outer, vertical)
+    left &= ~covered(position, outer | following(position, outer, across), vertical)
+    room = places(position, left, vertical)
+    shut = left & ~preceding(position, free, across)
+    last = room & shut & (shut >> step) & following(position, room, across)
+    last = packed(position, last, vertical)
+    left &= ~covered(position, last | preceding(position, last, across), vertical)
+    outer |= last
+
+    single = packed(position, places(position, left, vertical), vertical)
+    taken = covered(position, single, vertical)
+    beside = following(position, taken, across) | preceding(position, taken, across)
+    paired = popcount(single & (beside | (beside >> step)))
+    lone = popcount(single) - paired
+    twins = popcount(outer)
+    sixths = 6 * twins + 2 * paired + 3 * lone
+    single_loss = 4 if paired else 3 if lone else 0
     if not first:
-        sixths = max(sixths - (4 if pairs else 3), 0)
-    open_moves = (sixths + 5) // 6
-    lost = 2 * open_moves if not taken & ~others else open_moves
-    return popcount(safe) + open_moves, (popcount(others) - lost) // 2
+        sixths = max(sixths - (6 if twins else single_loss), 0)
+    elif twins == 1:
+        sixths += 6 - single_loss
+    count = (sixths + 5) // 6
+    lost = lost_moves(position, others, theirs, outer, single, count, vertical)
+    return popcount(safe) + count, most_moves(position, free, across) - lost
+
+
+@compiled
+def lost_moves(position, others, theirs, outer, single, count, vertical):
+    """The least number of moves that the other loses by *count* dominoes of these areas.
+
+    In an unbroken line of n cells he has n // 2 moves, and (n - k) // 2 if k of them are taken from
+    him: k / 2 less, rounded up where n is even and down where it is odd.  So in halves of a move a
+    domino of the player takes, with each of its cells, 2 in an even line and 0 in an odd one of
+    which the areas have no other cell, and 1 elsewhere; for the rounding each odd line with several
+    cells gives 1 back.  Of twins only the outer domino is looked at.  If the player takes both, the
+    other loses the last two cells of both lines, which is 2 for each move whatever else is taken;
+    if what is left of them is the outer one, it counts as any other, and so less if it is lighter.
+
+    The dominoes that the player gets may be the lightest.
+    """
+    across = not vertical
+    step = position.ROW if vertical else Bits(1)
+    odd = others & ~covered(position, packed(position, theirs, across), across)
+    cells = covered(position, single | outer, vertical) & others
+    several = cells & later_in_line(position, cells, others, across)
+    several = whole_lines(position, several, others, across)
+    two = cells & ~several & ~whole_lines(position, odd, others, across)
+    one = cells & several
+    lower_two, lower_one = two >> step, one >> step
+    # Dominoes that take at least 1, 2, 3 and 4 halves.
+    weigh_1 = two | one | lower_two | lower_one
+    weigh_2 = two | lower_two | (one & lower_one)
+    weigh_3 = (two & (lower_two | lower_one)) | (lower_two & one)
+    weigh_4 = two & lower_two
+    # As many of the count are among them as are not among the lighter ones.
+    heavy = count - popcount(single) - 2 * popcount(outer)
+    halves = (
+        max(heavy + popcount(single & weigh_1) + 2 * popcount(outer & weigh_1), 0)
+        + max(heavy + popcount(single & weigh_2) + 2 * popcount(outer & weigh_2), 0)
+        + max(heavy + popcount(single & weigh_3), 0)
+        + max(heavy + popcount(single & weigh_4), 0)
+        - popcount(odd & several)
+    )
+    return (max(halves, 0) + 1) // 2
 
 
 @compiled
@@ -220,12 +322,20 @@ def evaluate(position):
 
 
 @compiled
+def room_of(position, free, vertical):
+    """How much room a player has: dominoes side by side, those that are safe again, and cells."""
+    dominoes = places(position, free, vertical)
+    others = covered(position, places(position, free, not vertical), not vertical)
+    side_by_side = popcount(packed(position, dominoes, vertical))
+    safe = popcount(safe_dominoes(position, free, others, vertical))
+    return 2 * (side_by_side + safe) + popcount(covered(position, dominoes, vertical))
+
+
+@compiled
 def order(position, move, child):
-    """Leave the other few places, and oneself many; of equal moves, safe ones later."""
+    """Leave the other little room, and oneself much."""
     free = board(child, 0)
-    mine = places(position, free, position.vertical)
-    theirs = places(position, free, child.vertical)
-    return popcount(mine) - popcount(theirs)
+    return room_of(position, free, position.vertical) - room_of(position, free, child.vertical)
 
 
 # Equivalent positions

@@ -401,7 +401,7 @@ def test_names_for_type_checkers_are_the_same():
     for node in ast.walk(ast.parse(Path(engine.__file__).read_text())):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("engine."):
             typed.setdefault(node.module, set()).update(alias.asname for alias in node.names)
-    typed["engine.search.searcher"].remove("search")
+    typed["engine.search.api"].remove("search")
     assert typed == {module: set(names) for module, names in engine._HOMES.items()}
 
 
@@ -424,7 +424,7 @@ print(engine.search.results is results)
     assert in_a_new_process(code) == ["True", "True", "True"]
     result = engine.search(LATE, depth=2, lines=2)
     assert (result.depth, len(result.lines)) == (2, 2)
-    assert result.value == engine.search.searcher.search(LATE, depth=2).value
+    assert result.value == engine.search.api.search(LATE, depth=2).value
 
 
 def test_rules_load_neither_kernels_nor_searches():

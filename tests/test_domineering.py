@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
+from random import Random
 
+import numpy as np
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
 from positions import final_value, reached
 
-from engine import legal_moves, load_game, solve
+from engine import Bits, legal_moves, load_game, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.boards import reversed_bits
 from engine.contract.verbs import bounds, canonical, canonical_move, key, outcome, play, plies_left
-from games.domineering import move_text, upside_down
+from games.domineering import dominoes, move_text, upside_down
 
 NOTATION = load_game("domineering").notation
 parse_position, position_text, start = (
@@ -72,10 +74,66 @@ def test_boards_of_one_line():
 @pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 @pytest.mark.parametrize(
-    ("board", "values"), [fact for fact in BOARDS if 16 < cells_of(fact[0]) <= 49]
+    ("board", "values"),
+    [fact for fact in BOARDS if 16 < cells_of(fact[0]) <= 49 or fact[0] == "8x8"],
 )
 def test_boards(board, values):
     check(board, values, plain=False)
+
+
+@functools.cache
+def winners(width, height):
+    """Whether Horizontal (row 0) or Vertical (1) wins who is to move, for each set of free cells.
+
+    By the rules alone, from sets of few cells to those of many.
+    """
+    sets = np.arange(1 << width * height)
+    won = np.zeros((2, len(sets)), bool)
+    placed = [[], []]
+    for cell in range(width * height):
+        if (cell + 1) % width:
+            placed[0].append(0b11 << cell)
+        if cell + width < width * height:
+            placed[1].append((1 | 1 << width) << cell)
+    sizes = np.bitwise_count(sets)
+    for size in range(2, width * height + 1):
+        layer = sets[sizes == size]
+        for mover in range(2):
+            for domino in placed[mover]:
+                room = layer[layer & domino == domino]
+                won[mover, room] |= ~won[1 - mover, room ^ domino]
+    return won
+
+
+@pytest.mark.parametrize(("width", "height"), [(4, 4), (5, 4), (4, 5), (3, 6), (6, 3), (2, 9)])
+def test_bounds_of_any_free_cells(width, height):
+    random, cls = Random(width), dominoes.of(f"{width}x{height}")
+    won = winners(width, height)
+    decided = 0
+    for free in random.sample(range(won.shape[1]), 300):
+        for vertical in (False, True):
+            value = 1 if won[int(vertical), free] else -1
+            lower, upper = bounds(cls(Bits(free), vertical), -1, 1)
+            assert lower <= value <= upper
+            decided += lower == upper
+    assert decided > 300
+
+
+@pytest.mark.parametrize(
+    ("text", "decided"),
+    [
+        ("../.. vertical", 1),  # twins: one domino makes the other safe
+        ("../.. horizontal", 1),
+        (".../.../##. vertical", 1),
+        ("...../#.#.#/..... vertical", -1),
+        ("..#.#/..#.. horizontal", 1),
+        ("..../..../..../.... vertical", 0),
+    ],
+)
+def test_what_is_seen_without_search(text, decided):
+    board = text.split()[0].split("/")
+    lower, upper = bounds(parse_position(text, f"{len(board[0])}x{len(board)}"), -1, 1)
+    assert (lower, upper) == ((decided, decided) if decided else (-1, 1))
 
 
 @pytest.mark.parametrize("variant", ["3x3", "4x3", "3x4,horizontal", "2x5", "4x4"])

@@ -335,6 +335,60 @@ def test_classes_of_one_name_are_not_taken_for_each_other(project):
         assert project.run(game="tiny_sizes", cls="Two").answer == 30
 
 
+RECORDS = """
+import sys
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from engine.compiler.jit import Position, kernel, record
+
+
+class Short(NamedTuple):
+    SIZE = 1
+    stones: int = 0
+
+
+class Long(NamedTuple):
+    SIZE = 1000
+    stones: int = 0
+
+
+def layout(cls):
+    return np.dtype([("before", np.int64, (cls.SIZE,)), ("number", np.int64)])
+
+
+@kernel
+def number_in(memory: Annotated[object, record(layout)], depth: int) -> int:
+    return memory.number if depth == 0 else number_in(memory, depth - 1)
+
+
+@kernel
+def read(position: Position, memory: Annotated[object, record(layout)]) -> int:
+    return number_in(memory, 3)
+
+
+def main():
+    for cls in map(globals().get, sys.argv[1:]):
+        memory = np.zeros(1, layout(cls))
+        memory["number"] = cls.SIZE
+        print(read.specialise(cls)(cls(), memory[0]))
+"""
+
+
+@pytest.mark.slow
+def test_layouts_that_two_processes_compiled_are_not_taken_for_each_other(project):
+    project.write("tiny_records.py", RECORDS)
+    for sizes in ({"Short": 1}, {"Long": 1000}, {"Short": 1, "Long": 1000}):
+        output = subprocess.check_output(
+            [sys.executable, "-c", "import tiny_records; tiny_records.main()", *sizes],
+            cwd=project.folder,
+            env=project.environment,
+            timeout=120,
+        )
+        assert [int(line) for line in output.split()] == [*sizes.values()]
+
+
 PACKAGE = {
     "tiny/__init__.py": "SCALE = 1\n",
     "tiny/deep/__init__.py": "",
@@ -534,7 +588,7 @@ from engine import kernels as kernels_package
 from engine.compiler import cache, jit
 from engine.search.api import alphabeta, perft, solve
 from engine.kernels.evaluation import OWN
-from engine.search.searcher import search
+from engine.search.api import search
 from games.connect4 import Position
 
 announced = []

@@ -17,7 +17,7 @@ from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.kernels.optionality import PRESETS
 from engine.runtime.threads import MOST_THREADS
-from engine.search.options import DRIVERS, ENGINES, SOLVERS
+from engine.search.options import DRIVERS, SEARCHES, SOLVERS
 from engine.search.tree_options import ROLLOUTS, SELECTIONS
 
 __all__ = [
@@ -150,7 +150,9 @@ EVALUATION = option(
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
 TECHNIQUES = option("--techniques", "Only these techniques; '' for none of them.", metavar="A,B")
 WITHOUT = option("--without", "Not these techniques.", metavar="A,B")
-ENGINE = choice("--engine", "Alpha-beta, or Monte Carlo tree search.", ENGINES)
+ENGINE = choice(
+    "--engine", "Alpha-beta, Monte Carlo tree search, or what a trial shows to be better.", SEARCHES
+)
 PLAYOUTS = integer("--playouts", "At most N playouts (mcts).", show_default=False)
 TREE = combined(
     option(

@@ -30,9 +30,9 @@ from engine.contract.errors import CutnodeError
 from engine.contract.messages import board
 from engine.contract.stop import DEPTH_IN
 from engine.contract.verbs import outcome
-from engine.playing.record import is_over
 from engine.search.engine import Engine
 from engine.search.options import DRIVERS
+from engine.search.record import is_over
 from engine.search.results import score_text
 from engine.search.tree_options import DEFAULT_MEMORY
 
@@ -81,8 +81,9 @@ def search(
     if depth is None and playouts is None and nodes is None and seconds is None:
         seconds = 1.0
     cls = type(entries[0][1])
-    if engine == "mcts":
-        chosen = {"memory": memory_mb << 20, **_tree_options(options)}
+    if engine != "alphabeta":
+        names = (*TREE_OPTIONS, "tablebase") if engine == "mcts" else ("tablebase",)
+        chosen = {"memory": memory_mb << 20, **_options_of(engine, names, options)}
     else:
         chosen = _searcher_options(cls, options)
     engine_of_game = Engine(
@@ -127,13 +128,13 @@ TREE_OPTIONS = "selection", "exploration", "rave", "minimax", "rollouts", "cut_a
 UNSET = None, False, DRIVERS[0], DEPTH_IN[0]
 
 
-def _tree_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of Monte Carlo tree search; :class:`CutnodeError` if there are others."""
-    names = *TREE_OPTIONS, "tablebase"
+def _options_of(engine: str, names: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of another engine; :class:`CutnodeError` if there are others."""
     for name, value in options.items():
         if name not in names and value not in UNSET:
+            owner = "mcts" if name in TREE_OPTIONS else "alpha-beta"
             raise CutnodeError(
-                f"--{name.replace('_', '-')} is an option of alpha-beta, not of mcts"
+                f"--{name.replace('_', '-')} is an option of {owner}, not of {engine}"
             )
     return {name: options[name] for name in names if options[name] is not None}
 

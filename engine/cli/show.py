@@ -12,7 +12,7 @@ from engine.cli.exit_codes import EPILOG
 from engine.cli.options import positions_of_game
 from engine.contract.messages import board, move_text, position_text
 from engine.contract.verbs import outcome
-from engine.playing.record import is_over
+from engine.search.record import is_over
 
 __all__ = ["show"]
 

@@ -37,6 +37,7 @@ import functools
 import threading
 import typing
 from collections.abc import Callable
+from hashlib import blake2b
 from types import FunctionType
 from typing import Annotated, Any, TypeVar, overload
 
@@ -274,6 +275,19 @@ _OF_THE_CALLER = {"forceinline", "no_cfunc_wrapper", "no_cpython_wrapper", "rele
 """Flags that say nothing about the functions that one calls."""
 
 _OverloadFunctionTemplate._get_impl = _implementation
+
+
+def _name_of_layout(record: Any) -> tuple[str, tuple[str]]:
+    """The part of a symbol that says which record a function takes.
+
+    Numba's is a number that counts types in one process.  Code from the cache keeps its symbols: of
+    two records with one number in the processes that compiled them, the second would run the
+    functions of the first.
+    """
+    return "Record", (blake2b(record.name.encode(), digest_size=16).hexdigest(),)
+
+
+types.Record.mangling_args = property(_name_of_layout)
 
 
 @typeof_impl.register(Kernel)

@@ -31,7 +31,7 @@ from engine.contract.verbs import (
 )
 from engine.contract.verbs import check as in_check
 from engine.kernels.parameters import PATTERNS
-from engine.playing.record import is_over
+from engine.search.record import is_over
 
 __all__ = ["ORDER_LIMIT", "RULES", "choice_complaints", "too_large", "word_complaints", "written"]
 

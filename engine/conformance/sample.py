@@ -24,7 +24,7 @@ from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
 from engine.contract.verbs import canonical, chance, outcome, play, recurrence, reversible
-from engine.playing.record import is_over
+from engine.search.record import is_over
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 

@@ -24,7 +24,7 @@ from engine.contract.loading import Game, load_game
 from engine.contract.verbs import evaluate, key, moves_again, outcome, play
 from engine.playing.elo import CONFIDENCE, POINTS, Sprt, elo_difference, mean_and_error
 from engine.playing.players import Player, make_player
-from engine.playing.record import Record, is_over
+from engine.search.record import Record, is_over
 
 __all__ = ["MatchResult", "make_openings", "match", "play_game"]
 

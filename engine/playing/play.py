@@ -23,8 +23,8 @@ from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
 from engine.kernels.scores import is_decisive, win_distance
 from engine.playing.players import Choice, EnginePlayer, Player, make_player
-from engine.playing.record import Record
 from engine.search.api import solve
+from engine.search.record import Record
 from engine.search.results import SearchResult
 from engine.storage.files import check_file, write_whole
 from engine.storage.tables import Table

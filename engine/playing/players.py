@@ -24,7 +24,7 @@ from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
 from engine.runtime.running import Limits
 from engine.search.monte_carlo import MonteCarlo
-from engine.search.options import SearchOptions, check_engine, class_of
+from engine.search.options import ENGINES, SearchOptions, check_engine, class_of
 from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.tree_options import TreeKeywords
@@ -379,7 +379,7 @@ def make_player(game: Any, text: str) -> Player:
     if "random" in settings:
         return RandomPlayer()
     try:
-        check_engine(engine)
+        check_engine(engine, ENGINES)
         surplus = sorted(settings.keys() & (TREE_KEYS if engine != "mcts" else OTHER_KEYS))
         if surplus:
             raise CutnodeError(f"{surplus[0]} does not go with engine={engine}")

@@ -1,7 +1,7 @@
 """The Python that drives the kernels: deepening, threads, limits, results.
 
 The package can be called: ``engine.search(position, depth=8)`` is
-:func:`engine.search.searcher.search`.
+:func:`engine.search.api.search`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class _SearchModule(ModuleType):
     """A package that is also the function of the same name."""
 
     def __call__(self, position: Any, **options: Any) -> Any:
-        from engine.search.searcher import search
+        from engine.search.api import search
 
         return search(position, **options)
 

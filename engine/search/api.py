@@ -1,4 +1,4 @@
-"""The functions of the public face: solve, analyse, count lines, and plain searches.
+"""The functions of the public face: solve, analyse, search, count lines, and plain searches.
 
 Each checks its input, owns the memory, runs compiled code in threads of its own, watches
 the clock, and returns an immutable result.  Ctrl-C, a stop event and limits end a search
@@ -11,7 +11,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -34,17 +34,30 @@ from engine.kernels.solver import result_dtype
 from engine.runtime.running import KernelCall, Limits, run, watch
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.game_solver import GameSolver
-from engine.search.options import ProofKeywords, ProofOptions, thread_count
+from engine.search.monte_carlo import MonteCarlo
+from engine.search.options import (
+    ProofKeywords,
+    ProofOptions,
+    SearcherKeywords,
+    SearchKeywords,
+    SearchOptions,
+    check_engine,
+    thread_count,
+)
 from engine.search.proving import ProofSettings
-from engine.search.results import Batch, PlainResult, Result
+from engine.search.results import Batch, PlainResult, Result, SearchResult
+from engine.search.searcher import Searcher
 from engine.search.solving import proof_result, require_batches, table_for, write_row
 from engine.search.spans import Spans, proof_workers, work_through
+from engine.search.tree_options import TreeKeywords
+from engine.search.tree_results import MonteCarloResult
+from engine.search.trials import AutoSearcher
 from engine.storage.books import Book
 from engine.storage.evaluations import chosen_evaluation
-from engine.storage.tables import Table
+from engine.storage.tables import Table, holding
 from engine.tablebases.tablebase import Tablebase
 
-__all__ = ["alphabeta", "analyse", "minimax", "perft", "solve", "solve_many"]
+__all__ = ["alphabeta", "analyse", "minimax", "perft", "search", "solve", "solve_many"]
 
 PARTS_EACH = 16
 """Threads that count lines get so many parts each, at least: they differ in size."""
@@ -110,6 +123,40 @@ def _prove(
         )
         prove = solver.solve if kind == "solve" else solver.analyse
         return prove(position, weak=chosen.weak, limits=chosen.limits, engine=chosen.engine)
+
+
+class _Keywords(SearcherKeywords, SearchKeywords, TreeKeywords, total=False):
+    """Keywords of a searcher of any kind and of its search together."""
+
+
+def search(
+    position: Any,
+    *,
+    engine: str = "alphabeta",
+    table: Table | int = 64,
+    threads: int = 1,
+    **options: Unpack[_Keywords],
+) -> SearchResult | MonteCarloResult:
+    """Search a position with a :class:`Searcher` of its own, or with a :class:`MonteCarlo`.
+
+    The *engine* is ``"alphabeta"``, ``"mcts"`` or ``"auto"``: the one of them that does better in a
+    trial, which takes a quarter of the *seconds*, and the result says *why*.  *options* are those
+    of :class:`Searcher` or :class:`MonteCarlo`, and of :meth:`engine.Engine.search`; of ``"auto"``,
+    ``evaluation``, ``tablebase`` and ``memory``, which suit both.
+    """
+    check_engine(engine)
+    keywords: dict[str, Any] = dict(options)
+    own = {name: keywords.pop(name) for name in options if name in SearchKeywords.__optional_keys__}
+    if engine == "mcts":
+        return MonteCarlo(position, threads=threads, **keywords).search(position, **cast(Any, own))
+    with holding(table) as table:
+        if engine == "auto":
+            chosen = SearchOptions.of("search", own)
+            return AutoSearcher(position, table=table, threads=threads, **keywords).run(
+                position, chosen
+            )
+        searcher = Searcher(position, table=table, threads=threads, **cast(Any, keywords))
+        return searcher.search(position, **cast(Any, own))
 
 
 def solve_many(

@@ -40,6 +40,7 @@ from engine.search.searcher import Searcher
 from engine.search.solving import require_solvable
 from engine.search.tree_options import TreeKeywords
 from engine.search.tree_results import MonteCarloResult
+from engine.search.trials import AutoSearcher
 from engine.storage.tables import Table
 
 __all__ = ["Engine"]
@@ -58,9 +59,11 @@ class Engine:
     """Searches and proofs for one game, with a table and threads of its own.
 
     *game* is a game, a position or a position class.  *engine* says how positions are searched:
-    by ``"alphabeta"``, or by ``"mcts"``, whose options are those of
-    :class:`~engine.search.monte_carlo.MonteCarlo`.  *table* is a :class:`Table`, or its size in
-    MiB.  *threads* work together on one position by what each finds in the table (without
+    by ``"alphabeta"``, by ``"mcts"``, whose options are those of
+    :class:`~engine.search.monte_carlo.MonteCarlo`, or by ``"auto"``, the one of them that does
+    better in a trial, which takes a quarter of the first search of a game.  *table* is a
+    :class:`Table`, or its size in MiB.  *threads* work together on one position by what each finds
+    in the table (without
     the technique ``table`` only one searches), and have equal shares of limits of nodes.  The rest
     is as for :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book*
     and a *tablebase* help these, too.
@@ -92,17 +95,19 @@ class Engine:
         common: Any = {"threads": threads, "workers": self._workers, "ready": False}
         table = table if isinstance(table, Table) else Table(table)
         self._table: Table | None = table
-        searcher: Searcher | MonteCarlo
+        searcher: Searcher | MonteCarlo | AutoSearcher
         if engine == "mcts":
             searcher = MonteCarlo(cls, **common, **given)
+        elif engine == "auto":
+            searcher = AutoSearcher(cls, table=table, **common, **given)
         else:
             searcher = Searcher(cls, table=table, **common, **given)
-        self._searcher: Searcher | MonteCarlo | None = searcher
+        self._searcher: Searcher | MonteCarlo | AutoSearcher | None = searcher
         self.cls: Any = cls
         self.techniques = searcher.techniques
         self.exact = searcher.exact
         self.megabytes = self.room(cls, table=table, threads=threads)
-        if isinstance(searcher, MonteCarlo):
+        if not isinstance(searcher, Searcher):
             self.megabytes += searcher.megabytes
         self._solver: GameSolver | None = None
         self._busy = threading.Lock()
@@ -306,7 +311,7 @@ class Engine:
 
     # One search at a time
 
-    def _opened(self) -> Searcher | MonteCarlo:
+    def _opened(self) -> Searcher | MonteCarlo | AutoSearcher:
         if self._searcher is None:
             raise CutnodeError("this engine is closed")
         return self._searcher

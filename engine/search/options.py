@@ -24,6 +24,7 @@ from engine.tablebases.tablebase import Tablebase
 __all__ = [
     "DRIVERS",
     "ENGINES",
+    "SEARCHES",
     "SOLVERS",
     "LimitKeywords",
     "ProofKeywords",
@@ -49,6 +50,9 @@ from the last score on (MTD(f), A. Plaat et al., 1996)."""
 
 ENGINES = ("alphabeta", "mcts")
 """How a position is searched: by alpha-beta, or by Monte Carlo tree search."""
+
+SEARCHES = (*ENGINES, "auto")
+"""The same, or by the one of them that does better in a trial."""
 
 SOLVERS = ("alphabeta", "pn", "auto")
 """How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
@@ -197,10 +201,10 @@ def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) 
             raise TypeError(f"{function}() takes {takes}; there is no option {name!r}")
 
 
-def check_engine(engine: str) -> None:
-    """:class:`CutnodeError` if there is no such way to search."""
-    if engine not in ENGINES:
-        raise CutnodeError(f"an engine is one of {', '.join(ENGINES)}, not {engine!r}")
+def check_engine(engine: str, known: Sequence[str] = SEARCHES) -> None:
+    """:class:`CutnodeError` if an engine is not a *known* one."""
+    if engine not in known:
+        raise CutnodeError(f"an engine is one of {', '.join(known)}, not {engine!r}")
 
 
 def require_limit(*limits: object) -> None:

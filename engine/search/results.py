@@ -234,6 +234,8 @@ class SearchResult(PositionResult):
     statistics: Statistics
     seconds: float
     reason: str
+    why: str = ""
+    """Why this engine, where ``engine="auto"`` chose it."""
 
     @property
     def best_move(self) -> int | None:
@@ -286,6 +288,7 @@ class SearchResult(PositionResult):
             "nodes": self.nodes,
             "seconds": self.seconds,
             "reason": self.reason,
+            "why": self.why,
         }
 
     def _best_move_text(self, lines: tuple[Line, ...]) -> str | None:
@@ -304,6 +307,8 @@ class SearchResult(PositionResult):
             lines.append(f"{label}{score}{' '.join(texts)}")
         lines.append(f"depth  {self.depth}  ({self.reason})")
         lines.append(self._effort())
+        if self.why:
+            lines.append(f"engine {self.why}")
         return "\n".join(lines)
 
 

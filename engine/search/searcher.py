@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, GameError
@@ -19,13 +19,11 @@ from engine.search.compiled_search import CompiledSearch
 from engine.search.deepening import Deepening
 from engine.search.helper_threads import HelperThreads
 from engine.search.history import require_history
-from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import (
     SearcherKeywords,
     SearcherOptions,
     SearchKeywords,
     SearchOptions,
-    check_engine,
     chosen_moves,
     class_of,
     require_book,
@@ -34,11 +32,9 @@ from engine.search.options import (
 from engine.search.results import SearchResult
 from engine.search.statistics import Statistics
 from engine.search.tablebase_results import lines_of
-from engine.search.tree_options import TreeKeywords
-from engine.search.tree_results import MonteCarloResult
-from engine.storage.tables import Table, holding
+from engine.storage.tables import Table
 
-__all__ = ["Searcher", "search"]
+__all__ = ["Searcher"]
 
 
 class Searcher(CompiledSearch):
@@ -222,30 +218,3 @@ def _by_book(result: SearchResult, value: int) -> SearchResult:
         best = replace(result.lines[0], value=value)
         result = replace(result, value=value, proven=True, lines=(best,))
     return result if result.reason == "interrupted" else replace(result, reason="book")
-
-
-class _Keywords(SearcherKeywords, SearchKeywords, TreeKeywords, total=False):
-    """Keywords of a searcher of any kind and of its search together."""
-
-
-def search(
-    position: Any,
-    *,
-    engine: str = "alphabeta",
-    table: Table | int = 64,
-    threads: int = 1,
-    **options: Unpack[_Keywords],
-) -> SearchResult | MonteCarloResult:
-    """Search a position with a :class:`Searcher` of its own, or with a :class:`MonteCarlo`.
-
-    The *engine* is ``"alphabeta"`` or ``"mcts"``.  *options* are those of :class:`Searcher` or
-    :class:`MonteCarlo`, and of :meth:`engine.Engine.search`.
-    """
-    check_engine(engine)
-    keywords: dict[str, Any] = dict(options)
-    own = {name: keywords.pop(name) for name in options if name in SearchKeywords.__optional_keys__}
-    if engine == "mcts":
-        return MonteCarlo(position, threads=threads, **keywords).search(position, **cast(Any, own))
-    with holding(table) as table:
-        searcher = Searcher(position, table=table, threads=threads, **cast(Any, keywords))
-        return searcher.search(position, **cast(Any, own))

@@ -14,7 +14,15 @@ from engine.kernels.scores import is_decisive
 from engine.search.options import SearchOptions, _Options
 from engine.tablebases.tablebase import Tablebase
 
-__all__ = ["ROLLOUTS", "SELECTIONS", "TreeKeywords", "TreeOptions", "check_limits"]
+__all__ = [
+    "ROLLOUTS",
+    "SELECTIONS",
+    "AutoKeywords",
+    "AutoOptions",
+    "TreeKeywords",
+    "TreeOptions",
+    "check_limits",
+]
 
 SELECTIONS = ("uct", "puct")
 """How a child is selected: by UCT, or by PUCT with the game's ``order`` as prior."""
@@ -36,12 +44,17 @@ DEFAULT_MEMORY = 512 << 20
 """Bytes for the tree."""
 
 
-class TreeKeywords(TypedDict, total=False):
-    """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
+class AutoKeywords(TypedDict, total=False):
+    """Keywords of both alpha-beta and Monte Carlo tree search, and of the memory of the latter."""
 
     evaluation: AnyEvaluation
     tablebase: Tablebase | str | os.PathLike[str] | None
     memory: int
+
+
+class TreeKeywords(AutoKeywords, total=False):
+    """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
+
     selection: str | None
     exploration: float | None
     rave: float
@@ -49,6 +62,15 @@ class TreeKeywords(TypedDict, total=False):
     rollouts: str | None
     cut_after: int | None
     reuse: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AutoOptions(_Options):
+    """The options of an :class:`~engine.search.trials.AutoSearcher`."""
+
+    evaluation: AnyEvaluation = None
+    tablebase: Tablebase | str | os.PathLike[str] | None = None
+    memory: int = DEFAULT_MEMORY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

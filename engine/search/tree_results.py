@@ -124,6 +124,8 @@ class MonteCarloResult(PositionResult):
     statistics: TreeStatistics
     seconds: float
     reason: str
+    why: str = ""
+    """Why this engine, where ``engine="auto"`` chose it."""
 
     exact = False
 
@@ -192,6 +194,7 @@ class MonteCarloResult(PositionResult):
             "nodes": self.nodes,
             "seconds": self.seconds,
             "reason": self.reason,
+            "why": self.why,
         }
 
     def __str__(self) -> str:
@@ -212,4 +215,6 @@ class MonteCarloResult(PositionResult):
         )
         rate = f"{self.playouts_per_second:,.0f} per second"
         lines.append(f"played {self.playouts:,} playouts in {self.seconds:.3g} s ({rate})")
+        if self.why:
+            lines.append(f"engine {self.why}")
         return "\n".join(lines)

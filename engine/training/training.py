@@ -28,7 +28,7 @@ from engine.kernels.patterns import FRACTION, LANES, MOST_STONES, Patterns, writ
 from engine.kernels.playouts import ESTIMATE_UNIT
 from engine.kernels.scores import MOST_ESTIMATE, is_decisive
 from engine.playing.elo import Sprt, elo_difference, mean_and_error
-from engine.playing.matches import MatchResult, match
+from engine.playing.matches import MatchResult, make_openings, match
 from engine.storage.evaluations import (
     SUFFIX,
     chosen_evaluation,
@@ -212,12 +212,21 @@ def _proof(
     """Test at equal time whether the weights in a file are better than what is used now."""
     moves = 2 * plies  # each opening is played twice, and a random game is as long as a good one
     limit = f"seconds={PROOF_SECONDS:g}"
+    pairs = int(min(max(seconds * threads / (moves * PROOF_SECONDS), 10), 500))
+    while True:
+        try:
+            openings = make_openings(game, pairs, max(4, plies // 6), seed)
+            break
+        except CutnodeError:  # a small game has fewer
+            if pairs < 2:
+                raise
+            pairs //= 2
     return match(
         game,
         f"evaluation={file},{limit}",
         limit,
-        pairs=int(min(max(seconds * threads / (moves * PROOF_SECONDS), 10), 500)),
-        plies=max(2, plies // 6),
+        pairs=pairs,
+        openings=openings,
         seed=seed,
         sprt=Sprt(0.0, 50.0, 0.05, 0.05),
         processes=threads,

@@ -1,0 +1,242 @@
+"""Which engine to search a game with: ``engine="auto"``.
+
+Whether an estimate is worth more than playouts differs from game to game, and nobody has to know:
+alpha-beta and Monte Carlo tree search play a few quick games against each other, from the position
+that is asked about, and then the better one searches it.
+
+The trial takes :data:`TRIAL_SHARE` of the time of that search, of which a move has a small part.
+Games come in pairs, so that both have either side, and a pair begins one random ply later than the
+last.  A game that the end of the trial leaves unfinished does not count.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from random import Random
+from typing import Any, Unpack
+
+from engine.contract.dispatch import defines, game_name
+from engine.contract.errors import CutnodeError
+from engine.contract.legal import legal_moves
+from engine.contract.verbs import outcome
+from engine.kernels.clock import Clock
+from engine.runtime.running import is_stopped
+from engine.runtime.threads import SHARED_WORKERS, Workers
+from engine.search.monte_carlo import MonteCarlo
+from engine.search.options import ENGINES, SearchOptions
+from engine.search.record import Record
+from engine.search.results import SearchResult
+from engine.search.searcher import Searcher
+from engine.search.tree_options import AutoKeywords, AutoOptions
+from engine.search.tree_results import MonteCarloResult
+from engine.storage.tables import Table
+
+__all__ = ["TRIAL_SHARE", "AutoSearcher"]
+
+TRIAL_SHARE = 0.25
+"""The part of the time of a search that a trial may take."""
+
+MOVES_EACH = 500
+"""So many moves share that time; each has at least :data:`SHORTEST_MOVE` seconds."""
+
+SHORTEST_MOVE = 0.001
+
+ENOUGH_LEAD = 4.0
+"""A trial ends when one of them is so many points ahead."""
+
+LONGEST_GAME = 400
+"""Plies after which a game of a trial is taken for a draw."""
+
+
+class AutoSearcher:
+    """A search by alpha-beta or by Monte Carlo tree search, whichever does better in a trial.
+
+    It is called as a :class:`Searcher`, with a limit of *seconds*, and keeps its choice until
+    :meth:`clear`.  Results say *why* the engine was taken.  A game without ``evaluate`` needs no
+    trial: alpha-beta has nothing to go by.
+    """
+
+    techniques: frozenset[str] = frozenset()
+    exact = False
+    book = None
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        table: Table | int = 64,
+        threads: int = 1,
+        workers: Workers = SHARED_WORKERS,
+        ready: bool = True,
+        **options: Unpack[AutoKeywords],
+    ):
+        chosen = AutoOptions.of("AutoSearcher", options)
+        common: Any = {
+            "threads": threads,
+            "workers": workers,
+            "ready": ready,
+            "evaluation": chosen.evaluation,
+            "tablebase": chosen.tablebase,
+        }
+        self.mcts = MonteCarlo(game, memory=chosen.memory, **common)
+        self.alphabeta = Searcher(game, table=table, **common)
+        self.cls: Any = self.mcts.cls
+        self.tablebase = self.mcts.tablebase
+        self.megabytes = self.mcts.megabytes
+        self.stopped = threading.Event()
+        """Set by :meth:`stop`."""
+        self.estimates = chosen.evaluation is not None or defines(self.cls, "evaluate")
+        self._choose_again()
+
+    def _choose_again(self) -> None:
+        self.chosen: Searcher | MonteCarlo | None = None
+        self.why = ""
+        if not self.estimates:
+            self.chosen, self.why = self.mcts, f"mcts, as {game_name(self.cls)} has no evaluate"
+
+    def prepare(self) -> None:
+        """Have both searches ready; :class:`GameError` if the rules do not compile."""
+        self.alphabeta.prepare()
+        self.mcts.prepare()
+
+    def run(
+        self,
+        position: Any,
+        options: SearchOptions,
+        *,
+        stop: threading.Event | None = None,
+        clock: Clock | None = None,
+    ) -> SearchResult | MonteCarloResult:
+        """Search with options that are checked; see ``Searcher.run``."""
+        self.check(position, options)
+        self.prepare()
+        self.stopped.clear()
+        stop = stop or options.stop or threading.Event()
+        clock = clock or Clock(options.seconds)
+        if self.chosen is None and not outcome(position)[0]:
+            trial = Trial(self, position, options, stop)
+            trial.run()
+            if trial.reason:
+                stop = threading.Event()
+                stop.set()
+                result = self.alphabeta.run(position, options, stop=stop, clock=clock)
+                return replace(result, reason=trial.reason)
+            self.chosen, self.why = trial.verdict()
+        search = self.chosen or self.alphabeta
+        return replace(search.run(position, options, stop=stop, clock=clock), why=self.why)
+
+    def check(self, position: Any, options: SearchOptions) -> None:
+        """:class:`CutnodeError` if options do not suit a position, or one of the engines."""
+        if options.seconds is None:
+            raise CutnodeError("engine='auto' needs a limit of seconds: its trial takes a part")
+        for limit in ("depth", "playouts"):
+            if getattr(options, limit) is not None:
+                raise CutnodeError(f"{limit} limits one engine only: engine='auto' takes seconds")
+        self.alphabeta.check(position, options)
+
+    def estimate(self, position: Any) -> float:
+        """Return the score of a position without looking ahead."""
+        return (self.chosen or self.alphabeta).estimate(position)
+
+    def stop(self) -> None:
+        """End the search that runs now, from any thread; it returns its best so far at once."""
+        self.stopped.set()
+        self.alphabeta.stop()
+        self.mcts.stop()
+
+    def nodes(self) -> int:
+        """Return the nodes of the search that runs, or of the last, by all threads."""
+        return (self.chosen or self.alphabeta).nodes()
+
+    def fill(self) -> float:
+        """Return the part of the table, or of the memory of the tree, that is in use."""
+        return (self.chosen or self.alphabeta).fill()
+
+    def reset(self) -> None:
+        """Count nodes from zero again, before a search begins."""
+        self.alphabeta.reset()
+        self.mcts.reset()
+
+    def clear(self) -> None:
+        """Forget what searches stored, and which of them was chosen."""
+        self.alphabeta.clear()
+        self.mcts.clear()
+        self._choose_again()
+
+
+class Trial:
+    """Quick games between the two engines, and who has more points."""
+
+    def __init__(
+        self, search: AutoSearcher, position: Any, options: SearchOptions, stop: threading.Event
+    ):
+        assert options.seconds is not None
+        self.engines = search.alphabeta, search.mcts
+        self.position = position
+        self.stops = stop, search.stopped
+        self.clock = Clock(options.seconds * TRIAL_SHARE)
+        each = max(options.seconds * TRIAL_SHARE / MOVES_EACH, SHORTEST_MOVE)
+        self.options = SearchOptions(seconds=each)
+        self.random = Random(options.seed or 0)
+        self.games = 0
+        self.lead = 0.0
+        """Points of alpha-beta minus those of Monte Carlo tree search."""
+        self.reason = ""
+        """Why the whole search has to end: stopped, or interrupted."""
+
+    def run(self) -> None:
+        """Play until the time is over, or one is far ahead."""
+        plies = 0
+        while not self._is_over():
+            opening = self._opening(plies)
+            plies = 0 if opening is None else plies + 1
+            if opening is not None:
+                dice = self.random.getrandbits(32)
+                self._play(Record(opening, seed=dice, plies=LONGEST_GAME), 0)
+                self._play(Record(opening, seed=dice, plies=LONGEST_GAME), 1)
+
+    def verdict(self) -> tuple[Searcher | MonteCarlo, str]:
+        """Return the better engine, alpha-beta if there is none, and how it came out."""
+        better = int(self.lead < 0)
+        points = (self.games + abs(self.lead)) / 2
+        score = f"{points:g} of {self.games} points" if self.games else "no game was finished"
+        name = ENGINES[better]
+        return self.engines[
+            better
+        ], f"{name}, after a trial of {self.clock.elapsed():.2g} s: {score}"
+
+    def _is_over(self) -> bool:
+        if not self.reason and is_stopped(self.stops):
+            self.reason = "stopped"
+        return bool(self.reason) or abs(self.lead) >= ENOUGH_LEAD or self.clock.is_over(0)
+
+    def _opening(self, plies: int) -> Any | None:
+        """Return the position after random moves; None if the game is over by then."""
+        record = Record(self.position, seed=self.random.getrandbits(32))
+        while not record.ending():
+            if record.is_chance():
+                record.draw()
+            elif plies == 0:
+                return record.position
+            else:
+                record.play(self.random.choice(legal_moves(record.position)))
+                plies -= 1
+        return None
+
+    def _play(self, record: Record, first: int) -> None:
+        """Play a game, in which engine number *first* begins, and count it if it is finished."""
+        while not record.ending():
+            if record.is_chance():
+                record.draw()
+                continue
+            if self._is_over():
+                return
+            result = self.engines[record.side ^ first].run(record.position, self.options)
+            if result.reason == "interrupted":
+                self.reason = result.reason
+                return
+            assert result.best_move is not None
+            record.play(result.best_move)
+        self.games += 1
+        self.lead += 2 * record.score(first) - 1

@@ -1,0 +1,131 @@
+"""``engine="auto"``: a trial says whether alpha-beta or Monte Carlo tree search is asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+import engine
+from engine import CutnodeError, load_game
+from engine.cli.main import main
+from engine.search.options import SearchOptions
+from engine.search.trials import ENOUGH_LEAD, AutoSearcher, Trial
+
+PLAIN = load_game("tictactoe", plain=True)
+SMALL = 8 << 20
+
+
+def auto(position, seconds=0.2, **options):
+    return engine.search(position, engine="auto", seconds=seconds, memory=SMALL, **options)
+
+
+def trial_of(game, seconds):
+    search = AutoSearcher(game.start(), table=1, memory=SMALL)
+    return Trial(search, game.start(), SearchOptions(seconds=seconds), threading.Event())
+
+
+def test_result_says_why():
+    result = auto(PLAIN.start(), 0.6)
+    name, _, score = result.why.partition(", after a trial of ")
+    assert name in ("alphabeta", "mcts")
+    assert score.endswith("points") or score.endswith("no game was finished")
+    assert result.to_dict()["why"] == result.why
+    assert str(result).splitlines()[-1] == f"engine {result.why}"
+    assert result.best_move in engine.legal_moves(PLAIN.start())
+
+
+def test_game_without_estimates_needs_no_trial():
+    result = auto(load_game("toys.hexapawn", plain=True).start(), 0.05)
+    assert isinstance(result, engine.MonteCarloResult)
+    assert result.why == "mcts, as toys.hexapawn has no evaluate"
+
+
+def test_finished_game_needs_no_trial():
+    result = auto(PLAIN.parse("142536"[:5]), 0.05)
+    assert (result.best_move, result.why) == (None, "")
+
+
+def test_games_are_played_with_both_sides_and_counted():
+    trial = trial_of(PLAIN, 40.0)
+    position = trial._opening(1)
+    assert len(engine.legal_moves(position)) == 8
+    for first in range(2):
+        trial._play(engine.Record(position), first)
+    assert trial.games == 2
+    assert abs(trial.lead) <= 2
+
+
+@pytest.mark.parametrize(
+    ("lead", "better", "points"), [(4, 0, "4"), (-4, 1, "4"), (-1, 1, "2.5"), (0, 0, "2")]
+)
+def test_verdict(lead, better, points):
+    trial = trial_of(PLAIN, 1.0)
+    trial.games, trial.lead = 4, lead
+    assert trial._is_over() == (abs(lead) >= ENOUGH_LEAD)
+    search, why = trial.verdict()
+    assert search is trial.engines[better]
+    assert why.startswith(("alphabeta", "mcts")[better])
+    assert why.endswith(f": {points} of 4 points")
+
+
+def test_trial_keeps_to_its_part_of_the_time():
+    result = auto(PLAIN.start(), 0.4)
+    assert result.seconds < 2
+    assert result.reason in ("proven", "time limit")
+
+
+def test_stop_during_the_trial():
+    stop = threading.Event()
+    stop.set()
+    result = auto(PLAIN.start(), 5, stop=stop)
+    assert (result.reason, result.why) == ("stopped", "")
+    assert result.best_move in engine.legal_moves(PLAIN.start())
+
+
+def test_choice_is_kept_until_the_next_game():
+    with engine.Engine(PLAIN, engine="auto", memory=SMALL, table=1) as held:
+        first = held.search(PLAIN.start(), seconds=0.2)
+        again = held.search(PLAIN.parse("1"), seconds=0.05)
+        assert again.why == first.why != ""
+        handle = held.start(PLAIN.parse("15"), seconds=0.05)
+        assert handle.wait().why == first.why
+        held.new_game()
+        assert held._searcher.chosen is None
+
+
+def test_dice():
+    result = auto(load_game("toys.race", plain=True).start(), 0.3)
+    assert result.why
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"nodes": 10}, "needs a limit of seconds"),
+        ({"seconds": 1, "depth": 3}, "depth limits one engine only"),
+        ({"seconds": 1, "playouts": 3}, "playouts limits one engine only"),
+    ],
+)
+def test_limits_of_one_engine(options, words):
+    with pytest.raises(CutnodeError, match=words):
+        engine.search(PLAIN.start(), engine="auto", memory=SMALL, **options)
+
+
+def test_options_of_one_engine():
+    with pytest.raises(TypeError, match="no option 'rave'"):
+        auto(PLAIN.start(), rave=3)
+
+
+def test_command():
+    asked = ["search", "tictactoe", "15", "--engine", "auto", "--memory-mb", "8"]
+    asked += ["--seconds", "0.2"]
+    found = CliRunner().invoke(main, [*asked, "--json"])
+    assert json.loads(found.stdout)["why"]
+    found = CliRunner().invoke(main, asked)
+    assert "\nengine " in found.stdout
+    wrong = CliRunner().invoke(main, [*asked, "--rave", "5"])
+    assert wrong.exit_code == 2
+    assert "--rave is an option of mcts, not of auto" in wrong.output
