@@ -26,7 +26,13 @@ from engine.contract.loading import load_game
 __all__ = ["train"]
 
 
-@click.command()
+GAMES = """\
+\b
+GAME  as in `cutnode solve --help`.
+"""
+
+
+@click.command(epilog=GAMES)
 @GAME
 @seconds_option("Play, learn and prove for S seconds.", default=600.0)
 @out_option("Where the weights go if they win.  [beside the game, where searches find them]")
