@@ -33,7 +33,8 @@ from engine.storage.evaluations import (
 from engine.training import fitting
 from engine.training.boards import read_board, sampled_positions, symmetries_of
 from engine.training.designs import design_of
-from engine.training.games import compare, play_games
+from engine.training.games import Labelled, compare, play_games
+from engine.training.records import read_games, write_games
 from engine.training.training import logistic_slope, staged, train
 from engine.training.windows import MARKS, automorphisms, lines, windows_of
 
@@ -347,6 +348,38 @@ def test_a_search_that_sees_more_wins_the_comparison(searcher):
     assert sum(counts) == 20
 
 
+def test_games_are_kept_in_files(tmp_path):
+    pytest.importorskip("pyarrow")
+    cls = type(load_game("tictactoe").start())
+    words = np.arange(12, dtype=np.uint64).reshape(6, 2)
+    played = Labelled(
+        words, np.arange(6), np.array([1, -1] * 3), np.repeat([0, 1], 3), np.linspace(0, 1, 6)
+    )
+    folder = tmp_path / "games"
+    assert read_games(folder, cls) == []
+    for seed in (4, 5):
+        write_games(folder, cls, played, {"seed": seed})
+    found = read_games(folder, cls)
+    assert [recipe["seed"] for _, recipe in found] == [4, 5]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "games-0001.parquet",
+        "games-0002.parquet",
+    ]
+    again = Labelled.joined([part for part, _ in found])
+    assert (again.words == np.concatenate([words, words])).all()
+    assert list(again.games) == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert list(again.expected[:6]) == pytest.approx(list(played.expected))
+    with pytest.raises(CutnodeError, match="has positions of tictactoe, not of hex:4"):
+        read_games(folder, type(load_game("hex:4x4").start()))
+    path = folder / "games-0002.parquet"
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(CutnodeError, match=r"games-0002\.parquet holds no games to learn from"):
+        read_games(folder, cls)
+    (tmp_path / "file").touch()
+    with pytest.raises(CutnodeError, match="cannot be made"):
+        write_games(tmp_path / "file" / "games", cls, played, {})
+
+
 # Fit and training
 
 
@@ -406,6 +439,8 @@ def test_training_says_what_is_missing(monkeypatch, tmp_path):
 def test_weights_need_a_file_that_is_one(tmp_path):
     with pytest.raises(CutnodeError, match=r"ends in \.weights, not .*a\.npz"):
         train(load_game("tictactoe"), out=tmp_path / "a.npz")
+    with pytest.raises(CutnodeError, match="no comma in its name"):
+        train(load_game("tictactoe"), out=tmp_path / "a,b.weights")
 
 
 OWN_GAME = '''

@@ -20,6 +20,7 @@ from engine.contract.positions import Packed, as_words
 from engine.contract.stop import CALLED, NODES, RUNNING, TIME
 from engine.contract.verbs import NO_MOVE
 from engine.storage.files import writing
+from engine.storage.parquet import pyarrow_modules
 
 __all__ = ["FOUND", "ROWS", "SOLVED", "BatchResult", "read_positions", "read_results"]
 
@@ -51,6 +52,10 @@ ROWS = {"solve": SOLVED, "search": FOUND}
 
 REASONS = {CALLED: "not done", NODES: "node limit", TIME: "time limit"}
 CODES = {text: code for code, text in REASONS.items()}
+
+
+INSTEAD = ", or write .jsonl"
+"""What one can do without pyarrow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +156,7 @@ class BatchResult:
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file; the game and the task are in its metadata under ``cutnode``."""
-        arrow, parquet = _pyarrow()
+        arrow, parquet = pyarrow_modules(INSTEAD)
         types = {
             "position": arrow.string(),
             "value": arrow.int32(),
@@ -179,7 +184,7 @@ def read_results(path: str | os.PathLike[str]) -> BatchResult:
     """
     try:
         if os.fspath(path).endswith(".parquet"):
-            _, parquet = _pyarrow()
+            _, parquet = pyarrow_modules(INSTEAD)
             table = parquet.read_table(path)
             about = json.loads((table.schema.metadata or {}).get(b"cutnode", b"{}"))
             records = table.to_pylist()
@@ -214,17 +219,6 @@ def read_results(path: str | os.PathLike[str]) -> BatchResult:
 
 def _reason(code: int, proven: bool) -> str:
     return "proven" if proven else REASONS.get(code, "depth limit")
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise CutnodeError(
-            "Parquet files need pyarrow: pip install 'cutnode[parquet]', or write .jsonl"
-        ) from None
-    return pyarrow, pyarrow.parquet
 
 
 def read_positions(game: Game, lines: Iterable[str], source: str = "the text") -> Packed:

@@ -16,6 +16,7 @@ from engine.cli.options import (
     GAME,
     json_option,
     nodes_option,
+    option,
     out_option,
     seconds_option,
     seed_option,
@@ -36,6 +37,11 @@ GAME  as in `cutnode solve --help`.
 @GAME
 @seconds_option("Play, learn and prove for S seconds.", default=600.0)
 @out_option("Where the weights go if they win.  [beside the game, where searches find them]")
+@option(
+    "--data",
+    "Keep the positions that it learns from in FOLDER, and learn from those that are there.",
+    metavar="FOLDER",
+)
 @nodes_option("Search N nodes for each move of its games.", default=400)
 @threads_option("Play in N threads.", default=2)
 @seed_option("Play other games.")

@@ -36,6 +36,8 @@ class Labelled:
     """The values of the games."""
     games: Any
     """The number of the game that each is from."""
+    expected: Any = None
+    """What searches said, as a fit wants it: the odds to win, or points."""
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -57,6 +59,7 @@ class Labelled:
             np.concatenate([part.scores for part in parts]),
             np.concatenate([part.results for part in parts]),
             np.concatenate(games),
+            np.concatenate([part.expected for part in parts]),
         )
 
 

@@ -12,7 +12,7 @@ import os
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from engine.training.boards import random_game, read_board, sampled_positions, s
 from engine.training.designs import design_of
 from engine.training.fitting import MOST_EPOCHS, Examples, Fit, fit, require_jax
 from engine.training.games import AT_ONCE, Labelled, compare, play_games
+from engine.training.records import read_games, write_games
 
 __all__ = ["Generation", "Training", "train"]
 
@@ -67,6 +68,9 @@ LATER_EPOCHS = 3
 
 MOST_POSITIONS = 2_000_000
 """Older ones are left out of the fit."""
+
+MOST_GENERATIONS = 32
+"""Files of earlier games that are read."""
 
 PAIRS = 150
 """Pairs of games between two evaluations at equal nodes."""
@@ -154,13 +158,15 @@ def train(
     nodes: int = 400,
     threads: int = 2,
     seed: int = 0,
+    data: str | Path | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Training:
     """Learn an evaluation of a game from its own games, in so many *seconds*, and install it.
 
     *out* is the file of weights, by default the one beside the game from which searches take them;
-    *nodes* are those of each move of self-play.  *report* is called with a line now and then.
-    Ctrl-C ends playing and learning; what was best so far goes into the proof's place unproven, as
+    *nodes* are those of each move of self-play.  *data* is a folder for the positions that it
+    learns from; those that are there already are learned from, too.  *report* is called with a line
+    now and then.  Ctrl-C ends playing and learning; what was best so far is left unproven in
     ``FILE.unproven.weights``.  :class:`GameError` if the game cannot be learned.
     """
     require_jax()
@@ -169,10 +175,13 @@ def train(
     target = Path(out) if out is not None else installed_file(cls)
     if target is None or target.suffix != SUFFIX:
         raise CutnodeError(f"weights go into a file whose name ends in {SUFFIX}, not {target}")
+    if "," in str(target):
+        raise CutnodeError(f"a file of weights has no comma in its name, as {target} has")
     check_file(target)
     say = report or (lambda line: None)
     began = time.monotonic()
-    trainer = _Trainer(start, nodes, threads, seed, say)
+    trainer = _Trainer(start, nodes, threads, seed, say, data)
+    trainer.remember()
     interrupted = False
     try:
         end = began + (1 - PROOF) * seconds
@@ -254,7 +263,15 @@ def _install(result: Training, aside: Path, target: Path) -> None:
 class _Trainer:
     """The state of a training."""
 
-    def __init__(self, start: Any, nodes: int, threads: int, seed: int, say: Callable[[str], None]):
+    def __init__(
+        self,
+        start: Any,
+        nodes: int,
+        threads: int,
+        seed: int,
+        say: Callable[[str], None],
+        folder: str | Path | None,
+    ):
         self.start, self.cls = start, type(start)
         self.nodes, self.threads, self.seed, self.say = nodes, threads, seed, say
         reading = read_board(start)
@@ -277,9 +294,10 @@ class _Trainer:
         """The stage of the game for each number of stones."""
         self.unit = 0.0
         """What a logarithm of odds of 1 is in scores."""
+        self.folder = folder
+        self.earlier = 0
+        """Generations of earlier trainings."""
         self.data: list[Labelled] = []
-        self.expected: list[Any] = []
-        """Of the positions of each generation, what the search said, as the fit wants it."""
         self.digest = blake2b(digest_size=8)
         self.result = Training(
             game_name(self.cls), len(self.design.windows), self.design.size, nodes
@@ -292,10 +310,22 @@ class _Trainer:
     def searcher(self, evaluation: Any) -> BatchSearcher:
         return BatchSearcher(self.cls, table=TABLE_MB, threads=self.threads, evaluation=evaluation)
 
+    def remember(self) -> None:
+        """Take the positions of an earlier training."""
+        if self.folder is None:
+            return
+        found = read_games(self.folder, self.cls)
+        self.earlier = len(found)
+        for played, recipe in found[-MOST_GENERATIONS:]:
+            self.data.append(played)
+            self.unit = float(recipe["unit"])
+        if self.data:
+            self.say(f"{sum(map(len, self.data)):,} positions are there already")
+
     def generation(self, seconds: float) -> None:
         """Play for some seconds, fit, and keep what wins."""
         began = time.monotonic()
-        number = len(self.result.generations)
+        number = self.earlier + len(self.result.generations)
         current = self.best or self.before
         new = play_games(
             self.start,
@@ -309,21 +339,23 @@ class _Trainer:
         for part in (new.words, new.scores, new.results):
             self.digest.update(np.ascontiguousarray(part).tobytes())
         self.say(f"generation {number + 1}: {len(new):,} positions of {new.count:,} games")
+        new = replace(new, expected=self._expected(new))
+        if self.folder is not None:
+            recipe = {"nodes": self.nodes, "seed": self.seed + number, "unit": self.unit}
+            write_games(self.folder, self.cls, new, recipe | {"evaluation": current.meaning})
         self.data.append(new)
-        self.expected.append(self._expected(new))
         while len(self.data) > 1 and sum(map(len, self.data)) > MOST_POSITIONS:
-            del self.data[0], self.expected[0]
+            del self.data[0]
         played = Labelled.joined(self.data)
         at, stones = self._places(played.words)
         if self.table is None:
             self.table, _ = staged(stones)
         stages = self.table[stones].astype(np.int32)
-        said = np.concatenate(self.expected)
         results = (np.sign(played.results) + 1) / 2 if self.decisive else played.results
         held = played.games % HELD_OUT == 0
         tried = []
         for share in self.shares:
-            targets = (share * said + (1 - share) * results).astype(np.float32)
+            targets = (share * played.expected + (1 - share) * results).astype(np.float32)
             fitted = fit(
                 Examples(at, stages, targets, held),
                 size=self.design.size,
