@@ -21,7 +21,7 @@ from engine.contract.notation import contents_of
 from engine.contract.positions import as_words
 from engine.contract.verbs import outcome, play
 from engine.kernels.evaluation import OWN, estimate
-from engine.kernels.patterns import LANES, MOST_STONES, write_places
+from engine.kernels.patterns import LANES, MOST_STONES, NONE, TURN, write_places
 from engine.kernels.self_play import ANY_MOVE, STEP, advance
 from engine.storage.evaluations import (
     chosen_evaluation,
@@ -79,6 +79,7 @@ def drawn(design, stages=2, seed=0):
         ("hex:4x4", None, "second_moves", None),
         ("dobutsu", ("mine", "theirs"), None, "second"),
         ("kalah:3x2", ("mine", "theirs"), None, "second"),
+        ("skirmish", None, "turn", None),
     ],
 )
 def test_boards_are_found_in_positions(name, fields, side, seen):
@@ -87,9 +88,10 @@ def test_boards_are_found_in_positions(name, fields, side, seen):
     names = type(game.start())._fields
     if fields is not None:
         assert tuple(names[field] for field in reading.fields) == fields
-    assert (names[reading.side] if reading.side >= 0 else None) == side
+    sides = {NONE: None, TURN: "turn"} | dict(enumerate(names))
+    assert sides[reading.side] == side
     assert (names[reading.seen] if reading.seen >= 0 else None) == seen
-    assert reading.bitboards == (name not in ("dobutsu", "kalah:3x2"))
+    assert reading.bitboards == (name not in ("dobutsu", "kalah:3x2", "skirmish"))
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4:5x4", "hex:4x4", "draughts"])
@@ -204,7 +206,7 @@ def test_numbers_are_what_stands_in_windows(name):
         assert not places[1 + len(design.windows) :].any()
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "hex:4x4", "dobutsu"])
+@pytest.mark.parametrize("name", ["tictactoe", "hex:4x4", "dobutsu", "skirmish"])
 def test_compiled_scores_are_those_of_plain_python(name):
     game = load_game(name)
     cls = type(game.start())
@@ -508,4 +510,4 @@ def test_a_game_of_ones_own_learns_from_its_board_alone(tmp_path):
     assert found["generations"]
     assert found["elo_at_equal_nodes"] is None or found["elo_at_equal_nodes"] > 0
     game = load_game(str(path))
-    assert Searcher(game).search(game.start(), nodes=1000).move in range(16)
+    assert Searcher(game).search(game.start(), nodes=1000).pv[0] in range(16)

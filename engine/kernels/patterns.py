@@ -34,9 +34,19 @@ from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, usable_in_compiled_code
 from engine.contract.positions import unpack, width
 from engine.contract.simd import words_of
-from engine.contract.verbs import cell
+from engine.contract.verbs import cell, turn
 
-__all__ = ["FRACTION", "LANES", "MOST_STONES", "Patterns", "Shape", "pattern_score", "write_places"]
+__all__ = [
+    "FRACTION",
+    "LANES",
+    "MOST_STONES",
+    "NONE",
+    "TURN",
+    "Patterns",
+    "Shape",
+    "pattern_score",
+    "write_places",
+]
 
 LANES = 16
 """Windows of a vector."""
@@ -49,6 +59,12 @@ HEADER = 4
 STAGES, FIRST, ROWS, SIDE = range(HEADER)
 
 MOST_STONES = 1024
+
+NONE = -1
+"""In place of a field."""
+
+TURN = -2
+"""In place of the field that says who moves: the verb ``turn`` says it."""
 
 
 class Shape(NamedTuple):
@@ -65,9 +81,14 @@ class Shape(NamedTuple):
     vectors: int
     """Vectors that hold the numbers of all windows."""
     side: int
-    """The field that says who moves, if the board looks different to both players; else -1."""
+    """The field that says who moves, or :data:`TURN`, if the players have weights of their own."""
     seen: int
-    """The field that is cleared before cells are read: all is seen as by the first player; -1."""
+    """The field that is cleared before cells are read: all is seen as by the first player."""
+
+    @property
+    def sides(self) -> int:
+        """How many players have weights of their own: both, or one for both."""
+        return 1 if self.side == NONE else 2
 
     @property
     def rows(self) -> int:
@@ -95,8 +116,7 @@ class Patterns:
 
     def __init__(self, cls: Any, shape: Shape, added: Any, first: Any, stages: Any, weights: Any):
         numbers = LANES * shape.vectors
-        sides = 1 if shape.side < 0 else 2
-        fits = added.shape == (sides, shape.rows, numbers) and first.shape == (numbers,)
+        fits = added.shape == (shape.sides, shape.rows, numbers) and first.shape == (numbers,)
         if not fits or len(stages) != MOST_STONES + 1 or not 0 <= stages.max() < len(weights):
             raise GameError("the parts of a learned evaluation do not belong together")
         if int(first.min()) < 0 or int(first.max()) >= weights.shape[1]:
@@ -152,7 +172,9 @@ class Patterns:
     def numbers(self, position: Any) -> tuple[int, Any]:
         """Return the stage of a position, and the places of the weights of all its windows."""
         shape = self.shape
-        side = 0 if shape.side < 0 else int(position[shape.side])
+        side = 0
+        if shape.side != NONE:
+            side = int(turn(position) if shape.side == TURN else position[shape.side])
         planes = [int(position[field]) for field in shape.fields]
         rows = [
             256 * (shape.bytes * number + at) + (plane >> 8 * at & 255)
@@ -234,7 +256,7 @@ def _compiled_vectors_of(patterns: Any) -> Any:
 @functools.cache
 def seen_by_first(cls: Any, field: int) -> Any:
     """A function that makes of a position one in which a field is cleared; -1: the same."""
-    text = "position" if field < 0 else f"position._replace({cls._fields[field]}=False)"
+    text = "position" if field == NONE else f"position._replace({cls._fields[field]}=False)"
     return usable_in_compiled_code(eval(f"lambda position: {text}"))
 
 
@@ -255,8 +277,10 @@ def vector_of(patterns: Any, position: Any, rows: int) -> Any:
 
 @in_compiled_code(rows_of)
 def _compiled_rows_of(patterns: Any, position: Any) -> Any:
-    if patterns.shape.side < 0:
+    if patterns.shape.side == NONE:
         return lambda patterns, position: integer_at(address_of(patterns) + 8 * ROWS)
+    if patterns.shape.side == TURN:
+        return lambda patterns, position: rows_of_side(patterns, turn(position) != 0)
     text = f"lambda patterns, position: rows_of_side(patterns, position[{patterns.shape.side}])"
     return eval(text, {"rows_of_side": rows_of_side})
 

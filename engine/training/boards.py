@@ -26,7 +26,8 @@ from engine.contract.errors import GameError
 from engine.contract.legal import legal_moves
 from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce, field_kinds
-from engine.contract.verbs import moves_again, outcome, play
+from engine.contract.verbs import moves_again, outcome, play, turn
+from engine.kernels.patterns import NONE, TURN
 from engine.training.windows import Symmetry, automorphisms
 
 __all__ = ["BoardReading", "random_game", "read_board", "sampled_positions", "symmetries_of"]
@@ -40,7 +41,7 @@ COMPARED = 200
 MOST_MARKS = 2
 """Bitboards beside those of what stands on the board that are read, too."""
 
-MOST_BYTES = 24
+MOST_BYTES = 48
 """Bytes of a position that are read as they are, where its fields are no bitboards."""
 
 EACH_GAME = 12
@@ -129,13 +130,17 @@ def read_board(start: Any) -> BoardReading:
     positions = [position for position, _ in samples]
     sides = np.array([side for _, side in samples], bool)
     field = _side_field(cls, start, positions, sides)
+    if field == TURN:
+        sides = np.array([turn(position) for position in positions], bool)
+    elif field != NONE:
+        sides = np.array([position[field] for position in positions], bool)
     relative = field >= 0 and _is_relative(positions[:COMPARED], field)
     if relative:
         seen = [_with(position, field, False) for position in positions]
         contents = np.array([contents_of(position) for position in seen])
     else:
         contents = np.array([contents_of(position) for position in positions])
-        if field < 0:
+        if field == NONE:
             contents[sides] = _exchanged(board)[contents[sides]]
     return _reading(cls, board, positions, contents, sides, field, relative)
 
@@ -145,13 +150,13 @@ def _with(position: Any, field: int, value: Any) -> Any:
 
 
 def _side_field(cls: Any, start: Any, positions: list[Any], sides: Any) -> int:
-    """The number of the field that says who is to move, or -1."""
+    """The number of the field that says who is to move, or that the game's ``turn`` does."""
     for number, kind in enumerate(field_kinds(cls)):
         if kind is bool:
             values = np.array([bool(position[number]) for position in positions])
             if (values == (sides ^ bool(start[number]))).all():
                 return number
-    return -1
+    return TURN if defines(cls, "turn") else NONE
 
 
 def _is_relative(positions: list[Any], field: int) -> bool:
@@ -206,15 +211,15 @@ def _reading(
     field: int,
     relative: bool,
 ) -> BoardReading:
-    absolute = field >= 0 and not relative
+    absolute = field != NONE and not relative
     columns = _bit_columns(cls, positions, (Bits,))
     groups = [~sides, sides] if absolute else [np.ones(len(sides), bool)]
     meanings = [_matched(columns, contents, group) for group in groups]
-    side = field if absolute else -1
+    side = field if absolute else NONE
     kinds = len(board.contents)
     if columns and all(meaning is not None for meaning in meanings):
         return _by_bitboards(cls, board, kinds, columns, meanings, side)
-    if field < 0:
+    if field == NONE:
         raise GameError(
             f"{game_name(cls)} does not say who is to move in a way that can be learned from: "
             f"give positions a field of type bool that is True where the second player moves"
@@ -233,7 +238,7 @@ def _reading(
         fields=fields,
         bytes=max((byte for _, byte in read), default=-1) + 1,
         side=side,
-        seen=field if relative else -1,
+        seen=field if relative else NONE,
         meanings=(every, other) if absolute else (every,),
         marks={},
         raw=tuple((fields.index(number), byte) for number, byte in read),
@@ -294,7 +299,7 @@ def _by_bitboards(
     layout = {bit: cell for (number, bit), (cell, _) in meanings[0].items()}
     alike = all(layout[bit] == cell for (_, bit), (cell, _) in meanings[0].items())
     further = sorted({number for number, bit in columns if number not in main and bit in layout})
-    further = further[:MOST_MARKS] if side < 0 and alike else []
+    further = further[:MOST_MARKS] if side == NONE and alike else []
     fields = (*main, *further)
     marks = {
         (fields.index(number), bit): (layout[bit], 1 << further.index(number))
@@ -309,7 +314,7 @@ def _by_bitboards(
         fields=fields,
         bytes=highest // 8 + 1,
         side=side,
-        seen=-1,
+        seen=NONE,
         meanings=tuple(
             {(fields.index(number), bit): said for (number, bit), said in meaning.items()}
             for meaning in meanings
