@@ -31,6 +31,16 @@ def count_moves(position):
 
 
 @kernel
+def sum_of_estimates(example: Position, evaluation: Evaluator, words: Words) -> int:
+    """The sum of the estimates of the positions packed in *words*."""
+    total = 0
+    for number in range(len(words) // width(example)):
+        position = unpack(words, number * width(example), example)
+        total += int(estimate(evaluation, position))
+    return total
+
+
+@kernel
 def strictly_alternating_node(
     position: Position,
     evaluation: Evaluator,

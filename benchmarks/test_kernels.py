@@ -9,17 +9,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.compiled import fill, look_up, nothing, strictly_alternating_node
+from benchmarks.compiled import (
+    fill,
+    look_up,
+    nothing,
+    strictly_alternating_node,
+    sum_of_estimates,
+)
 from benchmarks.conftest import Measure
 from benchmarks.peers.engines import UciProgram, package
 from benchmarks.positions import CHESS_START, KIWIPETE, chess_suite
 from engine import Searcher, Table, alphabeta, legal_moves, load_game, minimax, perft, solve
 from engine.compiler.memory import Memory
+from engine.contract.positions import as_words
 from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
 from engine.kernels.evaluation import evaluation_of
+from engine.kernels.patterns import MOST_STONES
 from engine.kernels.reference import alphabeta_node, plain_dtype
 from engine.kernels.scores import WIN
 from engine.kernels.techniques import choose
+from engine.training.boards import sampled_positions
+from engine.training.designs import design_for
 
 slow = pytest.mark.slow
 
@@ -161,6 +171,31 @@ def test_unused_verbs_cost_nothing(measure: Measure, contract: bool) -> None:
         return int(memory["nodes"]), value
 
     measure(task, wanted.value, nodes=wanted.nodes)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=[slow] * (name != "connect4"))
+        for name in ("connect4", "breakthrough", "dobutsu", "kalah")
+        for kind in ("own", "learned")
+    ],
+)
+def test_estimates(measure: Measure, name: str, kind: str) -> None:
+    """Estimates of positions of random games, by the game and by patterns with random weights."""
+    start = load_game(name).start()
+    cls = type(start)
+    positions = [position for position, _ in sampled_positions(start, 1000)]
+    evaluation: Any = evaluation_of(cls, None)
+    if kind == "learned":
+        design = design_for(start)
+        stages = np.minimum(np.arange(MOST_STONES + 1) // 16, 2)
+        weights = np.random.default_rng(0).integers(-900, 900, (3, design.size))
+        evaluation = design.evaluation(stages, weights.astype(np.int16))
+    run = sum_of_estimates.specialise(cls, evaluation)
+    words = as_words(positions)
+    wanted = sum(map(evaluation, positions))
+    measure(lambda: (len(positions), run(start, evaluation, words)), wanted, nodes=None)
 
 
 # A game as a user writes it first, beside the tuned one of the same rules

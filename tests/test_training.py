@@ -32,7 +32,7 @@ from engine.storage.evaluations import (
 )
 from engine.training import fitting
 from engine.training.boards import read_board, sampled_positions, symmetries_of
-from engine.training.designs import design_of
+from engine.training.designs import design_for
 from engine.training.games import Labelled, compare, play_games
 from engine.training.records import read_games, write_games
 from engine.training.training import logistic_slope, staged, train
@@ -51,10 +51,7 @@ def sampled(game, count=60, seed=0):
 
 
 def designed(game):
-    reading = read_board(game.start())
-    samples = sampled(game, 300)
-    contents = np.array([contents_of(position) for position in samples])
-    return design_of(reading, symmetries_of(reading, samples[:20]), contents)
+    return design_for(game.start())
 
 
 def drawn(design, stages=2, seed=0):

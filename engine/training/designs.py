@@ -8,11 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from engine.contract.notation import contents_of
 from engine.kernels.patterns import LANES, MOST_STONES, Patterns, Shape
-from engine.training.boards import BoardReading
+from engine.training.boards import (
+    BoardReading,
+    read_board,
+    sampled_positions,
+    symmetries_of,
+)
 from engine.training.windows import BYTE, CONTENTS, MARKS, Symmetry, Window, windows_of
 
-__all__ = ["Design", "design_of"]
+__all__ = ["Design", "design_for"]
+
+SAMPLES = 2000
+SYMMETRY_SAMPLES = 40
+"""Positions from which the windows, and symmetries, are found."""
 
 MOST_DIGITS = 12
 """Of a cell that is read together with others; of numbers, near ones are one digit."""
@@ -166,8 +176,15 @@ class Design:
         return self.evaluation(stages, np.zeros((1, self.size), np.int16))
 
 
-def design_of(reading: BoardReading, symmetries: list[Symmetry], contents: Any) -> Design:
-    """Choose the windows for a board; *contents* are those of some positions, a row for each."""
+def design_for(start: Any) -> Design:
+    """Choose the windows for the board of the game that begins at *start*.
+
+    :class:`GameError` says what the game lacks.
+    """
+    reading = read_board(start)
+    samples = [position for position, _ in sampled_positions(start, SAMPLES)]
+    symmetries = symmetries_of(reading, samples[:SYMMETRY_SAMPLES])
+    contents = np.array([contents_of(position) for position in samples])
     used = sorted({cell for meaning in reading.meanings for cell, _ in meaning.values()})
     kinds = sorted(
         {content for meaning in reading.meanings for _, content in meaning.values()} | {0}

@@ -23,7 +23,6 @@ from engine.batches.searching import BatchSearcher
 from engine.contract.dispatch import game_constant, game_name
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import Game
-from engine.contract.notation import contents_of
 from engine.kernels.patterns import FRACTION, LANES, MOST_STONES, Patterns, write_places
 from engine.kernels.playouts import ESTIMATE_UNIT
 from engine.kernels.scores import MOST_ESTIMATE, is_decisive
@@ -36,8 +35,8 @@ from engine.storage.evaluations import (
     save_evaluation,
 )
 from engine.storage.files import check_file
-from engine.training.boards import random_game, read_board, sampled_positions, symmetries_of
-from engine.training.designs import design_of
+from engine.training.boards import random_game
+from engine.training.designs import design_for
 from engine.training.fitting import MOST_EPOCHS, Examples, Fit, fit, require_jax
 from engine.training.games import AT_ONCE, Labelled, compare, play_games
 from engine.training.records import read_games, write_games
@@ -79,10 +78,6 @@ PROOF_SECONDS = 0.05
 """Of a move, in the proof."""
 
 TABLE_MB = 32
-
-SAMPLES = 2000
-SYMMETRY_SAMPLES = 40
-"""Positions from which the windows, and symmetries, are found."""
 
 
 @dataclass(frozen=True)
@@ -274,11 +269,7 @@ class _Trainer:
     ):
         self.start, self.cls = start, type(start)
         self.nodes, self.threads, self.seed, self.say = nodes, threads, seed, say
-        reading = read_board(start)
-        samples = [position for position, _ in sampled_positions(start, SAMPLES)]
-        contents = np.array([contents_of(position) for position in samples])
-        symmetries = symmetries_of(reading, samples[:SYMMETRY_SAMPLES])
-        self.design = design_of(reading, symmetries, contents)
+        self.design = design_for(start)
         self.empty = self.design.empty()
         self.decisive = is_decisive(self.cls)
         lengths = sorted(len(random_game(start, random.Random(n))) for n in range(9))
@@ -304,7 +295,7 @@ class _Trainer:
         )
         say(
             f"{game_name(self.cls)}: {len(self.design.windows)} windows, "
-            f"{self.design.size:,} weights a stage, {len(symmetries)} symmetries"
+            f"{self.design.size:,} weights a stage, {len(self.design.symmetries)} symmetries"
         )
 
     def searcher(self, evaluation: Any) -> BatchSearcher:
