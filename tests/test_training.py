@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import itertools
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -34,7 +36,7 @@ from engine.training import fitting
 from engine.training.boards import read_board, sampled_positions, symmetries_of
 from engine.training.designs import design_for
 from engine.training.games import Labelled, compare, play_games
-from engine.training.records import read_games, write_games
+from engine.training.records import prepare_folder, read_games, write_games
 from engine.training.training import logistic_slope, staged, train
 from engine.training.windows import MARKS, automorphisms, lines, windows_of
 
@@ -266,6 +268,62 @@ def test_files_give_back_what_was_saved(learned, tmp_path):
         load_evaluation(tmp_path / "b.weights", learned.cls)
 
 
+def test_copies_have_memory_of_their_own(learned):
+    again = copy.deepcopy(learned)
+    assert again.meaning == learned.meaning
+    assert again.address != learned.address
+
+
+def test_weights_of_another_board_are_refused(learned, tmp_path, monkeypatch):
+    path = tmp_path / "a.weights"
+    save_evaluation(path, learned, {})
+    monkeypatch.setattr(sys.modules[learned.cls.__module__], "CELLS", Grid(3, 3, contents=OTHERS))
+    with pytest.raises(GameError, match="weights for another board than tictactoe has now"):
+        load_evaluation(path, learned.cls)
+
+
+OTHERS = {".": "empty", "a": "first player", "b": "second player"}
+
+
+def test_a_board_that_is_too_small_is_refused(tmp_path):
+    path = tmp_path / "tiny.py"
+    path.write_text(TINY)
+    with pytest.raises(GameError, match="the board of tiny is too small"):
+        design_for(load_game(str(path)).start())
+
+
+TINY = """
+from typing import NamedTuple
+from engine import Bits, compiled
+from engine.contract.cells import Grid
+CELLS = Grid(1, 2)
+MAX_MOVES = MAX_PLIES = 2
+class Position(NamedTuple):
+    mine: Bits = Bits(0)
+    theirs: Bits = Bits(0)
+    second: bool = False
+@compiled
+def cell(position, index):
+    mine = 2 if position.second else 1
+    if position.mine >> Bits(index) & Bits(1):
+        return mine
+    return 3 - mine if position.theirs >> Bits(index) & Bits(1) else 0
+@compiled
+def moves(position, buffer, at):
+    for index in range(2):
+        if not (position.mine | position.theirs) >> Bits(index) & Bits(1):
+            buffer[at] = index
+            at += 1
+    return at
+@compiled
+def play(position, move):
+    return Position(position.theirs, position.mine | Bits(1) << Bits(move), not position.second)
+@compiled
+def outcome(position):
+    return position.mine | position.theirs == Bits(3), 0
+"""
+
+
 def test_weights_beside_a_game_are_its_evaluation(learned, tmp_path):
     source = installed_file(learned.cls).with_name("tictactoe.py")
     shutil.copy(source, tmp_path / "my_game.py")
@@ -356,27 +414,25 @@ def test_games_are_kept_in_files(tmp_path):
     )
     folder = tmp_path / "games"
     assert read_games(folder, cls) == []
+    prepare_folder(folder)
     for seed in (4, 5):
         write_games(folder, cls, played, {"seed": seed})
     found = read_games(folder, cls)
     assert [recipe["seed"] for _, recipe in found] == [4, 5]
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "games-0001.parquet",
-        "games-0002.parquet",
-    ]
+    first, second = sorted(folder.iterdir())
+    assert (first.name[:11], second.name[:11]) == ("games-0001-", "games-0002-")
     again = Labelled.joined([part for part, _ in found])
     assert (again.words == np.concatenate([words, words])).all()
     assert list(again.games) == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert list(again.expected[:6]) == pytest.approx(list(played.expected))
     with pytest.raises(CutnodeError, match="has positions of tictactoe, not of hex:4"):
         read_games(folder, type(load_game("hex:4x4").start()))
-    path = folder / "games-0002.parquet"
-    path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(CutnodeError, match=r"games-0002\.parquet holds no games to learn from"):
+    second.write_bytes(second.read_bytes()[:200])
+    with pytest.raises(CutnodeError, match=r"games-0002-.* holds no games to learn from"):
         read_games(folder, cls)
     (tmp_path / "file").touch()
     with pytest.raises(CutnodeError, match="cannot be made"):
-        write_games(tmp_path / "file" / "games", cls, played, {})
+        prepare_folder(tmp_path / "file" / "games")
 
 
 # Fit and training
@@ -391,8 +447,8 @@ def test_the_slope_of_a_logistic_function_is_found():
 
 
 def test_stages_have_as_many_positions_each():
-    table, stages = staged(np.arange(90) % 30)
-    assert all(abs(count - 30) <= 3 for count in np.bincount(stages))
+    table = staged(np.arange(90) % 30)
+    assert all(abs(count - 30) <= 3 for count in np.bincount(table[np.arange(90) % 30]))
     assert table[0] == 0
     assert table[MOST_STONES] == 2
 

@@ -58,7 +58,7 @@ def train(game: str, out: str | None, as_json: bool, **options: Any) -> None:
     loaded = load_game(game)
     result = train_game(loaded, out=out, report=_say, **options)
     click.echo(json.dumps(result.to_dict()) if as_json else result)
-    if result.reason.startswith("interrupted"):
+    if result.interrupted:
         sys.exit(INTERRUPTED)
 
 

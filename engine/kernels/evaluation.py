@@ -24,7 +24,7 @@ from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, is_compiled
 from engine.contract.text import nearest
 from engine.kernels.optionality import PRESETS, Optionality, scale, weigh
-from engine.kernels.patterns import Patterns, PatternsType, pattern_score
+from engine.kernels.patterns import Patterns, PatternsType, most_score, pattern_score
 
 __all__ = ["AnyEvaluation", "Evaluation", "estimate", "evaluation_names", "evaluation_of"]
 
@@ -124,7 +124,10 @@ def _compiled_estimate(evaluation: Any, position: Any) -> Any:
         unit, limit = scale(position.instance_class)
         return lambda evaluation, position: weigh(evaluation, position, unit, limit)
     if isinstance(evaluation, PatternsType):
-        return lambda evaluation, position: pattern_score(evaluation, position)
+        most = most_score(position.instance_class)
+        return lambda evaluation, position: max(
+            -most, min(pattern_score(evaluation, position), most)
+        )
     function = evaluation.resolve()
     return lambda evaluation, position: function(position)
 

@@ -29,12 +29,13 @@ from numba.extending import NativeValue, intrinsic, models, register_model, type
 from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
 from engine.contract.addresses import integer_at, short_at, words_at
 from engine.contract.bits import Bits, popcount
-from engine.contract.dispatch import game_name
+from engine.contract.dispatch import MAX_VALUE, game_name, value_limit
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, usable_in_compiled_code
 from engine.contract.positions import unpack, width
 from engine.contract.simd import words_of
 from engine.contract.verbs import cell, turn
+from engine.kernels.scores import is_decisive
 
 __all__ = [
     "FRACTION",
@@ -44,6 +45,7 @@ __all__ = [
     "TURN",
     "Patterns",
     "Shape",
+    "most_score",
     "pattern_score",
     "write_places",
 ]
@@ -119,6 +121,8 @@ class Patterns:
         fits = added.shape == (shape.sides, shape.rows, numbers) and first.shape == (numbers,)
         if not fits or len(stages) != MOST_STONES + 1 or not 0 <= stages.max() < len(weights):
             raise GameError("the parts of a learned evaluation do not belong together")
+        if (shape.cells or 64 * len(shape.fields)) > MOST_STONES:
+            raise GameError(f"{game_name(cls)} has positions of more than {MOST_STONES} stones")
         if int(first.min()) < 0 or int(first.max()) >= weights.shape[1]:
             raise GameError("a learned evaluation has windows without weights")
         self.cls = cls
@@ -143,7 +147,8 @@ class Patterns:
             self.weights,
         ]
         sizes = [8 * HEADER] + [-(-part.nbytes // 64) * 64 for part in parts]
-        self.memory = np.zeros(sum(sizes) // 8 + 16, np.uint64)
+        # No number of 16 bits leads beyond it, whatever a position has that training did not see.
+        self.memory = np.zeros((sum(sizes) + (2 << 16)) // 8 + 16, np.uint64)
         start = self.memory.ctypes.data
         start += -(start + 8 * HEADER) % 64
         places = start + np.cumsum(sizes)[: len(parts)]
@@ -194,10 +199,22 @@ class Patterns:
     def __call__(self, position: Any) -> int:
         stage, places = self.numbers(position)
         total = int(self.weights[stage, places].sum(dtype=np.int64))
-        return (total + (1 << FRACTION >> 1)) >> FRACTION
+        score = (total + (1 << FRACTION >> 1)) >> FRACTION
+        most = most_score(self.cls)
+        return max(-most, min(score, most))
+
+    def __reduce__(self) -> Any:
+        """A copy, or one in another process, has memory of its own."""
+        parts = (self.added, self.first, self.stages, self.weights)
+        return Patterns, (self.cls, self.shape, *parts)
 
     def __repr__(self) -> str:
         return f"<Patterns of {self.cls.__module__}: {self.meaning}>"
+
+
+def most_score(cls: Any) -> int:
+    """No score of a position class is further from 0."""
+    return MAX_VALUE if is_decisive(cls) else int(value_limit(cls))
 
 
 class PatternsType(types.Type):  # type: ignore[misc]
@@ -299,8 +316,10 @@ def _compiled_stones_of(patterns: Any, position: Any) -> Any:
         terms = " + ".join(f"popcount(position[{field}])" for field in shape.fields)
         return eval(f"lambda patterns, position: {terms}", {"popcount": popcount})
     cells = shape.cells
+    seen = seen_by_first(position.instance_class, shape.seen)
 
     def counted(patterns, position):
+        position = seen(position)
         stones = 0
         for number in range(cells):
             stones += cell(position, number) != 0
@@ -353,7 +372,7 @@ def four_weights(word, first, weights):
 
 @compiled(inline=False)
 def pattern_score(patterns, position):
-    """The score of a position: the weights of its windows."""
+    """The sum of the weights of a position's windows."""
     at = address_of(patterns)
     first = integer_at(at + 8 * FIRST)
     weights = integer_at(integer_at(at + 8 * STAGES) + 8 * int(stones_of(patterns, position)))

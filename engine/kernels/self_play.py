@@ -54,5 +54,5 @@ def advance(example: Position, words: Words, steps: Steps, buffer: Numbers) -> N
             step.second = 1 - step.second
         over, value = outcome(child)
         step.over = int(over or drawn(child))
-        step.value = -value if step.second else value
+        step.value = 0 if not over else -value if step.second else value
         pack(words, number * width(example), child)

@@ -17,6 +17,7 @@ from typing import Any
 
 from engine.contract.dispatch import game_name, module_of
 from engine.contract.errors import GameError
+from engine.contract.notation import board_of
 from engine.kernels.evaluation import OWN, AnyEvaluation, Evaluation, evaluation_of
 from engine.kernels.optionality import Optionality
 from engine.kernels.patterns import Patterns, Shape
@@ -43,6 +44,7 @@ def save_evaluation(
     about = {
         "game": game_name(patterns.cls),
         "fields": _fields(patterns.cls),
+        "board": _board(patterns.cls),
         "shape": list(patterns.shape),
         "sizes": [list(patterns.added.shape), list(patterns.weights.shape)],
         "recipe": dict(recipe),
@@ -74,6 +76,8 @@ def _loaded(path: str, when: int, cls: Any) -> Patterns:
             f"{path} has weights for {about['game']} (positions of {', '.join(about['fields'])}), "
             f"not for {wanted[0]} ({', '.join(wanted[1])})"
         )
+    if about["board"] != _board(cls):
+        raise GameError(f"{path} has weights for another board than {wanted[0]} has now")
     fields, *numbers = about["shape"]
     added, weights = about["sizes"]
     return Patterns(
@@ -94,6 +98,12 @@ def evaluation_recipe(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _fields(cls: Any) -> list[str]:
     return list(getattr(cls, "_fields", ()))
+
+
+def _board(cls: Any) -> list[Any]:
+    """What a board has to have in common with the one for which weights were learned."""
+    board = board_of(cls)
+    return [] if board is None else [[list(place) for place in board.places], list(board.contents)]
 
 
 def installed_file(cls: Any) -> Path | None:

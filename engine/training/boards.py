@@ -79,6 +79,10 @@ class BoardReading:
         """Whether all that stands on the board is read from bitboards."""
         return bool(self.fields) and not self.raw
 
+    def seen_position(self, position: Any) -> Any:
+        """A position as its board is read: as if the first player moved, where that is enough."""
+        return position if self.seen == NONE else _with(position, self.seen, False)
+
     @property
     def mark_kinds(self) -> int:
         """So many bitboards mark cells."""
@@ -126,6 +130,8 @@ def read_board(start: Any) -> BoardReading:
         )
     if defines(cls, "chance"):
         raise GameError(f"{game_name(cls)} has chance: evaluations are learned without, so far")
+    if outcome(start)[0]:
+        raise GameError(f"{game_name(cls)} is over where it starts: there is nothing to learn")
     samples = sampled_positions(start, SAMPLES)
     positions = [position for position, _ in samples]
     sides = np.array([side for _, side in samples], bool)
@@ -221,8 +227,9 @@ def _reading(
         return _by_bitboards(cls, board, kinds, columns, meanings, side)
     if field == NONE:
         raise GameError(
-            f"{game_name(cls)} does not say who is to move in a way that can be learned from: "
-            f"give positions a field of type bool that is True where the second player moves"
+            f"{game_name(cls)} has no bit for each content of each cell, and no field that says "
+            f"who is to move: give positions a field of type bool that is True where the second "
+            f"player moves, or define turn(position)"
         )
     cells = range(contents.shape[1])
     every = {(number, content): (number, content) for number in cells for content in range(kinds)}
@@ -247,21 +254,28 @@ def _reading(
 
 def _matched(columns: Any, contents: Any, group: Any) -> Any:
     """For bits the cell and content that they say; None if not every content has a bit."""
-    by_value = {
-        np.packbits(column[group]).tobytes(): at for at, column in reversed(columns.items())
-    }
+    by_value: dict[bytes, list[tuple[int, int]]] = {}
+    for at, column in columns.items():
+        by_value.setdefault(_packed(column[group]), []).append(at)
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for number in range(contents.shape[1]):
         there = np.unique(contents[group, number])
-        for content in there[(there > 0) & (len(there) > 1)]:
+        for content in map(int, there[(there > 0) & (len(there) > 1)]):
             stands = contents[group, number] == content
-            at = by_value.get(np.packbits(stands).tobytes())
-            if at is None and len(there) == 2:  # a bit that says that nothing is there does as well
-                at = by_value.get(np.packbits(~stands).tobytes())
-            if at is None:
+            bits = by_value.get(_packed(stands), [])
+            if not bits and len(there) == 2:  # a bit that says that nothing is there does as well
+                bits = by_value.get(_packed(~stands), [])
+            free = [bit for bit in bits if bit not in found]
+            if not free:
                 return None
-            found[at] = (number, int(content))
+            # Of bits that look alike, one of a field that is about this content.
+            about = {field for (field, _), (_, said) in found.items() if said == content}
+            found[min(free, key=lambda bit: bit[0] not in about)] = (number, content)
     return _completed(found)
+
+
+def _packed(column: Any) -> bytes:
+    return bytes(np.packbits(column))
 
 
 def _completed(found: dict[tuple[int, int], tuple[int, int]]) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.contract.dispatch import game_name
+from engine.contract.errors import GameError
 from engine.contract.notation import contents_of
 from engine.kernels.patterns import LANES, MOST_STONES, Patterns, Shape
 from engine.training.boards import (
@@ -184,7 +186,7 @@ def design_for(start: Any) -> Design:
     reading = read_board(start)
     samples = [position for position, _ in sampled_positions(start, SAMPLES)]
     symmetries = symmetries_of(reading, samples[:SYMMETRY_SAMPLES])
-    contents = np.array([contents_of(position) for position in samples])
+    contents = np.array([contents_of(reading.seen_position(each)) for each in samples])
     used = sorted({cell for meaning in reading.meanings for cell, _ in meaning.values()})
     kinds = sorted(
         {content for meaning in reading.meanings for _, content in meaning.values()} | {0}
@@ -203,4 +205,6 @@ def design_for(start: Any) -> Design:
     windows = windows_of(
         reading.board, 1 + int(digit.max()), marks, symmetries, set(used), reading.raw
     )
+    if not windows:
+        raise GameError(f"the board of {game_name(type(start))} is too small for patterns")
     return Design(reading, tuple(windows), tuple(symmetries), digits)

@@ -120,8 +120,8 @@ def fit(
 
     def error(parameters: Any) -> float:
         parts = [others[n : n + SOME] for n in range(0, len(others), SOME)]
-        sums = (total(parameters, places[part], stages[part], targets[part]) for part in parts)
-        return float(sum(map(float, sums)) / len(others))
+        found = (total(parameters, places[part], stages[part], targets[part]) for part in parts)
+        return float(sum(map(float, found)) / len(others))
 
     state = rule.init(parameters)
     order = np.random.default_rng(seed)

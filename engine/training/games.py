@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +71,6 @@ def play_games(
     seed: int,
     seconds: float,
     games: int = AT_ONCE,
-    progress: Callable[[int], None] | None = None,
 ) -> Labelled:
     """Play *games* at once, beginning new ones until *seconds* are over.
 
@@ -129,8 +127,6 @@ def play_games(
             steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
         run(start, words.reshape(-1), steps, buffer)
         plies += 1
-        if progress is not None:
-            progress(len(finished))
     return _labelled(rows, finished, each)
 
 
@@ -139,7 +135,8 @@ def _labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
         empty = np.zeros(0, np.int64)
         return Labelled(np.zeros((0, each), np.uint64), empty, empty, empty)
     words, scores, second, games = (np.concatenate(column) for column in zip(*rows, strict=True))
-    values = np.full(int(games.max()) + 1, np.iinfo(np.int64).min)
+    last = max(int(games.max(initial=-1)), max(finished, default=-1))
+    values = np.full(last + 1, np.iinfo(np.int64).min)
     values[list(finished)] = list(finished.values())
     ended = values[games] != np.iinfo(np.int64).min
     results = np.where(second != 0, -values[games], values[games])
@@ -153,11 +150,11 @@ def random_openings(start: Any, count: int, longest: int, seed: int) -> tuple[An
     run = advance.specialise(cls)
     buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
     kept: list[Any] = []
-    while sum(len(words) for words, _ in kept) < count:
+    while sum(len(words) for words, _ in kept) < count:  # the start itself is always there
         steps = np.zeros(count, STEP)
         words = np.tile(as_words([start]), (count, 1))
         steps["random"] = chosen.integers(1 << 63, size=count, dtype=np.uint64)
-        plies = chosen.integers(1, longest + 1, size=count)
+        plies = chosen.integers(0, longest + 1, size=count)
         for ply in range(longest):
             steps["move"] = np.where(ply < plies, ANY_MOVE, NO_MOVE)
             run(start, words.reshape(-1), steps, buffer)

@@ -1,10 +1,10 @@
 """Labelled positions in files, so that a training goes on where another ended.
 
-A folder has a Parquet file for each generation, ``games-0001.parquet`` and so on, which appears
-complete or not at all.  Its columns are the words of the packed position (``word_0``, ``word_1``,
-...), the ``score`` of the search, the ``result`` of the game, the number of the ``game``, and what
-was ``expected``: the odds to win, or points.  Its metadata has, under ``cutnode``, the game and how
-the games were played.
+A folder has a Parquet file for each generation, ``games-0001-DIGEST.parquet`` and so on, which
+appears complete or not at all; trainings that share a folder overwrite nothing.  Its columns are
+the words of the packed position (``word_0``, ``word_1``, ...), the ``score`` of the search, the
+``result`` of the game, the number of the ``game``, and what was ``expected``: the odds to win, or
+points.  Its metadata has, under ``cutnode``, the game and how the games were played.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,34 @@ import numpy as np
 from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
 from engine.contract.positions import words_each
-from engine.storage.files import writing
+from engine.storage.files import check_file, writing
 from engine.storage.parquet import pyarrow_modules
 from engine.training.games import Labelled
 
-__all__ = ["read_games", "write_games"]
+__all__ = ["prepare_folder", "read_games", "write_games"]
+
+MOST_FILES = 32
+"""Files that are read: those of the last generations."""
+
+
+def prepare_folder(folder: str | os.PathLike[str]) -> None:
+    """Make a folder if need be; :class:`CutnodeError` if files cannot be written to it."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CutnodeError(f"{folder} cannot be made: {error.strerror}") from None
+    check_file(Path(folder) / "games")
 
 
 def write_games(
     folder: str | os.PathLike[str], cls: Any, played: Labelled, recipe: Mapping[str, Any]
 ) -> Path:
-    """Write the positions of a generation to the next file of a folder, made if need be."""
+    """Write the positions of a generation to the next file of a folder."""
     arrow, parquet = pyarrow_modules()
     place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CutnodeError(f"{folder} cannot be made: {error.strerror}") from None
-    numbers = [int(path.stem.removeprefix("games-")) for path in _files(place)]
-    path = place / f"games-{max(numbers, default=0) + 1:04}.parquet"
+    files = _files(place)
+    digest = blake2b(played.words.tobytes() + played.scores.tobytes(), digest_size=4).hexdigest()
+    path = place / f"games-{_number(files[-1]) + 1 if files else 1:04}-{digest}.parquet"
     columns = {f"word_{n}": played.words[:, n] for n in range(words_each(cls))}
     columns |= {
         "score": played.scores.astype(np.int32),
@@ -54,14 +64,18 @@ def write_games(
     return path
 
 
-def read_games(folder: str | os.PathLike[str], cls: Any) -> list[tuple[Labelled, dict[str, Any]]]:
-    """Read the files of a folder, with the recipe of each; none if there is no such folder.
+def read_games(
+    folder: str | os.PathLike[str], cls: Any, most: int = MOST_FILES
+) -> list[tuple[Labelled, dict[str, Any]]]:
+    """Read the last files of a folder, *most* of them at most, with the recipe of each.
+
+    There are none if there is no such folder.
 
     :class:`CutnodeError` if one is damaged, or of another game.
     """
     _, parquet = pyarrow_modules()
     found = []
-    for path in _files(Path(folder)):
+    for path in _files(Path(folder))[-most:]:
         try:
             table = parquet.read_table(path)
             about = json.loads((table.schema.metadata or {})[b"cutnode"])
@@ -80,4 +94,9 @@ def read_games(folder: str | os.PathLike[str], cls: Any) -> list[tuple[Labelled,
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("games-[0-9][0-9][0-9][0-9].parquet"))
+    return sorted(folder.glob("games-*-*.parquet"), key=_number)
+
+
+def _number(path: Path) -> int:
+    number = path.name.split("-")[1]
+    return int(number) if number.isdecimal() else 0

@@ -38,8 +38,8 @@ from engine.storage.files import check_file
 from engine.training.boards import random_game
 from engine.training.designs import design_for
 from engine.training.fitting import MOST_EPOCHS, Examples, Fit, fit, require_jax
-from engine.training.games import AT_ONCE, Labelled, compare, play_games
-from engine.training.records import read_games, write_games
+from engine.training.games import Labelled, compare, play_games
+from engine.training.records import prepare_folder, read_games, write_games
 
 __all__ = ["Generation", "Training", "train"]
 
@@ -67,9 +67,6 @@ LATER_EPOCHS = 3
 
 MOST_POSITIONS = 2_000_000
 """Older ones are left out of the fit."""
-
-MOST_GENERATIONS = 32
-"""Files of earlier games that are read."""
 
 PAIRS = 150
 """Pairs of games between two evaluations at equal nodes."""
@@ -113,6 +110,7 @@ class Training:
     file: str | None = None
     """Where the weights are, if they won."""
     reason: str = ""
+    interrupted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -127,6 +125,7 @@ class Training:
             "proof": None if self.proof is None else self.proof.to_dict(),
             "file": self.file,
             "reason": self.reason,
+            "interrupted": self.interrupted,
         }
 
     def __str__(self) -> str:
@@ -168,7 +167,9 @@ def train(
     start = game.start()
     cls: Any = type(start)
     target = Path(out) if out is not None else installed_file(cls)
-    if target is None or target.suffix != SUFFIX:
+    if target is None:
+        raise CutnodeError(f"{game_name(cls)} is in no file: say where its weights go")
+    if target.suffix != SUFFIX:
         raise CutnodeError(f"weights go into a file whose name ends in {SUFFIX}, not {target}")
     if "," in str(target):
         raise CutnodeError(f"a file of weights has no comma in its name, as {target} has")
@@ -177,58 +178,54 @@ def train(
     began = time.monotonic()
     trainer = _Trainer(start, nodes, threads, seed, say, data)
     trainer.remember()
-    interrupted = False
+    result = trainer.result
+    aside = target.with_name(f"{target.stem}.unproven{SUFFIX}")
     try:
         end = began + (1 - PROOF) * seconds
         while not trainer.took or time.monotonic() + trainer.took < end:
             trainer.generation(max(PLAYING * (end - time.monotonic()), FEWEST_SECONDS))
+            if trainer.best is not None and result.generations[-1].kept:
+                save_evaluation(aside, trainer.best, trainer.recipe())
         trainer.finish()
     except KeyboardInterrupt:
-        interrupted = True
-    result = trainer.result
+        result.interrupted = True
     if trainer.best is None:
-        result.reason = (
-            "interrupted" if interrupted else "nothing learned was better: not installed"
-        )
+        result.reason = "nothing learned was better: not installed"
         result.seconds = time.monotonic() - began
         return result
-    aside = target.with_name(f"{target.stem}.unproven{SUFFIX}")
-    recipe = {
-        "nodes": nodes,
-        "seed": seed,
-        "seconds": seconds,
-        "data": trainer.digest.hexdigest(),
-        "generations": [vars(generation) for generation in result.generations],
-    }
-    save_evaluation(aside, trainer.best, recipe)
-    if not interrupted:
-        left = max(began + seconds - time.monotonic(), 10.0)
+    if not result.interrupted:
+        left = max(began + seconds - time.monotonic(), FEWEST_SECONDS)
         say("proof at equal time")
-        result.proof = _proof(game, aside, left, threads, seed, trainer.plies)
+        before = f"evaluation={target}," if target.exists() else ""
+        result.proof = _proof(game, aside, before, left, threads, seed, trainer.plies)
     _install(result, aside, target)
     result.seconds = time.monotonic() - began
     return result
 
 
 def _proof(
-    game: Game, file: Path, seconds: float, threads: int, seed: int, plies: int
-) -> MatchResult:
-    """Test at equal time whether the weights in a file are better than what is used now."""
+    game: Game, file: Path, before: str, seconds: float, threads: int, seed: int, plies: int
+) -> MatchResult | None:
+    """Test at equal time whether the weights in a file are better than what is used now.
+
+    None for a game that has no openings.
+    """
     moves = 2 * plies  # each opening is played twice, and a random game is as long as a good one
     limit = f"seconds={PROOF_SECONDS:g}"
     pairs = int(min(max(seconds * threads / (moves * PROOF_SECONDS), 10), 500))
-    while True:
+    openings: list[Any] = []
+    opening = max(4, plies // 6)
+    while not openings and opening > 0:
         try:
-            openings = make_openings(game, pairs, max(4, plies // 6), seed)
-            break
+            openings = make_openings(game, pairs, opening, seed)
         except CutnodeError:  # a small game has fewer
-            if pairs < 2:
-                raise
-            pairs //= 2
+            pairs, opening = (pairs // 2, opening) if pairs > 1 else (8, opening - 1)
+    if not openings:
+        return None
     return match(
         game,
         f"evaluation={file},{limit}",
-        limit,
+        before + limit,
         pairs=pairs,
         openings=openings,
         seed=seed,
@@ -240,8 +237,10 @@ def _proof(
 def _install(result: Training, aside: Path, target: Path) -> None:
     """Put weights that won their proof where searches find them."""
     proof = result.proof
-    if proof is None or proof.reason == "interrupted":
-        result.reason = f"interrupted before the end of the proof: the weights are in {aside}"
+    result.interrupted |= proof is not None and proof.reason == "interrupted"
+    if proof is None or result.interrupted:
+        why = "interrupted" if result.interrupted else "the game is too small for a proof"
+        result.reason = f"{why}: not installed; the weights are in {aside}"
         return
     accepted = proof.sprt.decision(proof.pairs) if proof.sprt else None
     better = accepted == "elo1" or (
@@ -301,15 +300,24 @@ class _Trainer:
     def searcher(self, evaluation: Any) -> BatchSearcher:
         return BatchSearcher(self.cls, table=TABLE_MB, threads=self.threads, evaluation=evaluation)
 
+    def recipe(self) -> dict[str, Any]:
+        """How the best weights were made."""
+        return {
+            "nodes": self.nodes,
+            "seed": self.seed,
+            "data": self.digest.hexdigest(),
+            "generations": [vars(generation) for generation in self.result.generations],
+        }
+
     def remember(self) -> None:
         """Take the positions of an earlier training."""
         if self.folder is None:
             return
-        found = read_games(self.folder, self.cls)
-        self.earlier = len(found)
-        for played, recipe in found[-MOST_GENERATIONS:]:
+        prepare_folder(self.folder)
+        for played, recipe in read_games(self.folder, self.cls):
             self.data.append(played)
-            self.unit = float(recipe["unit"])
+            self.unit = float(recipe.get("unit", self.unit))
+        self.earlier = len(self.data)
         if self.data:
             self.say(f"{sum(map(len, self.data)):,} positions are there already")
 
@@ -325,8 +333,9 @@ class _Trainer:
             longest_opening=max(4, self.plies // 2),
             seed=self.seed + number,
             seconds=seconds,
-            games=AT_ONCE,
         )
+        if not len(new):
+            raise CutnodeError(f"no game came to its end in {seconds:.0f} s: let it play longer")
         for part in (new.words, new.scores, new.results):
             self.digest.update(np.ascontiguousarray(part).tobytes())
         self.say(f"generation {number + 1}: {len(new):,} positions of {new.count:,} games")
@@ -340,10 +349,10 @@ class _Trainer:
         played = Labelled.joined(self.data)
         at, stones = self._places(played.words)
         if self.table is None:
-            self.table, _ = staged(stones)
+            self.table = staged(stones)
         stages = self.table[stones].astype(np.int32)
         results = (np.sign(played.results) + 1) / 2 if self.decisive else played.results
-        held = played.games % HELD_OUT == 0
+        held = np.concatenate([part.games % HELD_OUT == 0 for part in self.data])
         tried = []
         for share in self.shares:
             targets = (share * played.expected + (1 - share) * results).astype(np.float32)
@@ -435,8 +444,7 @@ def logistic_slope(scores: Any, results: Any) -> float:
     return slope / spread
 
 
-def staged(stones: Any) -> tuple[Any, Any]:
-    """A table of the stage for each number of stones, and the stages of some positions."""
+def staged(stones: Any) -> Any:
+    """The stage for each number of stones, by how often positions have them."""
     borders = np.unique(np.quantile(stones, np.arange(1, STAGES) / STAGES)).astype(np.int64)
-    table = np.searchsorted(borders, np.arange(MOST_STONES + 1), side="right")
-    return table, table[stones].astype(np.int32)
+    return np.searchsorted(borders, np.arange(MOST_STONES + 1), side="right")

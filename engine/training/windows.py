@@ -146,14 +146,9 @@ def windows_of(
     that are windows of their own.
     """
     most = max(1, int(math.log(MOST_NUMBERS) / math.log(max(digits, 2))))
-    chosen: list[tuple[int, ...]] = []
-    if most >= 3:
-        chosen += lines(board, min(most, LONGEST))
+    chosen = lines(board, min(most, LONGEST))
     share = len(cells) / len(board.places)
     chosen += [block for block in blocks(board, int(most / share)) if len(cells & {*block}) <= most]
-    if most < 3:
-        chosen += [(number,) for number in sorted(cells)]
-        chosen += [pair for pair in lines(board, 2)] if most == 2 else []
     found = [Window(byte, number, BYTE) for number, byte in enumerate(raw)]
     found = _shared(chosen, symmetries, cells, CONTENTS, found)
     if marks > 1:
