@@ -21,6 +21,7 @@ from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import outcome
 from engine.kernels.clock import Clock
+from engine.kernels.evaluation import OWN
 from engine.runtime.running import is_stopped
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.monte_carlo import MonteCarlo
@@ -86,7 +87,7 @@ class AutoSearcher:
         self.megabytes = self.mcts.megabytes
         self.stopped = threading.Event()
         """Set by :meth:`stop`."""
-        self.estimates = chosen.evaluation is not None or defines(self.cls, "evaluate")
+        self.estimates = self.alphabeta.evaluation is not OWN or defines(self.cls, "evaluate")
         self._choose_again()
 
     def _choose_again(self) -> None:
