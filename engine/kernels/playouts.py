@@ -53,6 +53,7 @@ __all__ = [
     "LISTED_VISITS",
     "PLAYED",
     "PlayoutMemory",
+    "below",
     "draw",
     "estimated_worth",
     "is_settled",

@@ -9,9 +9,9 @@ import numpy as np
 from numba import types
 
 from engine.compiler.jit import Numbers, Position, Words, kernel
-from engine.contract.bits import Bits, high_product, mix
 from engine.contract.positions import pack, unpack, width
 from engine.contract.verbs import NO_MOVE, drawn, moves, moves_again, outcome, play
+from engine.kernels.playouts import below, draw
 
 __all__ = ["ANY_MOVE", "STEP", "advance"]
 
@@ -21,7 +21,7 @@ ANY_MOVE = -1
 STEP = np.dtype(
     [
         ("move", np.int64),  # to play; NO_MOVE: none, ANY_MOVE: a random one
-        ("random", np.uint64),  # the counter of this game's random numbers
+        ("random", np.uint64),  # the state of this game's random numbers (engine.kernels.playouts)
         ("second", np.int64),  # whether the second player is to move
         ("over", np.int64),
         ("value", np.int64),  # of the finished game, for the first player
@@ -29,9 +29,6 @@ STEP = np.dtype(
     align=True,
 )
 """A game that is being played, beside its packed position."""
-
-GAMMA = Bits(0x9E3779B97F4A7C15)
-"""The step of the counter (SplitMix64: see :mod:`engine.kernels.playouts`)."""
 
 Steps = Annotated[Any, types.Array(numba.from_dtype(STEP), 1, "C")]
 
@@ -46,9 +43,8 @@ def advance(example: Position, words: Words, steps: Steps, buffer: Numbers) -> N
         position = unpack(words, number * width(example), example)
         move = step.move
         if move == ANY_MOVE:
-            step.random += GAMMA
             count = moves(position, buffer, 0)
-            move = buffer[int(high_product(mix(Bits(step.random)), Bits(count)))]
+            move = buffer[below(draw(step), count)]
         child = play(position, move)
         if not moves_again(position, child):
             step.second = 1 - step.second

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,14 @@ class Labelled:
         )
 
 
+def moves_player(start: Any) -> Callable[[Any, Any], None]:
+    """A function that plays the moves of *steps* in games whose positions are rows of *words*."""
+    cls: Any = type(start)
+    run = advance.specialise(cls)
+    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
+    return lambda words, steps: run(start, words.reshape(-1), steps, buffer)
+
+
 def play_games(
     start: Any,
     searcher: BatchSearcher,
@@ -79,6 +88,7 @@ def play_games(
     """
     cls: Any = type(start)
     chosen = np.random.default_rng(seed)
+    play_moves = moves_player(start)
     each = words_each(cls)
     first = as_words([start])
     steps = np.zeros(games, STEP)
@@ -88,9 +98,7 @@ def play_games(
     number = np.zeros(games, np.int64)
     steps["over"] = 1
     begun = 0
-    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
     most = game_constant(cls, "MAX_PLIES", 512)
-    run = advance.specialise(cls)
     rows: list[Any] = []
     finished: dict[int, int] = {}
     deadline = time.monotonic() + seconds
@@ -115,17 +123,10 @@ def play_games(
             found = searcher.search(words[searched].reshape(-1), nodes=nodes)
             usable = found["move"] != NO_MOVE
             kept = searched[usable]
-            rows.append(
-                (
-                    words[kept].copy(),
-                    found["value"][usable],
-                    steps["second"][kept].copy(),
-                    number[kept].copy(),
-                )
-            )
+            rows.append((words[kept], found["value"][usable], steps["second"][kept], number[kept]))
             slips = chosen.random(len(searched)) < SLIP
             steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
-        run(start, words.reshape(-1), steps, buffer)
+        play_moves(words, steps)
         plies += 1
     return _labelled(rows, finished, each)
 
@@ -145,10 +146,8 @@ def _labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
 
 def random_openings(start: Any, count: int, longest: int, seed: int) -> tuple[Any, Any]:
     """Positions after up to *longest* random moves, packed, and who is to move."""
-    cls: Any = type(start)
     chosen = np.random.default_rng(seed)
-    run = advance.specialise(cls)
-    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
+    play_moves = moves_player(start)
     kept: list[Any] = []
     while sum(len(words) for words, _ in kept) < count:  # the start itself is always there
         steps = np.zeros(count, STEP)
@@ -157,7 +156,7 @@ def random_openings(start: Any, count: int, longest: int, seed: int) -> tuple[An
         plies = chosen.integers(0, longest + 1, size=count)
         for ply in range(longest):
             steps["move"] = np.where(ply < plies, ANY_MOVE, NO_MOVE)
-            run(start, words.reshape(-1), steps, buffer)
+            play_moves(words, steps)
         going = steps["over"] == 0
         kept.append((words[going], steps["second"][going]))
     words, second = (np.concatenate(column)[:count] for column in zip(*kept, strict=True))
@@ -177,17 +176,14 @@ def compare(
 
     Returns the pairs in which the first searcher had 0, 1/2, 1, 3/2 and 2 points.
     """
-    cls: Any = type(start)
     words, second = random_openings(start, pairs, longest_opening, seed)
     words, second = np.repeat(words, 2, axis=0), np.repeat(second, 2)
     steps = np.zeros(2 * pairs, STEP)
     steps["second"] = second
-    first_is_second = (
-        np.arange(2 * pairs) % 2
-    )  # in every other game the first searcher moves second
-    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
-    run = advance.specialise(cls)
-    for _ in range(game_constant(cls, "MAX_PLIES", 512)):
+    # In every other game the first searcher moves second.
+    first_is_second = np.arange(2 * pairs) % 2
+    play_moves = moves_player(start)
+    for _ in range(game_constant(type(start), "MAX_PLIES", 512)):
         if steps["over"].all():
             break
         steps["move"] = NO_MOVE
@@ -197,7 +193,7 @@ def compare(
             if len(own):
                 found = searcher.search(words[own].reshape(-1), nodes=nodes)
                 steps["move"][own] = np.where(found["move"] == NO_MOVE, ANY_MOVE, found["move"])
-        run(start, words.reshape(-1), steps, buffer)
+        play_moves(words, steps)
     values = np.sign(np.where(steps["over"] != 0, steps["value"], 0))
     points = np.where(first_is_second == 1, -values, values).reshape(-1, 2).sum(axis=1) + 2
     counts = np.bincount(points, minlength=5)
