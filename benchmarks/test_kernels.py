@@ -24,7 +24,7 @@ from engine.compiler.memory import Memory
 from engine.contract.positions import as_words
 from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
 from engine.kernels.evaluation import evaluation_of
-from engine.kernels.patterns import MOST_STONES
+from engine.kernels.learned import MOST_STONES
 from engine.kernels.reference import alphabeta_node, plain_dtype
 from engine.kernels.scores import WIN
 from engine.kernels.techniques import choose

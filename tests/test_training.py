@@ -23,7 +23,8 @@ from engine.contract.notation import contents_of
 from engine.contract.positions import as_words
 from engine.contract.verbs import outcome, play
 from engine.kernels.evaluation import OWN, estimate
-from engine.kernels.patterns import LANES, MOST_STONES, NONE, TURN, write_places
+from engine.kernels.learned import MOST_STONES, NONE, TURN
+from engine.kernels.patterns import LANES, write_places
 from engine.kernels.self_play import ANY_MOVE, STEP, advance
 from engine.storage.evaluations import (
     chosen_evaluation,
@@ -398,10 +399,10 @@ def test_games_leave_labelled_positions(searcher):
 def test_a_search_that_sees_more_wins_the_comparison(searcher):
     start = load_game("tictactoe").start()
     blind = BatchSearcher(load_game("tictactoe"), table=1, techniques=())
-    alike = compare(start, (searcher, searcher), pairs=20, nodes=500, longest_opening=3, seed=0)
+    alike = compare(start, (searcher, searcher), pairs=20, nodes=(500, 500), longest_opening=3, seed=0)
     assert sum(alike) == 20
     assert alike[2] == 20  # one searcher, both sides: each pair is even
-    counts = compare(start, (searcher, blind), pairs=20, nodes=500, longest_opening=3, seed=0)
+    counts = compare(start, (searcher, blind), pairs=20, nodes=(500, 500), longest_opening=3, seed=0)
     assert sum(counts) == 20
 
 
@@ -470,17 +471,17 @@ def test_the_fit_finds_weights_that_are_there():
     sums = wanted[stages[:, None], places].sum(axis=1)
     held = np.arange(len(sums)) % 10 == 0
     target = sums.astype(np.float32)
-    examples = fitting.Examples(places, stages, target, held)
-    found = fitting.fit(examples, size=size, count=count, decisive=False)
+    examples = fitting.Examples(places, stages, np.zeros_like(target), target, held)
+    found = fitting.fit_patterns(examples, size=size, count=count, decisive=False)
     assert found.error < 0.05 * sums.var()
     odds = (1 / (1 + np.exp(-sums))).astype(np.float32)
     examples = examples._replace(targets=odds)
-    found = fitting.fit(examples, size=size, count=count, decisive=True)
+    found = fitting.fit_patterns(examples, size=size, count=count, decisive=True)
     least = -(odds * np.log(odds) + (1 - odds) * np.log(1 - odds))[held].mean()
     assert found.error < 1.05 * least
     few = fitting.Examples(*(column[:30] for column in examples))
     with pytest.raises(CutnodeError, match="30 positions are too few"):
-        fitting.fit(few, size=size, count=count, decisive=True)
+        fitting.fit_patterns(few, size=size, count=count, decisive=True)
 
 
 def test_training_says_what_is_missing(monkeypatch, tmp_path):

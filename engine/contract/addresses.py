@@ -14,11 +14,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from engine.contract.bits import Bits
+from engine.contract.bits import WORD, Bits
 from engine.contract.native import in_compiled_code
 from engine.contract.simd import COUNT, VECTOR, WORDS, Words
 
-__all__ = ["integer_at", "short_at", "word_at", "words_at"]
+__all__ = ["integer_at", "short_at", "store_integer", "word_at", "words_at"]
 
 
 def word_at(address: int) -> int:
@@ -39,6 +39,11 @@ def short_at(address: int) -> int:
 def words_at(address: int) -> Words:
     """Return the four words that begin at an address."""
     return Words(*(word_at(int(address) + 8 * number) for number in range(COUNT)))
+
+
+def store_integer(address: int, number: int) -> None:
+    """Write a 64-bit integer, with a sign or not, to an address."""
+    ctypes.c_uint64.from_address(int(address)).value = int(number) & WORD
 
 
 def _loaded(kind: Any, align: int, result: types.Type) -> Any:
@@ -79,3 +84,17 @@ def _compiled_short_at(address: Any) -> Any:
 @in_compiled_code(words_at)
 def _compiled_words_at(address: Any) -> Any:
     return lambda address: _words_at(address)
+
+
+@intrinsic
+def _store(typing: Any, address: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[1], builder.inttoptr(args[0], ir.IntType(64).as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.uint64), generate
+
+
+@in_compiled_code(store_integer)
+def _compiled_store_integer(address: Any, number: Any) -> Any:
+    return lambda address, number: _store(address, np.uint64(number))

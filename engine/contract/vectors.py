@@ -13,11 +13,16 @@ The first layer of a network is the sum of the vectors of those inputs that are 
         for square in ...:
             total = total + WEIGHTS[square]
         return dot(clip(total, 255), OUTPUT[0])
+
+Vectors that are data of a search lie at addresses: :func:`vectors_at`.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,7 +36,7 @@ from engine.contract.constants import Constant, pointer, symbol_of
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, operators_in_compiled_code
 
-__all__ = ["Vectors", "clip", "dot"]
+__all__ = ["Vectors", "clip", "dot", "vectors_at"]
 
 
 class Vectors(Constant):
@@ -67,6 +72,25 @@ def clip(vector: Any, most: int) -> Any:
 def dot(vector: Any, other: Any) -> int:
     """The sum of the products of the numbers of two vectors; it has 32 bits."""
     return int(np.dot(vector.astype(np.int32), other.astype(np.int32)))
+
+
+@functools.cache
+def vectors_at(width: int) -> tuple[Callable[[int], Any], Callable[[int, Any], None]]:
+    """Functions that load a vector of *width* numbers from an address, and store one there."""
+
+    def memory(address: int) -> Any:
+        return (ctypes.c_int16 * width).from_address(int(address))
+
+    def load(address: int) -> Any:
+        return np.array(memory(address))
+
+    def store(address: int, vector: Any) -> None:
+        memory(address)[:] = [int(number) for number in vector]
+
+    loaded = _loading(width)
+    in_compiled_code(load)(lambda address: lambda address: loaded(address))
+    in_compiled_code(store)(lambda address, vector: lambda address, vector: _store(address, vector))
+    return load, store
 
 
 # Compiled: a vector of LLVM
@@ -123,6 +147,30 @@ def _element(typing: Any, vectors: Any, index: Any) -> Any:
         return builder.load(builder.bitcast(place, _vector(kind).as_pointer()), align=2)
 
     return kind(vectors, types.uint64), generate
+
+
+def _loading(width: int) -> Any:
+    """An intrinsic that loads a vector of *width* numbers from an address."""
+    kind = _VectorType(width)
+
+    @intrinsic
+    def load(typing: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.load(builder.inttoptr(args[0], _vector(kind).as_pointer()), align=2)
+
+        return kind(types.int64), generate
+
+    return load
+
+
+@intrinsic
+def _store(typing: Any, address: Any, vector: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[0], _vector(vector).as_pointer())
+        builder.store(args[1], place, align=2)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, vector), generate
 
 
 @intrinsic

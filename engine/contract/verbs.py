@@ -51,8 +51,8 @@ within these limits.
 core        ``moves play outcome key cell``: the rules
 solver      ``bounds endgame candidates forced order plies_left scout settled``: what makes a proof
             short
-heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
-            random_move``: for searches that stop before the end of the game
+heuristics  ``evaluate planes noisy check gain exchange pattern extension skip deviation
+            features random_move``: for searches that stop before the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
             and positions that come back
 symmetry    ``canonical canonical_move original_move``: equivalent positions
@@ -157,6 +157,7 @@ __all__ = [
     "outcome",
     "pattern",
     "play",
+    "planes",
     "plies_left",
     "position_at",
     "position_of",
@@ -564,6 +565,22 @@ def features(position: Any) -> tuple[float, ...]:
             return 0, 0, 0, 0, popcount(position.mine), popcount(position.theirs), 0, 0, 0, 0, 0, 0
     """
     return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+
+
+@verb
+def planes(position: Any) -> tuple[int, ...]:
+    """Return words whose bits a learned network sees, as many for each position; default: none.
+
+    Called at the leaves of a search that estimates with one.  They show the position as the mover
+    sees it, and of two consecutive positions of one player few bits should differ.  Without them
+    a network reads the bitboards that the position has.
+
+    Example::
+
+        def planes(position):
+            return position.mine, position.theirs
+    """
+    return ()
 
 
 @verb

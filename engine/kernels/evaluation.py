@@ -2,8 +2,8 @@
 
 A search calls ``estimate(evaluation, position)``.  The evaluation's type names its
 function, so compiled code is made for that function, as it is for a position's class, and
-nothing is looked up while the search runs.  The weights of an :class:`Optionality` are data
-that the function reads.
+nothing is looked up while the search runs.  The weights of an :class:`Optionality`, and of what was
+learned, are data that the function reads.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from engine.compiler.interpreter import Interpretable
 from engine.contract import verbs
 from engine.contract.dispatch import defines, game_name, module_of
 from engine.contract.errors import GameError
-from engine.contract.native import in_compiled_code, is_compiled
+from engine.contract.native import in_compiled_code, is_compiled, usable_in_compiled_code
 from engine.contract.text import nearest
 from engine.kernels.optionality import PRESETS, Optionality, scale, weigh
-from engine.kernels.patterns import Patterns, PatternsType, most_score, pattern_score
+from engine.kernels.learned import Learned, LearnedType, most_score
+from engine.kernels.networks import Network, network_score, slot_bytes
+from engine.kernels.patterns import Patterns, pattern_score
 
-__all__ = ["AnyEvaluation", "Evaluation", "estimate", "evaluation_names", "evaluation_of"]
+__all__ = ["AnyEvaluation", "Evaluation", "estimate", "estimate_at", "evaluation_names", "evaluation_of", "kept_bytes"]
 
 PREFIX = "evaluate_"
 
@@ -118,21 +120,63 @@ def estimate(evaluation: Any, position: Any) -> float:
     return evaluation(position)
 
 
+def estimate_at(evaluation: Any, position: Any, ply: int, search: Any) -> float:
+    """Estimate a position so many plies below the root of a search.
+
+    An evaluation may keep something for each ply in the *search*: see :func:`kept_bytes`.
+    """
+    return evaluation(position)
+
+
+def kept_bytes(evaluation: Any) -> int:
+    """What an evaluation keeps for each ply of a search, in bytes; 0: nothing."""
+    return slot_bytes(evaluation.shape) if isinstance(evaluation, Network) else 0
+
+
 @in_compiled_code(estimate)
 def _compiled_estimate(evaluation: Any, position: Any) -> Any:
     if isinstance(evaluation, types.BaseNamedTuple):
         unit, limit = scale(position.instance_class)
         return lambda evaluation, position: weigh(evaluation, position, unit, limit)
-    if isinstance(evaluation, PatternsType):
-        most = most_score(position.instance_class)
-        return lambda evaluation, position: max(
-            -most, min(pattern_score(evaluation, position), most)
-        )
+    if isinstance(evaluation, LearnedType):
+        return lambda evaluation, position: learned_score(evaluation, position, 0)
     function = evaluation.resolve()
     return lambda evaluation, position: function(position)
 
 
-AnyEvaluation = str | Evaluation | Optionality | Patterns | None
+@in_compiled_code(estimate_at)
+def _compiled_estimate_at(evaluation: Any, position: Any, ply: Any, search: Any) -> Any:
+    if isinstance(evaluation, LearnedType) and evaluation.kind == Network.kind:
+        size = slot_bytes(evaluation.shape)
+        return lambda evaluation, position, ply, search: learned_score(
+            evaluation, position, search.kept + size * ply
+        )
+    return lambda evaluation, position, ply, search: estimate(evaluation, position)
+
+
+def learned_score(evaluation: Any, position: Any, slot: int) -> int:
+    """The score of a position by an evaluation that was learned; *slot* is what a ply keeps."""
+    return int(evaluation(position))
+
+
+@in_compiled_code(learned_score)
+def _compiled_learned_score(evaluation: Any, position: Any, slot: Any) -> Any:
+    most = most_score(position.instance_class)
+    of_kind = {Patterns.kind: pattern_score, Network.kind: network_score}[evaluation.kind]
+    if evaluation.shape.own:
+
+        def score(evaluation, position, slot):
+            return of_kind(evaluation, position, slot) + int(verbs.evaluate(position))
+
+        usable_in_compiled_code(score)
+    else:
+        score = of_kind
+    return lambda evaluation, position, slot: max(
+        -most, min(score(evaluation, position, slot), most)
+    )
+
+
+AnyEvaluation = str | Evaluation | Optionality | Learned | None
 """An evaluation as users name it: see :func:`evaluation_of`."""
 
 OWN = Evaluation(verbs.evaluate)
@@ -145,7 +189,7 @@ def evaluation_names(cls: type) -> list[str]:
     return [name.removeprefix(PREFIX) for name in found if name.startswith(PREFIX)]
 
 
-def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality | Patterns:
+def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality | Learned:
     """An evaluation by name: ``"columns"`` is the game's ``evaluate_columns``.
 
     None is its ``evaluate``; names of :data:`engine.kernels.optionality.PRESETS` are evaluations of
@@ -156,7 +200,7 @@ def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality 
         return OWN
     if isinstance(chosen, Evaluation):
         return chosen
-    if isinstance(chosen, Patterns):
+    if isinstance(chosen, Learned):
         return chosen.require(cls)
     names = evaluation_names(cls)
     if isinstance(chosen, str) and chosen in PRESETS and chosen not in names:

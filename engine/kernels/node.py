@@ -33,7 +33,7 @@ from engine.contract.verbs import (
     outcome,
     play,
 )
-from engine.kernels.evaluation import estimate
+from engine.kernels.evaluation import estimate_at
 from engine.kernels.ordering import (
     FIRST,
     learned_score,
@@ -141,6 +141,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("history", np.int64, (2 * HISTORY_SIZE,)),
         ("countermoves", np.int64, (2 * HISTORY_SIZE,)),
         ("continuation_history", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
+        ("kept", np.int64),  # the address of what an evaluation keeps for each ply
         ("excluded_move", np.int64, (plies + 1,)),  # of a singular search: the hash move
         ("patterns", np.int64, (plies + 3,)),  # of the two moves before the root, and of its line
         ("lmr_reductions", np.int64, ((MOST_DEPTH + 1) * 64,)),  # at depth * 64 + number
@@ -444,4 +445,4 @@ def leaf_score(position, evaluation, ply, steps, search):
         return score
     # From here on the score depends on an estimate, and so may that of all nodes above.
     search.estimates += 1
-    return limited(estimate(evaluation, position), search.win)
+    return limited(estimate_at(evaluation, position, ply, search), search.win)

@@ -18,34 +18,36 @@ Weights are data, as those of an optionality: one compiled search plays with all
 from __future__ import annotations
 
 import functools
-from hashlib import blake2b
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
 
 from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
 from engine.contract.addresses import integer_at, short_at, words_at
 from engine.contract.bits import Bits, popcount
-from engine.contract.dispatch import MAX_VALUE, game_name, value_limit
+from engine.contract.dispatch import game_name
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, usable_in_compiled_code
 from engine.contract.positions import unpack, width
 from engine.contract.simd import words_of
-from engine.contract.verbs import cell, turn
-from engine.kernels.scores import is_decisive
+from engine.contract.verbs import cell
+from engine.kernels.learned import (
+    MOST_STONES,
+    NONE,
+    ROWS,
+    SIDE,
+    Learned,
+    address_of,
+    rows_of_mover,
+    second_moves,
+)
 
 __all__ = [
     "FRACTION",
     "LANES",
-    "MOST_STONES",
-    "NONE",
-    "TURN",
     "Patterns",
     "Shape",
-    "most_score",
     "pattern_score",
     "write_places",
 ]
@@ -57,16 +59,8 @@ FRACTION = 3
 """Bits of weights that are parts of a unit: eighths."""
 
 HEADER = 4
-"""Addresses at the start of a learned evaluation's memory."""
-STAGES, FIRST, ROWS, SIDE = range(HEADER)
-
-MOST_STONES = 1024
-
-NONE = -1
-"""In place of a field."""
-
-TURN = -2
-"""In place of the field that says who moves: the verb ``turn`` says it."""
+"""Numbers at the start of the memory; the address of the stages and of the first weights follow."""
+STAGES, FIRST = range(2, HEADER)
 
 
 class Shape(NamedTuple):
@@ -86,6 +80,8 @@ class Shape(NamedTuple):
     """The field that says who moves, or :data:`TURN`, if the players have weights of their own."""
     seen: int
     """The field that is cleared before cells are read: all is seen as by the first player."""
+    own: bool = False
+    """Whether the game's own ``evaluate`` is a part of the score."""
 
     @property
     def sides(self) -> int:
@@ -103,8 +99,8 @@ class Shape(NamedTuple):
         return len(self.fields) * self.bytes * 256
 
 
-class Patterns:
-    """A learned evaluation of the positions of a class.
+class Patterns(Learned):
+    """A learned evaluation of the positions of a class, by patterns.
 
     *added* are what bytes or cells add to the numbers of windows, uint16 of ``(sides, rows, 16 *
     vectors)``; *first* is where the weights of each window begin; *stages* says for each number of
@@ -112,7 +108,7 @@ class Patterns:
     if they do not belong together.
     """
 
-    name = "learned"
+    kind = "patterns"
     module = __name__
     """The module that its compiled code depends on."""
 
@@ -125,61 +121,25 @@ class Patterns:
             raise GameError(f"{game_name(cls)} has positions of more than {MOST_STONES} stones")
         if int(first.min()) < 0 or int(first.max()) >= weights.shape[1]:
             raise GameError("a learned evaluation has windows without weights")
-        self.cls = cls
-        self.shape = shape
         self.added, self.first = added.astype(np.uint16), first.astype(np.int64)
         self.stages, self.weights = stages.astype(np.int64), weights.astype(np.int16)
-        self.type = PatternsType(shape)
-        parts = (self.added, self.first, self.stages, self.weights)
-        digest = blake2b(repr(shape).encode(), digest_size=8)
-        for part in parts:
-            digest.update(np.ascontiguousarray(part).tobytes())
-        self.meaning = f"patterns {digest.hexdigest()}"
-        """Tells the scores of this evaluation from those of others, in the keys of tables."""
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        """Write all into one memory, whose address compiled code knows."""
+        super().__init__(cls, shape)
         parts = [
             self.stages * 2 * self.weights.shape[1],
             2 * self.first,
             self.added,
             self.weights,
         ]
-        sizes = [8 * HEADER] + [-(-part.nbytes // 64) * 64 for part in parts]
         # No number of 16 bits leads beyond it, whatever a position has that training did not see.
-        self.memory = np.zeros((sum(sizes) + (2 << 16)) // 8 + 16, np.uint64)
-        start = self.memory.ctypes.data
-        start += -(start + 8 * HEADER) % 64
-        places = start + np.cumsum(sizes)[: len(parts)]
-        raw = self.memory.view(np.uint8)
-        for place, part in zip(places, parts, strict=True):
-            offset = int(place) - self.memory.ctypes.data
-            raw[offset : offset + part.nbytes] = (
-                np.ascontiguousarray(part).reshape(-1).view(np.uint8)
-            )
-        stages, first, rows, weights = map(int, places)
-        header = (start - self.memory.ctypes.data) // 8
-        self.memory[header : header + HEADER] = stages, first, rows, self.added[0].nbytes
+        stages, first, rows, weights = self._lay_out(HEADER, parts, spare=2 << 16)
+        self._words_at(self.address, HEADER)[:] = rows, self.added[0].nbytes, stages, first
         # What the stages say is an address, so that nothing is added in the search.
-        table = (stages - self.memory.ctypes.data) // 8
-        self.memory[table : table + MOST_STONES + 1] += np.uint64(weights)
-        self.address = start
-
-    def require(self, cls: Any) -> Patterns:
-        """:class:`GameError` if this does not evaluate positions of a class."""
-        if cls is not self.cls:
-            raise GameError(
-                f"this evaluation was learned for {game_name(self.cls)}, not for {game_name(cls)}"
-            )
-        return self
+        self._words_at(stages, MOST_STONES + 1)[:] += np.uint64(weights)
 
     def numbers(self, position: Any) -> tuple[int, Any]:
         """Return the stage of a position, and the places of the weights of all its windows."""
         shape = self.shape
-        side = 0
-        if shape.side != NONE:
-            side = int(turn(position) if shape.side == TURN else position[shape.side])
+        side = int(second_moves(position, shape.side))
         planes = [int(position[field]) for field in shape.fields]
         rows = [
             256 * (shape.bytes * number + at) + (plane >> 8 * at & 255)
@@ -200,63 +160,16 @@ class Patterns:
         stage, places = self.numbers(position)
         total = int(self.weights[stage, places].sum(dtype=np.int64))
         score = (total + (1 << FRACTION >> 1)) >> FRACTION
-        most = most_score(self.cls)
-        return max(-most, min(score, most))
+        return self.limited(score + self.own(position))
 
-    def __reduce__(self) -> Any:
-        """A copy, or one in another process, has memory of its own."""
-        parts = (self.added, self.first, self.stages, self.weights)
-        return Patterns, (self.cls, self.shape, *parts)
-
-    def __repr__(self) -> str:
-        return f"<Patterns of {self.cls.__module__}: {self.meaning}>"
-
-
-def most_score(cls: Any) -> int:
-    """No score of a position class is further from 0."""
-    return MAX_VALUE if is_decisive(cls) else int(value_limit(cls))
-
-
-class PatternsType(types.Type):  # type: ignore[misc]
-    """The compiled type of a learned evaluation: its shape."""
-
-    def __init__(self, shape: Shape):
-        self.shape = shape
-        super().__init__(name=f"patterns {tuple(shape)}")
-
-
-@register_model(PatternsType)
-class _PatternsModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: Any):
-        super().__init__(manager, kind, ir.IntType(64))
-
-
-@typeof_impl.register(Patterns)
-def _typeof_patterns(patterns: Patterns, context: Any) -> types.Type:
-    return patterns.type
-
-
-@unbox(PatternsType)
-def _unbox_patterns(kind: types.Type, patterns: Any, c: Any) -> NativeValue:
-    address = c.pyapi.object_getattr_string(patterns, "address")
-    value = c.pyapi.long_as_longlong(address)
-    c.pyapi.decref(address)
-    return NativeValue(value, is_error=c.pyapi.c_api_error())
-
-
-@intrinsic
-def _address_of(typing: Any, patterns: Any) -> Any:
-    return types.int64(patterns), lambda context, builder, signature, args: args[0]
-
-
-def address_of(patterns: Any) -> int:
-    """The address of an evaluation's memory."""
-    return int(patterns.address)
-
-
-@in_compiled_code(address_of)
-def _compiled_address_of(patterns: Any) -> Any:
-    return lambda patterns: _address_of(patterns)
+    @property
+    def arrays(self) -> dict[str, Any]:
+        return {
+            "added": self.added,
+            "first": self.first,
+            "stages": self.stages,
+            "weights": self.weights,
+        }
 
 
 def vectors_of(patterns: Any) -> int:
@@ -282,31 +195,9 @@ def stones_of(patterns: Any, position: Any) -> int:
     raise NotImplementedError
 
 
-def rows_of(patterns: Any, position: Any) -> int:
-    """The address of the rows that are added where this player moves."""
-    raise NotImplementedError
-
-
 def vector_of(patterns: Any, position: Any, rows: int) -> Any:
     """The sum of the rows that a position's bytes or cells have in a table at an address."""
     raise NotImplementedError
-
-
-@in_compiled_code(rows_of)
-def _compiled_rows_of(patterns: Any, position: Any) -> Any:
-    if patterns.shape.side == NONE:
-        return lambda patterns, position: integer_at(address_of(patterns) + 8 * ROWS)
-    if patterns.shape.side == TURN:
-        return lambda patterns, position: rows_of_side(patterns, turn(position) != 0)
-    text = f"lambda patterns, position: rows_of_side(patterns, position[{patterns.shape.side}])"
-    return eval(text, {"rows_of_side": rows_of_side})
-
-
-@compiled
-def rows_of_side(patterns, second):
-    at = address_of(patterns)
-    rows = integer_at(at + 8 * ROWS)
-    return rows + integer_at(at + 8 * SIDE) if second else rows
 
 
 @in_compiled_code(stones_of)
@@ -371,12 +262,12 @@ def four_weights(word, first, weights):
 
 
 @compiled(inline=False)
-def pattern_score(patterns, position):
-    """The sum of the weights of a position's windows."""
+def pattern_score(patterns, position, slot):
+    """The sum of the weights of a position's windows; nothing is kept in a *slot*."""
     at = address_of(patterns)
     first = integer_at(at + 8 * FIRST)
     weights = integer_at(integer_at(at + 8 * STAGES) + 8 * int(stones_of(patterns, position)))
-    rows = rows_of(patterns, position)
+    rows = rows_of_mover(patterns, position)
     total = 1 << FRACTION >> 1
     for vector in range(vectors_of(patterns)):
         a, b, c, d = words_of(vector_of(patterns, position, rows + 2 * LANES * vector))
@@ -399,7 +290,7 @@ def write_places(example: Position, evaluation: Evaluator, words: Words, found: 
     first = integer_at(address_of(evaluation) + 8 * FIRST)
     for number in range(len(found) // each):
         position = unpack(words, number * width(example), example)
-        rows = rows_of(evaluation, position)
+        rows = rows_of_mover(evaluation, position)
         at = number * each
         found[at] = stones_of(evaluation, position)
         for vector in range(vectors_of(evaluation)):

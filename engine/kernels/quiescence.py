@@ -27,7 +27,7 @@ from engine.contract.verbs import (
     outcome,
     play,
 )
-from engine.kernels.evaluation import estimate
+from engine.kernels.evaluation import estimate_at
 from engine.kernels.node import (
     SearchMemory,
     address,
@@ -116,7 +116,7 @@ def quiet_node(
     # Where a line gets too long, the estimate has to do, even in check.
     if not in_check or ply >= search.plies:
         search.estimates += 1
-        stand_pat = limited(estimate(evaluation, position), search.win)
+        stand_pat = limited(estimate_at(evaluation, position, ply, search), search.win)
         best = stand_pat
         if best >= beta or ply >= search.plies:
             search.leaves += 1

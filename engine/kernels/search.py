@@ -47,7 +47,7 @@ from engine.contract.verbs import (
     reversible,
     skip,
 )
-from engine.kernels.evaluation import estimate
+from engine.kernels.evaluation import estimate_at
 from engine.kernels.node import (
     PREPARE_TABLE,
     Node,
@@ -220,7 +220,7 @@ def static_evaluation(position, evaluation, ply, in_check, wanted, search):
     compared = search.use_improving != 0 and not in_check
     static_eval = -INFINITE
     if wanted or compared:
-        static_eval = limited(estimate(evaluation, position), search.win)
+        static_eval = limited(estimate_at(evaluation, position, ply, search), search.win)
     search.static_eval[ply] = static_eval
     # Two plies ago the same player was to move, where players alternate.
     improving = not compared or ply < 2 or static_eval > search.static_eval[ply - 2]
@@ -367,14 +367,16 @@ NOT_PRUNED, PRUNED, LATE = range(3)
 
 @compiled
 def pruning(
-    position, evaluation, move, child, again, won, depth, extra, searched, static_eval, improving,
-    alpha, search,
+    position, evaluation, move, child, again, won, depth, extra, ply, searched, static_eval,
+    improving, alpha, search,
 ):  # fmt: skip
     """Return whether a move near the leaves is skipped, and a bound of its score."""
     if extra == 0 and is_late(depth, searched, won, improving, search):
         return LATE, -INFINITE
     if extra == 0 and search.use_futility and depth <= search.futility_depth:
-        value = futility_value(position, evaluation, child, again, static_eval, won, depth, search)
+        value = futility_value(
+            position, evaluation, child, again, static_eval, won, depth, ply, search
+        )
         if value <= alpha and not outcome(child)[0]:
             search.futile += 1
             return PRUNED, value
@@ -394,12 +396,12 @@ def is_late(depth, searched, won, improving, search):
 
 
 @compiled
-def futility_value(position, evaluation, child, again, static_eval, won, depth, search):
+def futility_value(position, evaluation, child, again, static_eval, won, depth, ply, search):
     """The most that a move can be expected to score: an estimate, and a margin."""
     if knows_gains(position):
         value = static_eval + won  # cheaper than to estimate the child
     else:
-        value = limited(estimate(evaluation, child), search.win)
+        value = limited(estimate_at(evaluation, child, ply + 1, search), search.win)
         value = value if again else -value
     return value + search.futility_margin * depth
 
@@ -661,8 +663,8 @@ def search_node(
         won = np.int64(gain(position, move))
         if can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
             verdict, value = pruning(
-                position, evaluation, move, child, again, won, depth, extra, searched, static_eval,
-                improving, alpha, search,
+                position, evaluation, move, child, again, won, depth, extra, node.ply, searched,
+                static_eval, improving, alpha, search,
             )  # fmt: skip
             if verdict != NOT_PRUNED:
                 search.estimates += 1

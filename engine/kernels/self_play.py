@@ -1,4 +1,4 @@
-"""Many games at once, a ply of each at a time: the moves are played by compiled code."""
+"""Many games at once, a ply of each at a time, and what is asked of many positions at once."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ import numba
 import numpy as np
 from numba import types
 
-from engine.compiler.jit import Numbers, Position, Words, kernel
+from engine.compiler.jit import Evaluator, Numbers, Position, Words, kernel
 from engine.contract.positions import pack, unpack, width
-from engine.contract.verbs import NO_MOVE, drawn, moves, moves_again, outcome, play
+from engine.contract.verbs import (
+    NO_MOVE,
+    check,
+    drawn,
+    moves,
+    moves_again,
+    noisy,
+    outcome,
+    play,
+)
+from engine.kernels.evaluation import estimate
 from engine.kernels.playouts import below, draw
 
-__all__ = ["ANY_MOVE", "STEP", "advance"]
+__all__ = ["ANY_MOVE", "STEP", "advance", "mark_quiet", "write_estimates"]
 
 ANY_MOVE = -1
 """In place of a move: one of all, each as likely."""
@@ -52,3 +62,31 @@ def advance(example: Position, words: Words, steps: Steps, buffer: Numbers) -> N
         step.over = int(over or drawn(child))
         step.value = 0 if not over else -value if step.second else value
         pack(words, number * width(example), child)
+
+
+@kernel
+def mark_quiet(
+    example: Position, words: Words, best: Numbers, quiet: Numbers, buffer: Numbers
+) -> None:
+    """Mark the packed positions in which nothing is at stake.
+
+    The mover is not in check, and the best move is not noisy: quiescence plays such
+    moves, so no estimate has to know them.
+    """
+    for number in range(len(best)):
+        position = unpack(words, number * width(example), example)
+        quiet[number] = int(not check(position))
+        for at in range(noisy(position, buffer, 0)):
+            if buffer[at] == best[number]:
+                quiet[number] = 0
+
+
+Scores = Annotated[Any, types.Array(types.float64, 1, "C")]
+
+
+@kernel
+def write_estimates(example: Position, evaluation: Evaluator, words: Words, found: Scores) -> None:
+    """Write the estimate of each position packed in *words*."""
+    for number in range(len(found)):
+        position = unpack(words, number * width(example), example)
+        found[number] = estimate(evaluation, position)

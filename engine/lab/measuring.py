@@ -18,9 +18,9 @@ from engine.contract.notation import notation_of
 from engine.contract.positions import coerce
 from engine.contract.verbs import outcome
 from engine.kernels.evaluation import AnyEvaluation, Evaluation
+from engine.kernels.learned import Learned
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
-from engine.kernels.patterns import Patterns
 from engine.kernels.techniques import TECHNIQUES, choose
 from engine.lab.study import Column
 from engine.search.api import alphabeta, minimax
@@ -235,7 +235,7 @@ class Experiment:
     depth: int
     techniques: tuple[str, ...]
     exact: bool
-    evaluation: Evaluation | Optionality | Patterns
+    evaluation: Evaluation | Optionality | Learned
     runs: int
     most_nodes: int
     table_mb: int

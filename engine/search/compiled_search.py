@@ -10,12 +10,15 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+
 from engine.compiler.memory import Memory
 from engine.contract.dispatch import defines, game_constant, game_name, longest_line, value_limit
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.stop import CALLED, counts_turns
 from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.chance import chance_root
+from engine.kernels.evaluation import kept_bytes
 from engine.kernels.node import PREPARE_TABLE, search_dtype
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.profiles import MARGINS, NUMBERS, profile_of
@@ -103,6 +106,9 @@ class CompiledSearch:
         for name in NUMBERS:
             words[name][0] = getattr(profile, name)
         words["lmr_reductions"][:] = reductions(profile.reduction_base, profile.reduction_divisor)
+        # A search may estimate the children of its last ply, and tests may reach beyond it.
+        self._kept = aligned((longest_line(self.cls) + 4) * kept_bytes(self.evaluation))
+        words["kept"][0] = self._kept.ctypes.data
         if self.tablebase is not None:
             self.tablebase.lend(words)
         if self.has_chance:
@@ -163,6 +169,12 @@ class CompiledSearch:
             self.memory.fill(name, 0)
         for name in ("killers", "countermoves"):
             self.memory.fill(name, NO_MOVE)
+
+
+def aligned(size: int) -> Any:
+    """Zeroed memory of so many bytes, whose address is a multiple of 64."""
+    memory = np.zeros(size + 64, np.uint8)
+    return memory[-memory.ctypes.data % 64 :]
 
 
 @functools.cache

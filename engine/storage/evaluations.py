@@ -19,6 +19,8 @@ from engine.contract.dispatch import game_name, module_of
 from engine.contract.errors import GameError
 from engine.contract.notation import board_of
 from engine.kernels.evaluation import OWN, AnyEvaluation, Evaluation, evaluation_of
+from engine.kernels.learned import Learned
+from engine.kernels.networks import Inputs, Network
 from engine.kernels.optionality import Optionality
 from engine.kernels.patterns import Patterns, Shape
 from engine.storage.arrays import read_arrays, write_arrays
@@ -38,27 +40,24 @@ OWN_NAME = "own"
 
 
 def save_evaluation(
-    path: str | os.PathLike[str], patterns: Patterns, recipe: Mapping[str, Any]
+    path: str | os.PathLike[str], learned: Learned, recipe: Mapping[str, Any]
 ) -> None:
     """Write a learned evaluation to a file, and the *recipe* by which it was made."""
+    arrays = learned.arrays
     about = {
-        "game": game_name(patterns.cls),
-        "fields": _fields(patterns.cls),
-        "board": _board(patterns.cls),
-        "shape": list(patterns.shape),
-        "sizes": [list(patterns.added.shape), list(patterns.weights.shape)],
+        "game": game_name(learned.cls),
+        "fields": _fields(learned.cls),
+        "board": _board(learned.cls),
+        "kind": learned.kind,
+        "shape": learned.shape._asdict(),
+        "sizes": {name: list(array.shape) for name, array in arrays.items()},
         "recipe": dict(recipe),
     }
-    arrays = {
-        "added": patterns.added.reshape(-1),
-        "first": patterns.first,
-        "stages": patterns.stages,
-        "weights": patterns.weights.reshape(-1),
-    }
-    write_arrays(path, KIND, about, arrays)
+    flat = {name: array.reshape(-1) for name, array in arrays.items()}
+    write_arrays(path, KIND, about, flat)
 
 
-def load_evaluation(path: str | os.PathLike[str], cls: Any) -> Patterns:
+def load_evaluation(path: str | os.PathLike[str], cls: Any) -> Learned:
     """Read a learned evaluation for a position class; :class:`GameError` if it is none for it."""
     try:
         when = os.stat(path).st_mtime_ns
@@ -68,7 +67,7 @@ def load_evaluation(path: str | os.PathLike[str], cls: Any) -> Patterns:
 
 
 @functools.lru_cache(8)
-def _loaded(path: str, when: int, cls: Any) -> Patterns:
+def _loaded(path: str, when: int, cls: Any) -> Learned:
     about, arrays = read_arrays(path, KIND, GameError, map=False)
     wanted = game_name(cls), _fields(cls)
     if (about["game"], about["fields"]) != wanted:
@@ -78,16 +77,17 @@ def _loaded(path: str, when: int, cls: Any) -> Patterns:
         )
     if about["board"] != _board(cls):
         raise GameError(f"{path} has weights for another board than {wanted[0]} has now")
-    fields, *numbers = about["shape"]
-    added, weights = about["sizes"]
-    return Patterns(
-        cls,
-        Shape(tuple(fields), *numbers),
-        arrays["added"].reshape(added),
-        arrays["first"],
-        arrays["stages"],
-        arrays["weights"].reshape(weights),
-    )
+    learned, shape = SHAPES[about["kind"]]
+    about["shape"]["fields"] = tuple(about["shape"]["fields"])
+    shaped = {name: array.reshape(about["sizes"][name]) for name, array in arrays.items()}
+    return learned(cls, shape(**about["shape"]), **shaped)
+
+
+SHAPES: dict[str, tuple[Any, Any]] = {
+    Patterns.kind: (Patterns, Shape),
+    Network.kind: (Network, Inputs),
+}
+"""The classes of learned evaluations, and of their shapes."""
 
 
 def evaluation_recipe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def installed_file(cls: Any) -> Path | None:
     return place.with_name(place.stem + (f"-{variant}" if variant else "") + SUFFIX)
 
 
-def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionality | Patterns:
+def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionality | Learned:
     """The evaluation that a user means.
 
     None is what was learned for the game, if weights are installed, and else its ``evaluate``,

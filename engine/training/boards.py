@@ -27,10 +27,17 @@ from engine.contract.legal import legal_moves
 from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce, field_kinds
 from engine.contract.verbs import moves_again, outcome, play, turn
-from engine.kernels.patterns import NONE, TURN
+from engine.kernels.learned import NONE, TURN
 from engine.training.windows import Symmetry, automorphisms
 
-__all__ = ["BoardReading", "random_game", "read_board", "sampled_positions", "symmetries_of"]
+__all__ = [
+    "BoardReading",
+    "image_of_bits",
+    "random_game",
+    "read_board",
+    "sampled_positions",
+    "symmetries_of",
+]
 
 SAMPLES = 3000
 """Positions that tell bits and contents apart."""
@@ -355,17 +362,30 @@ def symmetries_of(reading: BoardReading, samples: list[Any]) -> list[Symmetry]:
     ]
 
 
+def image_of_bits(
+    reading: BoardReading, symmetry: Symmetry, number: int
+) -> dict[int, int | None]:
+    """For the bits of a field those that take their places; None where there is none.
+
+    Bits that say nothing of a cell stay where they are.
+    """
+    places: dict[int, int] = {}
+    for meaning in (*reading.meanings, reading.marks):
+        places |= {bit: cell for (plane, bit), (cell, _) in meaning.items() if plane == number}
+    bits = {cell: bit for bit, cell in places.items()}
+    return {
+        bit: bits.get(symmetry[places[bit]]) if bit in places else bit for bit in range(64)
+    }
+
+
 def _looks_alike(reading: BoardReading, symmetry: Symmetry, position: Any) -> bool:
     image = list(position)
     for number, field in enumerate(reading.fields):
-        places: dict[int, int] = {}
-        for meaning in (*reading.meanings, reading.marks):
-            places |= {bit: cell for (plane, bit), (cell, _) in meaning.items() if plane == number}
-        bits = {cell: bit for bit, cell in places.items()}
+        bits = image_of_bits(reading, symmetry, number)
         word = 0
         for bit in range(64):
             if int(position[field]) >> bit & 1:
-                moved = bits.get(symmetry[places[bit]]) if bit in places else bit
+                moved = bits[bit]
                 if moved is None:
                     return False
                 word |= 1 << moved

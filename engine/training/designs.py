@@ -11,7 +11,8 @@ import numpy as np
 from engine.contract.dispatch import game_name
 from engine.contract.errors import GameError
 from engine.contract.notation import contents_of
-from engine.kernels.patterns import LANES, MOST_STONES, Patterns, Shape
+from engine.kernels.learned import MOST_STONES
+from engine.kernels.patterns import LANES, Patterns, Shape
 from engine.training.boards import (
     BoardReading,
     read_board,
@@ -166,10 +167,14 @@ class Design:
                 found[start : start + len(numbers)] = start + least
         return found
 
-    def evaluation(self, stages: Any, weights: Any) -> Patterns:
-        """The evaluation with these *weights*, int16 of ``(stages, size)``."""
+    def evaluation(self, stages: Any, weights: Any, *, own: bool = False) -> Patterns:
+        """The evaluation with these *weights*, int16 of ``(stages, size)``.
+
+        With *own* the game's own estimate is added to what they say.
+        """
+        shape = self.shape._replace(own=own)
         return Patterns(
-            self.reading.cls, self.shape, self.added, self.first, stages, weights[:, self.tied]
+            self.reading.cls, shape, self.added, self.first, stages, weights[:, self.tied]
         )
 
     def empty(self) -> Patterns:

@@ -1,12 +1,13 @@
 """The fit of weights to labelled positions, with JAX and Optax.
 
-In a game of wins and losses the sum of a position's weights is the logarithm of the odds that its
-mover wins; where points count it is their number.  Each stage of the game has weights of its own,
-which are what all stages have in common and a difference, held small.
+In a game of wins and losses what weights say of a position is the logarithm of the odds that its
+mover wins; where points count it is their number.  They may say what the game's own estimate leaves
+open: then that is a part of the sum, and stays as it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -15,10 +16,18 @@ import numpy as np
 
 from engine.contract.errors import CutnodeError
 
-__all__ = ["MOST_EPOCHS", "Examples", "Fit", "fit", "require_jax"]
+__all__ = [
+    "MOST_EPOCHS",
+    "Examples",
+    "Layers",
+    "PatternFit",
+    "fit_network",
+    "fit_patterns",
+    "require_jax",
+]
 
 BATCHES = 128
-"""Of an epoch, at least, each of 256 to 4096 positions."""
+"""Of an epoch, at least, each of 256 to 4096 positions (networks: twice as many)."""
 
 FEWEST = 4096
 """Positions to learn from."""
@@ -27,6 +36,9 @@ SOME = 32_768
 """Positions whose error is found at a time."""
 
 RATE = 0.002
+LEAST_RATE = 0.01
+"""The share of the rate that is left at the end."""
+
 MOST_EPOCHS = 8
 PATIENCE = 2
 """Epochs without a better error on held-out positions, after which the fit ends."""
@@ -38,9 +50,11 @@ DECAY = 1e-5, 3e-5
 class Examples(NamedTuple):
     """Positions to learn from, each a row."""
 
-    places: Any
-    """The places of their weights: int32 of ``(positions, windows)``."""
+    inputs: Any
+    """What is read of them: places of weights, int32, or bytes, uint8."""
     stages: Any
+    base: Any
+    """What is known already, as targets are: the logarithm of the odds, or points."""
     targets: Any
     """The odds that the mover wins, or points."""
     held: Any
@@ -48,10 +62,25 @@ class Examples(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fit:
+class PatternFit:
     """Weights, float32 of ``(stages, size)``, and the error on positions that were held out."""
 
     weights: Any
+    error: float
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The weights of a network in units of 1, and the error on positions that were held out."""
+
+    inputs: Any
+    """float32 of ``(bits, width)``."""
+    bias: Any
+    outputs: Any
+    """float32 of ``(stages, width)``."""
+    shifts: Any
+    spread: float
+    """What an output of 1 is in the units of the targets."""
     error: float
 
 
@@ -61,76 +90,181 @@ def require_jax() -> None:
         raise CutnodeError("training needs JAX and Optax: pip install 'cutnode[train]'")
 
 
-def fit(
+def fit_patterns(
     examples: Examples,
     *,
     size: int,
     count: int,
     decisive: bool,
     seed: int = 0,
-    known: Any = None,
+    known: PatternFit | None = None,
     epochs: int = MOST_EPOCHS,
-) -> Fit:
-    """Fit the weights of *count* stages, *size* of each, to examples.
+) -> PatternFit:
+    """Fit the weights of *count* stages, *size* of each, to the places that examples have.
 
-    Of the *epochs* those count that made the error on held-out positions least.  Weights that are
-    *known*, of an earlier fit, are where it begins.  :class:`CutnodeError` if there are too few.
+    Each stage has weights of its own, which are what all stages have in common and a difference,
+    held small.  Weights that are *known*, of an earlier fit, are where it begins.
+    :class:`CutnodeError` if there are too few examples.
+    """
+    weights = np.zeros((count, size), np.float32) if known is None else known.weights
+    common = weights.mean(axis=0)
+
+    def outputs(parameters: Any, at: Any, stage: Any) -> Any:
+        common, own = parameters
+        return (common[at] + own.reshape(-1)[at + size * stage[:, None]]).sum(axis=1)
+
+    def penalty(parameters: Any) -> Any:
+        common, own = parameters
+        return DECAY[0] * (common**2).sum() + DECAY[1] * (own**2).sum()
+
+    (common, own), error = _descended(
+        (common, weights - common),
+        outputs,
+        examples,
+        penalty=penalty,
+        decisive=decisive,
+        spread=_spread(examples, decisive),
+        largest=4096,
+        seed=seed,
+        epochs=epochs,
+    )
+    return PatternFit(common + own, error)
+
+
+def fit_network(
+    examples: Examples,
+    *,
+    width: int,
+    count: int,
+    decisive: bool,
+    most: tuple[float, float],
+    seed: int = 0,
+    known: Layers | None = None,
+    epochs: int = MOST_EPOCHS,
+    varied: Callable[[Any, Any], Any] | None = None,
+) -> Layers:
+    """Fit a network of *width* neurons and *count* stages to the bytes that examples have.
+
+    Weights of the first layer, and of the second, are no further from 0 than *most*.  *varied*
+    gives the inputs of an epoch: symmetric images, say.  Else as :func:`fit_patterns`.
+    """
+    import jax.numpy as jnp
+
+    spread = _spread(examples, decisive)
+    if known is None:
+        chosen = np.random.default_rng(seed)
+        bits = 8 * examples.inputs.shape[1]
+        start = (
+            chosen.uniform(-0.1, 0.1, (bits, width)),
+            np.full(width, 0.3),
+            np.tile(chosen.uniform(-0.05, 0.05, width), (count, 1)),
+            np.zeros(count),
+        )
+    else:
+        start = known.inputs, known.bias, known.outputs, known.shifts
+
+    def outputs(parameters: Any, inputs: Any, stage: Any) -> Any:
+        weights, bias, second, shifts = parameters
+        bits = jnp.unpackbits(inputs, axis=1, bitorder="little").astype(jnp.float32)
+        active = jnp.clip(bits @ weights + bias, 0, 1) ** 2
+        return spread * ((active * second[stage]).sum(axis=1) + shifts[stage])
+
+    found, error = _descended(
+        start,
+        outputs,
+        examples,
+        limits=(most[0], most[0], most[1], np.inf),
+        decisive=decisive,
+        spread=1.0,
+        largest=8192,
+        seed=seed,
+        epochs=epochs,
+        varied=varied,
+    )
+    return Layers(*found, spread, error)
+
+
+def _spread(examples: Examples, decisive: bool) -> float:
+    """How far targets lie apart, in their units."""
+    return 1.0 if decisive else float(np.std(examples.targets)) or 1.0
+
+
+def _descended(
+    start: tuple[Any, ...],
+    outputs: Callable[[Any, Any, Any], Any],
+    examples: Examples,
+    *,
+    decisive: bool,
+    spread: float,
+    largest: int,
+    seed: int,
+    epochs: int,
+    penalty: Callable[[Any], Any] | None = None,
+    limits: tuple[float, ...] | None = None,
+    varied: Callable[[Any, Any], Any] | None = None,
+) -> tuple[tuple[Any, ...], float]:
+    """The parameters that gradient descent (Adam) finds from *start* on, and their error.
+
+    Of the *epochs* those count that made the error on held-out positions least.
     """
     import jax
     import jax.numpy as jnp
     import optax
 
-    def sums(parameters: Any, at: Any, stage: Any) -> Any:
-        common, own = parameters
-        return (common[at] + own.reshape(-1)[at + size * stage[:, None]]).sum(axis=1)
-
-    def losses(parameters: Any, at: Any, stage: Any, target: Any) -> Any:
-        found = sums(parameters, at, stage)
+    def losses(parameters: Any, inputs: Any, stage: Any, base: Any, target: Any) -> Any:
+        found = outputs(parameters, inputs, stage) + base
         if decisive:
             return optax.sigmoid_binary_cross_entropy(found, target)
         return (found - target) ** 2
 
-    def objective(parameters: Any, at: Any, stage: Any, target: Any) -> Any:
-        common, own = parameters
-        penalty = DECAY[0] * (common**2).sum() + DECAY[1] * (own**2).sum()
-        return losses(parameters, at, stage, target).mean() + penalty
+    def objective(parameters: Any, *batch: Any) -> Any:
+        mean = losses(parameters, *batch).mean()
+        return mean if penalty is None else mean + penalty(parameters)
 
-    places, stages, targets, held = examples
+    inputs, stages, base, targets, held = examples
     learned = np.flatnonzero(~held)
     others = np.flatnonzero(held)
     if len(learned) < FEWEST or not len(others):
         raise CutnodeError(
             f"{len(targets):,} positions are too few to learn from: let it play longer"
         )
-    batch = min(max(len(learned) // BATCHES, 256), 4096)
+    batch = min(max(len(learned) // BATCHES, 256), largest)
     steps = epochs * (len(learned) // batch)
-    spread = 1.0 if decisive else float(np.std(targets)) or 1.0
-    rule = optax.adam(optax.cosine_decay_schedule(RATE * spread, steps))
-    known = np.zeros((count, size)) if known is None else known
-    common = known.mean(axis=0)
-    parameters = jnp.asarray(common), jnp.asarray(known - common)
+    rule = optax.adam(optax.cosine_decay_schedule(RATE * spread, steps, alpha=LEAST_RATE))
+    parameters = tuple(jnp.asarray(part, jnp.float32) for part in start)
 
     @jax.jit
-    def step(parameters: Any, state: Any, at: Any, stage: Any, target: Any) -> Any:
-        gradient = jax.grad(objective)(parameters, at, stage, target)
+    def step(parameters: Any, state: Any, *batch: Any) -> Any:
+        gradient = jax.grad(objective)(parameters, *batch)
         updates, state = rule.update(gradient, state)
-        return optax.apply_updates(parameters, updates), state
+        parameters = optax.apply_updates(parameters, updates)
+        if limits is not None:
+            parameters = tuple(
+                jnp.clip(part, -most, most) for part, most in zip(parameters, limits, strict=True)
+            )
+        return parameters, state
 
     total = jax.jit(lambda *given: losses(*given).sum())
 
     def error(parameters: Any) -> float:
         parts = [others[n : n + SOME] for n in range(0, len(others), SOME)]
-        found = (total(parameters, places[part], stages[part], targets[part]) for part in parts)
+        found = (
+            total(parameters, inputs[part], stages[part], base[part], targets[part])
+            for part in parts
+        )
         return float(sum(map(float, found)) / len(others))
 
     state = rule.init(parameters)
     order = np.random.default_rng(seed)
     best, least, waited = parameters, error(parameters), 0
     for _ in range(epochs):
+        seen = inputs if varied is None else varied(inputs, order)
         shuffled = order.permutation(learned)
-        for start in range(0, len(shuffled) - batch + 1, batch):
-            part = shuffled[start : start + batch]
-            parameters, state = step(parameters, state, places[part], stages[part], targets[part])
+        for first in range(0, len(shuffled) - batch + 1, batch):
+            part = shuffled[first : first + batch]
+            parameters, state = step(
+                parameters, state, seen[part], stages[part], base[part], targets[part]
+            )
         now = error(parameters)
         if now < least:
             best, least, waited = parameters, now, 0
@@ -138,5 +272,4 @@ def fit(
             waited += 1
             if waited >= PATIENCE:
                 break
-    common, own = best
-    return Fit(np.asarray(common + own), least)
+    return tuple(np.asarray(part) for part in best), least

@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 from engine.batches.searching import BatchSearcher
-from engine.contract.dispatch import game_constant
+from engine.contract.dispatch import defines, game_constant
 from engine.contract.positions import as_words, words_each
 from engine.contract.verbs import MOVES_ROOM, NO_MOVE
-from engine.kernels.self_play import ANY_MOVE, STEP, advance
+from engine.kernels.self_play import ANY_MOVE, STEP, advance, mark_quiet
 
 __all__ = ["AT_ONCE", "Labelled", "compare", "play_games"]
 
 AT_ONCE = 512
 """Games that are played at the same time."""
+
+LONGEST = 400
+"""Plies of a game that then counts as a draw."""
 
 SLIP = 0.04
 """How often a move is a random one, after the opening."""
@@ -71,6 +74,23 @@ def moves_player(start: Any) -> Callable[[Any, Any], None]:
     return lambda words, steps: run(start, words.reshape(-1), steps, buffer)
 
 
+def quiet_marker(start: Any) -> Callable[[Any, Any], Any]:
+    """A function of packed positions and their best moves: in which nothing is at stake."""
+    cls: Any = type(start)
+    if not (defines(cls, "noisy") or defines(cls, "check")):
+        return lambda words, best: np.ones(len(words), bool)
+    run = mark_quiet.specialise(cls)
+    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
+
+    def marked(words: Any, best: Any) -> Any:
+        quiet = np.zeros(len(words), np.int64)
+        flat = np.ascontiguousarray(words).reshape(-1)
+        run(start, flat, best.astype(np.int64), quiet, buffer)
+        return quiet != 0
+
+    return marked
+
+
 def play_games(
     start: Any,
     searcher: BatchSearcher,
@@ -84,7 +104,7 @@ def play_games(
     """Play *games* at once, beginning new ones until *seconds* are over.
 
     Each begins with up to *longest_opening* random moves.  Games that are not over when the time
-    is are left out.
+    is are left out, and so are positions in which much is at stake: see :func:`quiet_marker`.
     """
     cls: Any = type(start)
     chosen = np.random.default_rng(seed)
@@ -98,7 +118,8 @@ def play_games(
     number = np.zeros(games, np.int64)
     steps["over"] = 1
     begun = 0
-    most = game_constant(cls, "MAX_PLIES", 512)
+    most = min(game_constant(cls, "MAX_PLIES", 512), LONGEST)
+    is_quiet = quiet_marker(start)
     rows: list[Any] = []
     finished: dict[int, int] = {}
     deadline = time.monotonic() + seconds
@@ -123,7 +144,9 @@ def play_games(
             found = searcher.search(words[searched].reshape(-1), nodes=nodes)
             usable = found["move"] != NO_MOVE
             kept = searched[usable]
-            rows.append((words[kept], found["value"][usable], steps["second"][kept], number[kept]))
+            quiet = is_quiet(words[kept], found["move"][usable])
+            kept, values = kept[quiet], found["value"][usable][quiet]
+            rows.append((words[kept], values, steps["second"][kept], number[kept]))
             slips = chosen.random(len(searched)) < SLIP
             steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
         play_moves(words, steps)
@@ -168,11 +191,13 @@ def compare(
     searchers: tuple[BatchSearcher, BatchSearcher],
     *,
     pairs: int,
-    nodes: int,
+    nodes: tuple[int, int],
     longest_opening: int,
     seed: int,
 ) -> tuple[int, int, int, int, int]:
-    """Play pairs of games at equal nodes, each opening with both sides, all at the same time.
+    """Play pairs of games, each opening with both sides, all at the same time.
+
+    *nodes* are those of a move of either searcher.
 
     Returns the pairs in which the first searcher had 0, 1/2, 1, 3/2 and 2 points.
     """
@@ -183,7 +208,7 @@ def compare(
     # In every other game the first searcher moves second.
     first_is_second = np.arange(2 * pairs) % 2
     play_moves = moves_player(start)
-    for _ in range(game_constant(type(start), "MAX_PLIES", 512)):
+    for _ in range(min(game_constant(type(start), "MAX_PLIES", 512), LONGEST)):
         if steps["over"].all():
             break
         steps["move"] = NO_MOVE
@@ -191,7 +216,7 @@ def compare(
             turn = (steps["second"] ^ first_is_second) == number
             own = np.flatnonzero(turn & (steps["over"] == 0))
             if len(own):
-                found = searcher.search(words[own].reshape(-1), nodes=nodes)
+                found = searcher.search(words[own].reshape(-1), nodes=nodes[number])
                 steps["move"][own] = np.where(found["move"] == NO_MOVE, ANY_MOVE, found["move"])
         play_moves(words, steps)
     values = np.sign(np.where(steps["over"] != 0, steps["value"], 0))

@@ -1,9 +1,12 @@
 """Training: self-play, fit and proof by turns, until the time is over.
 
 Each generation plays games with the best evaluation so far, fits weights to all games so far, and
-plays a short match at equal nodes: weights that win it are the best from then on.  At the end they
-have to win a sequential test at equal time against what the game's searches use now; weights that
-do not are not installed.
+plays a short match, in which each side has as many nodes as it would visit in the same time:
+weights that win it are the best from then on.  The first tries all models of evaluations
+(``engine.training.models``) and ways to label positions, and a later one does so again when there
+are several times as many positions; those between go on with what was best.  At the end the best
+has to win a sequential test at equal time against what the game's searches use now; weights that do
+not are not installed.
 """
 
 from __future__ import annotations
@@ -23,9 +26,11 @@ from engine.batches.searching import BatchSearcher
 from engine.contract.dispatch import game_constant, game_name
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import Game
-from engine.kernels.patterns import FRACTION, LANES, MOST_STONES, Patterns, write_places
+from engine.kernels.evaluation import OWN
+from engine.kernels.learned import MOST_STONES, Learned, most_score
 from engine.kernels.playouts import ESTIMATE_UNIT
 from engine.kernels.scores import MOST_ESTIMATE, is_decisive
+from engine.kernels.self_play import write_estimates
 from engine.playing.elo import Sprt, elo_difference, mean_and_error
 from engine.playing.matches import MatchResult, make_openings, match
 from engine.storage.evaluations import (
@@ -36,9 +41,9 @@ from engine.storage.evaluations import (
 )
 from engine.storage.files import check_file
 from engine.training.boards import random_game
-from engine.training.designs import design_for
-from engine.training.fitting import MOST_EPOCHS, Examples, Fit, fit, require_jax
+from engine.training.fitting import MOST_EPOCHS, Examples, require_jax
 from engine.training.games import Labelled, compare, play_games
+from engine.training.models import Model, PatternModel, models_for
 from engine.training.records import prepare_folder, read_games, write_games
 
 __all__ = ["Generation", "Training", "train"]
@@ -49,11 +54,20 @@ STAGES = 3
 HELD_OUT = 20
 """One game in so many is for validation."""
 
-SHARES = (1.0, 0.6)
+SHARES = (0.8, 1.0, 0.5)
 """How much of a label is what a search said, the rest the result of the game.
 
-Both are tried in the first generation, and then the one that was better.
+Models are compared with the first, and the best of them is tried with the others.
 """
+
+MORE = 4
+"""All is tried again when there are so many times as many positions."""
+
+MANY_SECONDS = 240.0
+"""A training that has less time tries no networks: to compile each takes as long as to play."""
+
+TIMED = 100
+"""Positions whose searches tell how fast an evaluation is."""
 
 PROOF = 0.3
 """The part of the time that is for the proof."""
@@ -84,12 +98,13 @@ class Generation:
     positions: int
     """New ones, of the games that it played."""
     games: int
+    model: str
     share: float
     """Of a label, what a search said."""
     error: float
     """On held-out positions: cross entropy where games are won or lost, else mean square."""
     elo: float
-    """Against the best before it, at equal nodes."""
+    """Against the best before it, with as many nodes as either visits in the same time."""
     kept: bool
 
 
@@ -98,9 +113,9 @@ class Training:
     """What became of a training."""
 
     game: str
-    windows: int
-    weights: int
     nodes: int
+    model: str = ""
+    """What kind of evaluation was best."""
     seconds: float = 0.0
     generations: list[Generation] = field(default_factory=list)
     at_nodes: float | None = None
@@ -116,9 +131,8 @@ class Training:
         """Return plain data."""
         return {
             "game": self.game,
-            "windows": self.windows,
-            "weights": self.weights,
             "nodes": self.nodes,
+            "model": self.model,
             "seconds": self.seconds,
             "generations": [vars(generation) for generation in self.generations],
             "elo_at_equal_nodes": self.at_nodes,
@@ -129,12 +143,12 @@ class Training:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.game}: {self.windows} windows, {self.weights:,} weights a stage"]
+        lines = [f"{self.game}: {self.model or 'nothing learned yet'}"]
         for number, each in enumerate(self.generations, 1):
             verdict = "the best so far" if each.kept else "not better"
             lines.append(
                 f"generation {number}  {each.positions:,} positions of {each.games:,} games, "
-                f"error {each.error:.4f}, {each.elo:+.0f} Elo at equal nodes: {verdict}"
+                f"{each.model}, error {each.error:.4f}, {each.elo:+.0f} Elo: {verdict}"
             )
         if self.at_nodes is not None:
             lines.append(f"at {self.nodes} nodes a move: {self.at_nodes:+.0f} Elo against before")
@@ -176,7 +190,7 @@ def train(
     check_file(target)
     say = report or (lambda line: None)
     began = time.monotonic()
-    trainer = _Trainer(start, nodes, threads, seed, say, data)
+    trainer = _Trainer(start, nodes, threads, seed, say, data, seconds)
     trainer.remember()
     result = trainer.result
     aside = target.with_name(f"{target.stem}.unproven{SUFFIX}")
@@ -254,6 +268,28 @@ def _install(result: Training, aside: Path, target: Path) -> None:
         result.reason = f"not proven stronger: not installed; the weights are in {aside}"
 
 
+@dataclass
+class _Games:
+    """The positions of a generation, and what was read of them."""
+
+    played: Labelled
+    base: Any
+    """What the game's own estimate says, in the units of targets."""
+    read: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    """For models by name: inputs, and numbers of stones."""
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """Weights that were fitted, and how they played."""
+
+    model: Model
+    share: float
+    fitted: Any
+    evaluation: Learned
+    elo: float
+
+
 class _Trainer:
     """The state of a training."""
 
@@ -265,37 +301,39 @@ class _Trainer:
         seed: int,
         say: Callable[[str], None],
         folder: str | Path | None,
+        seconds: float,
     ):
         self.start, self.cls = start, type(start)
         self.nodes, self.threads, self.seed, self.say = nodes, threads, seed, say
-        self.design = design_for(start)
-        self.empty = self.design.empty()
+        models = models_for(start)
+        if seconds < MANY_SECONDS:
+            models = [model for model in models if isinstance(model, PatternModel)] or models
+        self.models = models
         self.decisive = is_decisive(self.cls)
         lengths = sorted(len(random_game(start, random.Random(n))) for n in range(9))
         self.plies = lengths[len(lengths) // 2]
         self.before = chosen_evaluation(self.cls, None)
-        self.best: Patterns | None = None
+        self.best: Learned | None = None
         self.took = 0.0
         """Seconds that the last generation took."""
-        self.shares: tuple[float, ...] = SHARES
-        self.known: Any = None
-        """The weights of the last fit."""
-        self.table: Any = None
-        """The stage of the game for each number of stones."""
+        self.chosen: _Tried | None = None
+        """What was best when all was tried, and its last fit."""
+        self.tried_at = 0
+        """So many positions there were then."""
+        self.tables: dict[str, Any] = {}
+        """For models by name: the stage of the game for each number of stones."""
+        self.speeds: dict[str, float] = {}
+        """Nanoseconds of a node, for evaluations by what they mean."""
         self.unit = 0.0
         """What a logarithm of odds of 1 is in scores."""
         self.folder = folder
         self.earlier = 0
         """Generations of earlier trainings."""
-        self.data: list[Labelled] = []
+        self.data: list[_Games] = []
         self.digest = blake2b(digest_size=8)
-        self.result = Training(
-            game_name(self.cls), len(self.design.windows), self.design.size, nodes
-        )
-        say(
-            f"{game_name(self.cls)}: {len(self.design.windows)} windows, "
-            f"{self.design.size:,} weights a stage, {len(self.design.symmetries)} symmetries"
-        )
+        self.result = Training(game_name(self.cls), nodes)
+        for model in models:
+            say(f"{game_name(self.cls)}: {model.name}: {model.described()}")
 
     def searcher(self, evaluation: Any) -> BatchSearcher:
         return BatchSearcher(self.cls, table=TABLE_MB, threads=self.threads, evaluation=evaluation)
@@ -315,11 +353,14 @@ class _Trainer:
             return
         prepare_folder(self.folder)
         for played, recipe in read_games(self.folder, self.cls):
-            self.data.append(played)
             self.unit = float(recipe.get("unit", self.unit))
+            self.data.append(_Games(played, self._base(played)))
         self.earlier = len(self.data)
         if self.data:
-            self.say(f"{sum(map(len, self.data)):,} positions are there already")
+            self.say(f"{self._count():,} positions are there already")
+
+    def _count(self) -> int:
+        return sum(len(games.played) for games in self.data)
 
     def generation(self, seconds: float) -> None:
         """Play for some seconds, fit, and keep what wins."""
@@ -343,42 +384,92 @@ class _Trainer:
         if self.folder is not None:
             recipe = {"nodes": self.nodes, "seed": self.seed + number, "unit": self.unit}
             write_games(self.folder, self.cls, new, recipe | {"evaluation": current.meaning})
-        self.data.append(new)
-        while len(self.data) > 1 and sum(map(len, self.data)) > MOST_POSITIONS:
+        self.data.append(_Games(new, self._base(new)))
+        while len(self.data) > 1 and self._count() > MOST_POSITIONS:
             del self.data[0]
-        played = Labelled.joined(self.data)
-        at, stones = self._places(played.words)
-        if self.table is None:
-            self.table = staged(stones)
-        stages = self.table[stones].astype(np.int32)
-        results = (np.sign(played.results) + 1) / 2 if self.decisive else played.results
-        held = np.concatenate([part.games % HELD_OUT == 0 for part in self.data])
-        tried = []
-        for share in self.shares:
-            targets = (share * played.expected + (1 - share) * results).astype(np.float32)
-            fitted = fit(
-                Examples(at, stages, targets, held),
-                size=self.design.size,
-                count=int(self.table.max()) + 1,
-                decisive=self.decisive,
-                seed=self.seed,
-                known=self.known,
-                epochs=MOST_EPOCHS if self.known is None else LATER_EPOCHS,
-            )
-            evaluation = self._evaluation(fitted)
-            elo = self._elo(evaluation, current)
-            self.say(f"  fit with {share:.0%} search: error {fitted.error:.4f}, {elo:+.0f} Elo")
-            tried.append((elo, share, fitted, evaluation))
-        elo, share, fitted, evaluation = max(tried, key=lambda each: each[0])
-        kept = elo > 0
-        self.shares = (share,)
-        self.known = fitted.weights
+        best = self._fitted(current)
+        kept = best.elo > 0
         if kept:
-            self.best = evaluation
+            self.best, self.result.model = best.evaluation, best.model.name
         self.result.generations.append(
-            Generation(len(new), new.count, share, fitted.error, elo, kept)
+            Generation(
+                len(new), new.count, best.model.name, best.share, best.fitted.error, best.elo, kept
+            )
         )
         self.took = time.monotonic() - began
+
+    def _fitted(self, current: Any) -> _Tried:
+        """What plays best against the current evaluation, of all or of what was best before."""
+        if self.chosen is not None and self._count() < MORE * self.tried_at:
+            chosen = self.chosen
+            self.chosen = self._try(chosen.model, chosen.share, current, known=chosen.fitted)
+            return self.chosen
+        self.tried_at = self._count()
+        tried = [self._try(model, SHARES[0], current) for model in self.models]
+        best = max(tried, key=lambda each: each.elo)
+        tried = [best, *(self._try(best.model, share, current) for share in SHARES[1:])]
+        self.chosen = max(tried, key=lambda each: each.elo)
+        return self.chosen
+
+    def _try(self, model: Model, share: float, current: Any, known: Any = None) -> _Tried:
+        """Fit a model to all positions, and let it play against the current evaluation."""
+        for games in self.data:
+            if model.name not in games.read:
+                games.read[model.name] = model.read(self.start, games.played.words)
+        inputs, stones = map(
+            np.concatenate, zip(*(games.read[model.name] for games in self.data), strict=True)
+        )
+        table = self.tables.setdefault(model.name, staged(stones))
+        parts = [games.played for games in self.data]
+        expected = np.concatenate([part.expected for part in parts])
+        results = np.concatenate([part.results for part in parts])
+        results = (np.sign(results) + 1) / 2 if self.decisive else results
+        base = np.concatenate([games.base for games in self.data])
+        examples = Examples(
+            inputs,
+            table[stones].astype(np.int32),
+            base if model.own else np.zeros_like(base),
+            (share * expected + (1 - share) * results).astype(np.float32),
+            np.concatenate([part.games % HELD_OUT == 0 for part in parts]),
+        )
+        fitted = model.fit(
+            examples,
+            count=int(table.max()) + 1,
+            decisive=self.decisive,
+            seed=self.seed,
+            known=known,
+            epochs=MOST_EPOCHS if known is None else LATER_EPOCHS,
+        )
+        evaluation = model.evaluation(fitted, table, self.unit if self.decisive else 1.0)
+        elo = self._elo(evaluation, current, timed=True)
+        self.say(
+            f"  {model.name}, {share:.0%} search: error {fitted.error:.4f}, {elo:+.0f} Elo at "
+            f"{self.speeds[evaluation.meaning]:.0f} ns a node "
+            f"(before: {self.speeds[current.meaning]:.0f})"
+        )
+        return _Tried(model, share, fitted, evaluation, elo)
+
+    def _base(self, played: Labelled) -> Any:
+        """What the game's own estimate says of positions, in the units of targets."""
+        found = np.zeros(len(played))
+        run = write_estimates.specialise(self.cls, OWN)
+        run(self.start, OWN, np.ascontiguousarray(played.words).reshape(-1), found)
+        found = np.clip(found, -most_score(self.cls), most_score(self.cls))
+        return (found / self.unit if self.decisive else found).astype(np.float32)
+
+    def _speed(self, evaluation: Any) -> float:
+        """Nanoseconds of processor time that a node takes with an evaluation."""
+        if evaluation.meaning not in self.speeds:
+            words = self.data[-1].played.words
+            chosen = np.random.default_rng(self.seed).integers(0, len(words), TIMED)
+            searcher = self.searcher(evaluation)
+            times = []
+            for _ in range(3):
+                began = time.process_time()
+                found = searcher.search(words[chosen].reshape(-1), nodes=5 * self.nodes, cold=True)
+                times.append((time.process_time() - began) / found["nodes"].sum())
+            self.speeds[evaluation.meaning] = 1e9 * min(times)
+        return self.speeds[evaluation.meaning]
 
     def _expected(self, played: Labelled) -> Any:
         """What searches said of positions: the odds to win, or points."""
@@ -396,29 +487,17 @@ class _Trainer:
         odds = 1 / (1 + np.exp(-np.clip(slope * scores, -30, 30)))
         return np.where(decided, (np.sign(scores) + 1) / 2, odds)
 
-    def _places(self, words: Any) -> tuple[Any, Any]:
-        """The places of the weights of positions, a row for each, and how many stones they have."""
-        lanes = LANES * self.design.shape.vectors
-        found = np.zeros(len(words) * (1 + lanes), np.int32)
-        run = write_places.specialise(self.cls, self.empty)
-        run(self.start, self.empty, np.ascontiguousarray(words).reshape(-1), found)
-        rows = found.reshape(len(words), 1 + lanes)
-        return self.design.tied.astype(np.int32)[rows[:, 1 : 2 + len(self.design.windows)]], rows[
-            :, 0
-        ]
+    def _elo(self, evaluation: Any, other: Any, *, timed: bool) -> float:
+        """The difference in Elo at equal nodes or, *timed*, at nodes of equal time.
 
-    def _evaluation(self, fitted: Fit) -> Patterns:
-        unit = self.unit if self.decisive else 1.0
-        weights = np.rint(fitted.weights * unit * (1 << FRACTION))
-        return self.design.evaluation(self.table, np.clip(weights, -32767, 32767).astype(np.int16))
-
-    def _elo(self, evaluation: Any, other: Any) -> float:
-        """The difference in Elo at equal nodes; no further than a pair more would make it."""
+        It is no further from 0 than a pair more would make it.
+        """
+        slower = self._speed(evaluation) / self._speed(other) if timed else 1.0
         counts = compare(
             self.start,
             (self.searcher(evaluation), self.searcher(other)),
             pairs=PAIRS,
-            nodes=self.nodes,
+            nodes=(max(1, round(self.nodes / slower)), self.nodes),
             longest_opening=max(2, self.plies // 4),
             seed=self.seed + 1000 + len(self.result.generations),
         )
@@ -428,7 +507,7 @@ class _Trainer:
     def finish(self) -> None:
         """Compare the best with what was used before."""
         if self.best is not None:
-            self.result.at_nodes = self._elo(self.best, self.before)
+            self.result.at_nodes = self._elo(self.best, self.before, timed=False)
 
 
 def logistic_slope(scores: Any, results: Any) -> float:

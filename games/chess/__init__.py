@@ -90,6 +90,7 @@ from games.chess.notation import (
     refuse_impossible,
     san,
 )
+from games.chess.planes import planes as planes
 from games.chess.squares import DARK, UPSIDE_DOWN
 
 MAX_MOVES = 218

@@ -1,0 +1,295 @@
+"""Evaluations that are learned: small networks, whose first layer follows the search.
+
+The inputs are the bits of some words: a game's ``planes``, or the bitboards of its positions as
+the player to move has them.  Each bit that is set adds a row of weights to the *accumulator*; what
+that comes to is clipped and squared, and the output is a weighted sum of it, with weights for the
+stage of the game.  Such networks are those of Stockfish 12 and later, after Y. Nasu's for shogi
+(2018); the square of the clipped sum is the usual choice of open-source programs.
+
+The accumulator is *updated*: a search keeps, for each ply, the words of the last position that it
+estimated there and what they added up to, and a position adds the rows of the bits that it has more
+and takes away those of the bits that it lacks.  The last position of a ply is mostly a sibling or a
+cousin, with the same player to move, so few bits differ.  Nothing has to be undone, nor does a game
+say what a move changes; a position that has little in common with the one before is added up anew.
+
+Weights are data, as those of patterns.  ``engine.training`` makes them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.compiler.jit import Evaluator, Position, Words, kernel
+from engine.contract import verbs
+from engine.contract.addresses import integer_at, store_integer, word_at
+from engine.contract.bits import WORD, Bits, lowest_index, popcount, without_lowest
+from engine.contract.dispatch import defines, game_name
+from engine.contract.errors import GameError
+from engine.contract.native import in_compiled_code, usable_in_compiled_code
+from engine.contract.positions import unpack, width
+from engine.contract.vectors import clip, dot, vectors_at
+from engine.kernels.learned import MOST_STONES, NONE, Learned, address_of, rows_of_mover, second_moves, second_of
+
+__all__ = [
+    "MOST_OUTPUT",
+    "ONE",
+    "OUTPUT_ONE",
+    "Inputs",
+    "Network",
+    "network_score",
+    "planes_of",
+    "slot_bytes",
+    "write_planes",
+]
+
+ONE = 255
+"""A neuron that is fully active."""
+
+OUTPUT_ONE = 64
+"""A weight of 1 of the output."""
+
+SHIFT = 32
+"""Bits of the factor of the output that are parts of a unit."""
+
+MOST_OUTPUT = 127
+"""The largest weight of the output: its product with an active neuron has 16 bits."""
+
+HEADER = 6
+"""Numbers at the start of the memory; three addresses and the factor of the output follow."""
+OUTPUTS, SHIFTS, STAGES, FACTOR = range(2, HEADER)
+
+
+class Inputs(NamedTuple):
+    """What compiled code knows of a network: which words it reads, and how wide it is."""
+
+    fields: tuple[int, ...]
+    """The fields of the position that are read; none: what its game's ``planes`` gives."""
+    planes: int
+    """The number of words."""
+    width: int
+    """The neurons of the accumulator."""
+    side: int
+    """The field that says who moves, or ``TURN``, if the players have weights of their own."""
+    own: bool
+    """Whether the game's own ``evaluate`` is a part of the score."""
+
+    @property
+    def sides(self) -> int:
+        """How many players have weights of their own: both, or one for both."""
+        return 1 if self.side == NONE else 2
+
+    @property
+    def rows(self) -> int:
+        """The rows of the first layer, for each player: one for each bit, and the bias."""
+        return 64 * self.planes + 1
+
+
+class Network(Learned):
+    """A learned evaluation of the positions of a class: a network of one hidden layer.
+
+    *inputs* are int16 of ``(sides, 64 * planes + 1, width)``, of which the last row is always
+    added; *stages* says for each number of bits that are set which row of *outputs*, int16 of
+    ``(stages, width)``, and of *shifts* counts; a sum of 1 is worth *unit* points, one number.
+    :class:`GameError` if they do not belong together.
+    """
+
+    kind = "network"
+    module = __name__
+    """The module that its compiled code depends on."""
+
+    def __init__(
+        self, cls: Any, shape: Inputs, inputs: Any, outputs: Any, shifts: Any, stages: Any,
+        unit: Any,
+    ):  # fmt: skip
+        count = len(shifts)
+        fits = inputs.shape == (shape.sides, shape.rows, shape.width)
+        fits &= outputs.shape == (count, shape.width) and len(stages) == MOST_STONES + 1
+        if not fits or not 0 <= stages.min() <= stages.max() < count:
+            raise GameError("the parts of a learned network do not belong together")
+        if 64 * shape.planes > MOST_STONES:
+            raise GameError(f"{game_name(cls)} has positions of more than {MOST_STONES} bits")
+        if np.abs(outputs.astype(np.int64)).max() > MOST_OUTPUT:
+            raise GameError(f"a learned network has outputs beyond {MOST_OUTPUT}")
+        self.inputs, self.outputs = inputs.astype(np.int16), outputs.astype(np.int16)
+        self.shifts, self.stages = shifts.astype(np.int64), stages.astype(np.int64)
+        self.unit = np.array(unit, np.float64).reshape(1)
+        self.factor = round(float(self.unit[0]) * 2**SHIFT / (ONE * ONE * OUTPUT_ONE))
+        super().__init__(cls, shape)
+        parts = [self.inputs, self.outputs, self.shifts, self.stages]
+        rows, *others = self._lay_out(HEADER, parts)
+        self._words_at(self.address, HEADER)[:] = (
+            rows, self.inputs[0].nbytes, *others, self.factor,
+        )  # fmt: skip
+
+    def __call__(self, position: Any) -> int:
+        shape = self.shape
+        rows = self.inputs[int(second_moves(position, shape.side))].astype(np.int64)
+        planes = words_read(shape.fields, position)
+        total = rows[-1].copy()
+        for number, plane in enumerate(planes):
+            total += rows[[64 * number + bit for bit in range(64) if plane >> bit & 1]].sum(axis=0)
+        stage = int(self.stages[sum(plane.bit_count() for plane in planes)])
+        active = np.clip(total.astype(np.int16), 0, ONE).astype(np.int64)
+        output = int((active * active * self.outputs[stage]).sum())
+        score = (output * self.factor >> SHIFT) + int(self.shifts[stage])
+        return self.limited(score + self.own(position))
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        return {
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "shifts": self.shifts,
+            "stages": self.stages,
+            "unit": self.unit,
+        }
+
+
+def words_read(fields: tuple[int, ...], position: Any) -> list[int]:
+    """The words of a position whose bits are inputs."""
+    words = [position[field] for field in fields] if fields else verbs.planes(position)
+    return [int(word) & WORD for word in words]
+
+
+def planes_of(start: Any) -> int:
+    """How many words the ``planes`` of a position's game are; 0 if it has none."""
+    return len(verbs.planes(start)) if defines(type(start), "planes") else 0
+
+
+def slot_bytes(shape: Inputs) -> int:
+    """What the position of a ply takes: its words, the rows that were added, and their sum."""
+    return -(-8 * (shape.planes + 1) // 64) * 64 + 2 * shape.width
+
+
+def network_score(network: Any, position: Any, slot: int) -> int:
+    """The score of a position; *slot* is the address of what the search keeps, or 0."""
+    return int(network(position))
+
+
+@in_compiled_code(network_score)
+def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
+    shape = network.shape
+    load, store = vectors_at(shape.width)
+    row = 2 * shape.width
+    bias = row * (shape.rows - 1)
+    kept = slot_bytes(shape) - row
+    read = _reader(shape)
+    numbers = range(shape.planes)
+
+    def added(total, bits, rows):
+        while bits:
+            total = total + load(rows + row * lowest_index(bits))
+            bits = without_lowest(bits)
+        return total
+
+    def removed(total, bits, rows):
+        while bits:
+            total = total - load(rows + row * lowest_index(bits))
+            bits = without_lowest(bits)
+        return total
+
+    def output(network, total, stones):
+        at = address_of(network)
+        stage = integer_at(integer_at(at + 8 * STAGES) + 8 * stones)
+        active = clip(total, ONE)
+        # The product of a number and its weight has 16 bits, as the weight has 8.
+        found = dot(active * load(integer_at(at + 8 * OUTPUTS) + row * stage), active)
+        found = found * integer_at(at + 8 * FACTOR) >> SHIFT
+        return found + integer_at(integer_at(at + 8 * SHIFTS) + 8 * stage)
+
+    for function in (added, removed, output):
+        usable_in_compiled_code(function)
+    now = [f"now{number}" for number in numbers]
+    old = [f"old{number}" for number in numbers]
+    lines = [
+        "def score(network, position, slot):",
+        f"    {', '.join(now)}, = read(position)",
+        "    rows = rows_of_mover(network, position)",
+        f"    stones = {' + '.join(f'popcount({name})' for name in now)}",
+        f"    {' = '.join(old)} = Bits(0)",
+        "    known = False",
+        f"    if slot != 0 and integer_at(slot + {8 * shape.planes}) == rows:",
+        *(f"        {name} = word_at(slot + {8 * number})" for number, name in enumerate(old)),
+        "        known = "
+        + " + ".join(f"popcount({a} ^ {b})" for a, b in zip(now, old, strict=True))
+        + " < stones",
+        "    if known:",
+        f"        total = load(slot + {kept})",
+        *(
+            f"        total = removed(total, old{n} & ~now{n}, rows + {64 * row * n})"
+            for n in numbers
+        ),
+        "    else:",
+        f"        {' = '.join(old)} = Bits(0)",
+        f"        total = load(rows + {bias})",
+        *(f"    total = added(total, now{n} & ~old{n}, rows + {64 * row * n})" for n in numbers),
+        "    if slot != 0:",
+        *(f"        store_integer(slot + {8 * n}, now{n})" for n in numbers),
+        f"        store_integer(slot + {8 * shape.planes}, rows)",
+        f"        store(slot + {kept}, total)",
+        "    return output(network, total, stones)",
+    ]
+    names = {
+        "read": read,
+        "rows_of_mover": rows_of_mover,
+        "popcount": popcount,
+        "Bits": Bits,
+        "integer_at": integer_at,
+        "store_integer": store_integer,
+        "word_at": word_at,
+        "load": load,
+        "store": store,
+        "added": added,
+        "removed": removed,
+        "output": output,
+    }
+    exec("\n".join(lines), names)
+    return names["score"]
+
+
+def _reader(shape: Inputs) -> Any:
+    """A compiled function that gives the words of a position."""
+    if not shape.fields:
+        return verbs.planes
+    terms = ", ".join(f"Bits(position[{field}])" for field in shape.fields)
+    return usable_in_compiled_code(eval(f"lambda position: ({terms},)", {"Bits": Bits}))
+
+
+def planes_read(network: Any, position: Any) -> tuple[int, ...]:
+    """The words of a position whose bits a network sees."""
+    return tuple(words_read(network.shape.fields, position))
+
+
+@in_compiled_code(planes_read)
+def _compiled_planes_read(network: Any, position: Any) -> Any:
+    read = _reader(network.shape)
+    return lambda network, position: read(position)
+
+
+def is_second(network: Any, position: Any) -> bool:
+    """Whether the second player moves, who has weights of his own."""
+    return second_moves(position, network.shape.side)
+
+
+@in_compiled_code(is_second)
+def _compiled_is_second(network: Any, position: Any) -> Any:
+    second = second_of(network.shape.side)
+    return lambda network, position: second(position)
+
+
+@kernel
+def write_planes(example: Position, evaluation: Evaluator, words: Words, found: Words) -> None:
+    """Write the words that a network sees of each position packed in *words*.
+
+    A further one, for each, says which player's weights count.
+    """
+    count = len(planes_read(evaluation, example))
+    each = count + 1
+    for number in range(len(found) // each):
+        position = unpack(words, number * width(example), example)
+        planes = planes_read(evaluation, position)
+        for at in range(count):
+            found[number * each + at] = Bits(planes[at])
+        found[number * each + count] = Bits(1 if is_second(evaluation, position) else 0)

@@ -1,0 +1,283 @@
+"""What kinds of evaluations are tried: patterns or a network, alone or beside the game's own.
+
+A model knows what is read of positions, how weights are fitted to them, and what evaluation comes
+of it.  What it learns is in units of the targets, the logarithm of the odds or points; an
+evaluation counts as the game's searches do, *unit* for each of these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.contract.dispatch import defines
+from engine.contract.errors import GameError
+from engine.kernels.learned import MOST_STONES, NONE, Learned
+from engine.kernels.networks import (
+    MOST_OUTPUT,
+    ONE,
+    OUTPUT_ONE,
+    Inputs,
+    Network,
+    planes_of,
+    write_planes,
+)
+from engine.kernels.patterns import FRACTION, LANES, write_places
+from engine.training.boards import image_of_bits
+from engine.training.designs import Design, design_for
+from engine.training.fitting import (
+    MOST_EPOCHS,
+    Examples,
+    Layers,
+    PatternFit,
+    fit_network,
+    fit_patterns,
+)
+from engine.training.windows import Symmetry
+
+__all__ = ["Model", "NetworkModel", "PatternModel", "models_for"]
+
+WIDTH = 32
+"""Neurons of a network."""
+
+MOST_PLANES = MOST_STONES // 64
+
+MOST_WEIGHT = 1.98
+"""Of a network's first layer, where few bits are set."""
+
+LARGEST = (1 << 15) - 1
+
+
+class Model(Protocol):
+    """A kind of evaluation of one game."""
+
+    name: str
+    own: bool
+    """Whether the game's own estimate is a part of it."""
+
+    def with_own(self) -> Model:
+        """The same beside the game's own estimate."""
+
+    def described(self) -> str:
+        """How large it is."""
+
+    def read(self, start: Any, words: Any) -> tuple[Any, Any]:
+        """What is read of packed positions, a row for each, and how many stones they have."""
+
+    def fit(
+        self, examples: Examples, *, count: int, decisive: bool, seed: int, known: Any, epochs: int
+    ) -> Any:
+        """Fit weights for *count* stages; they have an ``error``."""
+
+    def evaluation(self, fitted: Any, stages: Any, unit: float) -> Learned:
+        """The evaluation with weights that were fitted; *stages* of numbers of stones."""
+
+
+@dataclass(frozen=True)
+class PatternModel:
+    """Windows on the board, each configuration with a weight (``engine.kernels.patterns``)."""
+
+    design: Design
+    own: bool = False
+
+    @property
+    def name(self) -> str:
+        return "patterns and the game's own" if self.own else "patterns"
+
+    def with_own(self) -> PatternModel:
+        return replace(self, own=True)
+
+    def described(self) -> str:
+        return (
+            f"{len(self.design.windows)} windows, {self.design.size:,} weights a stage, "
+            f"{len(self.design.symmetries)} symmetries"
+        )
+
+    def read(self, start: Any, words: Any) -> tuple[Any, Any]:
+        lanes = LANES * self.design.shape.vectors
+        found = np.zeros(len(words) * (1 + lanes), np.int32)
+        run = write_places.specialise(type(start), self._empty)
+        run(start, self._empty, np.ascontiguousarray(words).reshape(-1), found)
+        rows = found.reshape(len(words), 1 + lanes)
+        tied = self.design.tied.astype(np.int32)
+        return tied[rows[:, 1 : 2 + len(self.design.windows)]], rows[:, 0]
+
+    @cached_property
+    def _empty(self) -> Learned:
+        return self.design.empty()
+
+    def fit(
+        self,
+        examples: Examples,
+        *,
+        count: int,
+        decisive: bool,
+        seed: int = 0,
+        known: PatternFit | None = None,
+        epochs: int = MOST_EPOCHS,
+    ) -> PatternFit:
+        return fit_patterns(
+            examples,
+            size=self.design.size,
+            count=count,
+            decisive=decisive,
+            seed=seed,
+            known=known,
+            epochs=epochs,
+        )
+
+    def evaluation(self, fitted: PatternFit, stages: Any, unit: float) -> Learned:
+        weights = np.rint(fitted.weights * unit * (1 << FRACTION))
+        weights = np.clip(weights, -LARGEST, LARGEST).astype(np.int16)
+        return self.design.evaluation(stages, weights, own=self.own)
+
+
+@dataclass(frozen=True)
+class NetworkModel:
+    """A network of one hidden layer (``engine.kernels.networks``)."""
+
+    cls: Any
+    shape: Inputs
+    images: tuple[Any, ...] = ()
+    """For each symmetry the bit that takes the place of each."""
+
+    @property
+    def own(self) -> bool:
+        return self.shape.own
+
+    @property
+    def name(self) -> str:
+        return "a network and the game's own" if self.own else "a network"
+
+    def with_own(self) -> NetworkModel:
+        return replace(self, shape=self.shape._replace(own=True))
+
+    def described(self) -> str:
+        return f"{64 * self.shape.planes:,} inputs, {self.shape.width} neurons"
+
+    def read(self, start: Any, words: Any) -> tuple[Any, Any]:
+        each = self.shape.planes + 1
+        found = np.zeros(len(words) * each, np.uint64)
+        run = write_planes.specialise(self.cls, self._empty)
+        run(start, self._empty, np.ascontiguousarray(words).reshape(-1), found)
+        planes, second = np.split(found.reshape(-1, each), [each - 1], axis=1)
+        stones = np.bitwise_count(planes).sum(axis=1, dtype=np.int64)
+        if self.shape.sides == 2:  # the words of each player side by side, of which one moves
+            none = np.zeros_like(planes)
+            planes = np.hstack([np.where(second, none, planes), np.where(second, planes, none)])
+        return np.ascontiguousarray(planes).view(np.uint8), stones
+
+    @cached_property
+    def _empty(self) -> Network:
+        shape = self.shape
+        return Network(
+            self.cls,
+            shape,
+            np.zeros((shape.sides, shape.rows, shape.width), np.int16),
+            np.zeros((1, shape.width), np.int16),
+            np.zeros(1, np.int64),
+            np.zeros(MOST_STONES + 1, np.int64),
+            1.0,
+        )
+
+    def fit(
+        self,
+        examples: Examples,
+        *,
+        count: int,
+        decisive: bool,
+        seed: int = 0,
+        known: Layers | None = None,
+        epochs: int = MOST_EPOCHS,
+    ) -> Layers:
+        stones = int(np.bitwise_count(examples.inputs).sum(axis=1, dtype=np.int64).max())
+        weight = min(MOST_WEIGHT, LARGEST / ONE / (stones + 1))
+        return fit_network(
+            examples,
+            width=self.shape.width,
+            count=count,
+            decisive=decisive,
+            most=(weight, MOST_OUTPUT / OUTPUT_ONE),
+            seed=seed,
+            known=known,
+            epochs=epochs,
+            varied=self._varied if len(self.images) > 1 else None,
+        )
+
+    def _varied(self, inputs: Any, random: Any) -> Any:
+        """Each position as one of its images."""
+        chosen = random.integers(0, len(self.images), len(inputs))
+        found = inputs.copy()
+        for number, image in enumerate(self.images):
+            rows = np.flatnonzero(chosen == number)
+            bits = np.unpackbits(inputs[rows], axis=1, bitorder="little")
+            found[rows] = np.packbits(bits[:, image], axis=1, bitorder="little")
+        return found
+
+    def evaluation(self, fitted: Layers, stages: Any, unit: float) -> Learned:
+        shape = self.shape
+        rows = fitted.inputs.reshape(shape.sides, -1, shape.width)
+        bias = np.broadcast_to(fitted.bias, (shape.sides, 1, shape.width))
+        inputs = np.rint(np.concatenate([rows, bias], axis=1) * ONE)
+        outputs = np.clip(np.rint(fitted.outputs * OUTPUT_ONE), -MOST_OUTPUT, MOST_OUTPUT)
+        worth = unit * fitted.spread
+        shifts = np.rint(fitted.shifts * worth)
+        return Network(
+            self.cls,
+            shape,
+            inputs.astype(np.int16),
+            outputs.astype(np.int16),
+            shifts.astype(np.int64),
+            stages,
+            worth,
+        )
+
+
+def models_for(start: Any) -> list[Model]:
+    """The models to try for the game that begins at *start*, the fastest first.
+
+    :class:`GameError` if there is none.
+    """
+    cls: Any = type(start)
+    found: list[Model] = []
+    try:
+        design = design_for(start)
+        found.append(PatternModel(design))
+    except GameError:
+        if not defines(cls, "planes"):
+            raise
+        design = None
+    network = _network(start, design)
+    found += [] if network is None else [network]
+    if defines(cls, "evaluate"):
+        found += [model.with_own() for model in found]
+    return found
+
+
+def _network(start: Any, design: Design | None) -> NetworkModel | None:
+    """The network for a game; None if there are too many words for it to read."""
+    if design is None or defines(type(start), "planes"):
+        shape = Inputs((), planes_of(start), WIDTH, NONE, own=False)
+        return NetworkModel(type(start), shape)
+    fields, side = design.reading.fields, design.reading.side
+    shape = Inputs(fields, len(fields), WIDTH, side, own=False)
+    if shape.planes > MOST_PLANES:
+        return None
+    images = [_image(design, symmetry, shape.sides) for symmetry in design.symmetries]
+    if any(image is None for image in images):
+        images = []
+    return NetworkModel(type(start), shape, tuple(images))
+
+
+def _image(design: Design, symmetry: Symmetry, sides: int) -> Any:
+    """For each bit that a network sees the one that takes its place; None if one has none."""
+    found = []
+    for number in range(len(design.reading.fields)):
+        bits = image_of_bits(design.reading, symmetry, number)
+        if any(moved is None for moved in bits.values()):
+            return None
+        found += [64 * number + moved for moved in bits.values()]
+    return np.concatenate([np.array(found) + len(found) * side for side in range(sides)])

@@ -1,0 +1,221 @@
+"""Learned networks: scores from scratch and updated, searches, files, models, and the fit."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import random
+
+import numpy as np
+import pytest
+
+from engine import GameError, Searcher, load_game, minimax
+from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
+from engine.contract.positions import as_words
+from engine.contract.verbs import evaluate, outcome, planes
+from engine.kernels.evaluation import kept_bytes, learned_score
+from engine.kernels.learned import MOST_STONES, NONE
+from engine.kernels.networks import Inputs, Network
+from engine.storage.evaluations import evaluation_recipe, load_evaluation, save_evaluation
+from engine.training import fitting
+from engine.training.boards import random_game, sampled_positions
+from engine.training.models import NetworkModel, PatternModel, models_for
+
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
+
+GAMES = ["chess", "connect4:5x4", "hex:4x4", "draughts", "skirmish"]
+
+
+@kernel
+def score_at(position: Position, evaluation: Evaluator, slot: int) -> int:
+    return learned_score(evaluation, position, slot)
+
+
+def model_of(game):
+    (model,) = (each for each in models_for(game.start()) if each.name == "a network")
+    return model
+
+
+def drawn(model, seed=0, stages=2):
+    """A network with random weights."""
+    shape, chosen = model.shape, np.random.default_rng(seed)
+    table = np.minimum(np.arange(MOST_STONES + 1) // 8, stages - 1)
+    return Network(
+        model.cls,
+        shape,
+        chosen.integers(-60, 60, (shape.sides, shape.rows, shape.width)),
+        chosen.integers(-127, 128, (stages, shape.width)),
+        chosen.integers(-50, 50, stages),
+        table,
+        200.0,
+    )
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
+    game = load_game(name)
+    network = drawn(model_of(game))
+    run = score_at.specialise(model_of(game).cls, network)
+    kept = np.zeros(kept_bytes(network) + 64, np.uint8)
+    slot = kept.ctypes.data + -kept.ctypes.data % 64
+    for seed in range(3):  # the end of a game and the start of the next have little in common
+        for position, _ in random_game(game.start(), random.Random(seed))[:40]:
+            wanted = network(position)
+            assert run(position, network, 0) == wanted
+            assert run(position, network, slot) == wanted
+            assert run(position, network, slot) == wanted
+
+
+@pytest.mark.parametrize("name", ["chess", "hex:4x4"])
+def test_searches_with_a_network_find_what_minimax_finds(name):
+    game = load_game(name)
+    network = drawn(model_of(game))
+    searcher = Searcher(game, evaluation=network, table=1, exact=True)
+    for position, _ in sampled_positions(game.start(), 6, seed=5):
+        for depth in range(1, 4):
+            found = searcher.search(position, depth=depth)
+            assert found.value == minimax(position, depth, evaluation=network).value
+
+
+def test_the_own_estimate_is_a_part_of_the_score():
+    game = load_game("breakthrough:4x5")
+    alone = model_of(game)
+    network, both = drawn(alone), drawn(alone.with_own())
+    run = score_at.specialise(alone.cls, both)
+    for position, _ in sampled_positions(game.start(), 20):
+        assert both(position) == network(position) + evaluate(position)
+        assert run(position, both, 0) == both(position)
+
+
+def test_planes_of_chess_are_the_same_for_mirrored_wings_and_colours():
+    game = load_game("chess")
+    texts = (
+        "4k3/2p5/8/3n4/8/5Q2/P7/6K1 w - - 0 1",
+        "3k4/5p2/8/4n3/8/2Q5/7P/1K6 w - - 0 1",
+        "1k6/7p/2q5/8/4N3/8/5P2/3K4 b - - 0 1",
+    )
+    first, *others = (planes(game.parse(text)) for text in texts)
+    assert all(other == first for other in others)
+    assert sum(plane.bit_count() for plane in first) == 6
+
+
+def test_files_give_back_networks(tmp_path):
+    network = drawn(model_of(load_game("hex:4x4")))
+    path = tmp_path / "a.weights"
+    save_evaluation(path, network, {"seed": 3})
+    again = load_evaluation(path, network.cls)
+    assert again.meaning == network.meaning
+    assert again.shape == network.shape
+    assert evaluation_recipe(path) == {"seed": 3}
+    other = copy.deepcopy(network)
+    assert other.meaning == network.meaning
+    assert other.address != network.address
+
+
+def test_parts_that_do_not_fit_are_refused():
+    model = model_of(load_game("breakthrough:4x5"))
+    network = drawn(model)
+    parts = network.arrays
+    with pytest.raises(GameError, match="do not belong together"):
+        Network(model.cls, model.shape, **(parts | {"shifts": np.zeros(3)}))
+    with pytest.raises(GameError, match="outputs beyond 127"):
+        Network(model.cls, model.shape, **(parts | {"outputs": parts["outputs"] * 200}))
+    wide = Inputs((), 17, 32, NONE, own=False)
+    inputs = np.zeros((1, wide.rows, 32))
+    with pytest.raises(GameError, match="more than 1024 bits"):
+        Network(model.cls, wide, **(parts | {"inputs": inputs}))
+
+
+# Models
+
+
+def test_models_of_games():
+    names = {name: [m.name for m in models_for(load_game(name).start())] for name in GAMES[:2]}
+    both = ["a network", "a network and the game's own"]
+    assert names["chess"] == both
+    patterns = ["patterns", "patterns and the game's own"]
+    assert names["connect4:5x4"] == [patterns[0], both[0], patterns[1], both[1]]
+
+
+def test_models_read_what_evaluations_see():
+    for name in ("hex:4x4", "connect4:5x4"):
+        start = load_game(name).start()
+        samples = [position for position, _ in sampled_positions(start, 30)]
+        model = model_of(load_game(name))
+        network = drawn(model)
+        inputs, stones = model.read(start, as_words(samples).reshape(len(samples), -1))
+        bits = np.unpackbits(inputs, axis=1, bitorder="little")
+        assert (bits.sum(axis=1) == stones).all()
+        rows = network.inputs[:, :-1].reshape(-1, model.shape.width)
+        for position, row, count in zip(samples, bits, stones, strict=True):
+            total = rows[row == 1].sum(axis=0) + network.inputs[0, -1]
+            if model.shape.sides == 2 and position[model.shape.side]:
+                total += network.inputs[1, -1] - network.inputs[0, -1]
+            active = np.clip(total, 0, 255).astype(int)
+            stage = network.stages[count]
+            output = int((active * active * network.outputs[stage]).sum())
+            score = (output * network.factor >> 32) + network.shifts[stage]
+            assert network.limited(int(score)) == network(position)
+
+
+def test_images_are_positions_of_the_game():
+    """A network that is fed with images sees positions as likely as those themselves."""
+    game = load_game("connect4:5x4")
+    model = model_of(game)
+    assert len(model.images) == 2
+    position = game.parse("1124")
+    image = game.parse("5542")
+    rows, _ = model.read(game.start(), as_words([position, image]).reshape(2, -1))
+    first, second = np.unpackbits(rows, axis=1, bitorder="little")
+    assert any((first[other] == second).all() for other in model.images)
+
+
+# The fit
+
+jax_only = pytest.mark.skipif(
+    not (importlib.util.find_spec("jax") and importlib.util.find_spec("optax")),
+    reason="needs the extra train",
+)
+
+
+@jax_only
+@pytest.mark.slow
+def test_the_fit_finds_what_no_sum_of_inputs_says():
+    chosen = np.random.default_rng(1)
+    inputs = chosen.integers(0, 4, (40_000, 1)).astype(np.uint8)  # two bits, and which differ
+    targets = np.where((inputs[:, 0] == 1) | (inputs[:, 0] == 2), 0.9, 0.2).astype(np.float32)
+    nothing = np.zeros(len(inputs), np.float32)
+    held = np.arange(len(inputs)) % 10 == 0
+    examples = fitting.Examples(inputs, nothing.astype(np.int32), nothing, targets, held)
+    found = fitting.fit_network(
+        examples, width=8, count=1, decisive=True, most=(1.98, 1.98), epochs=20
+    )
+    least = -(targets * np.log(targets) + (1 - targets) * np.log(1 - targets)).mean()
+    assert found.error < 1.02 * least
+    assert np.abs(found.inputs).max() <= 1.98
+
+
+@jax_only
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [PatternModel, NetworkModel])
+def test_what_is_fitted_is_what_plays(kind):
+    """A game of points is learned, alone and beside an estimate that knows a part."""
+    game = load_game("othello:4x4")
+    start = game.start()
+    samples = [position for position, _ in sampled_positions(start, 8000)]
+    model = next(each for each in models_for(start) if isinstance(each, kind))
+    wanted = np.array([mobility(position) for position in samples], np.float32)
+    inputs, stones = model.read(start, as_words(samples).reshape(len(samples), -1))
+    held = np.arange(len(samples)) % 10 == 0
+    base = np.zeros_like(wanted)
+    examples = fitting.Examples(inputs, np.zeros(len(samples), np.int32), base, wanted, held)
+    fitted = model.fit(examples, count=1, decisive=False, epochs=20)
+    evaluation = model.evaluation(fitted, np.zeros(MOST_STONES + 1, np.int64), 1.0)
+    found = np.array([evaluation(position) for position in samples])
+    assert np.mean((found - wanted)[held] ** 2) < 0.6 * wanted[held].var()
+    assert not outcome(start)[0]
+    assert stones.min() >= 4
+
+
+def mobility(position):
+    return 2 * position.mine.bit_count() - 3 * (position.theirs & 0xFF).bit_count()
