@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from engine import CutnodeError, GameError, legal_moves
+from engine import GameError, Searcher, legal_moves
 from engine.contract.counting import NOWHERE
 from engine.kernels.scores import MOST_ESTIMATE
-from games.chess import learning, parse_position, play, start, tuning
+from engine.storage.evaluations import chosen_evaluation
+from games.chess import outcome, parse_position, planes, play, start, tuning
 from games.chess.boards import board_of, turned
 from games.chess.evaluation import (
     FULL_SCALE,
     evaluate,
-    evaluate_features,
     evaluate_material,
     evaluate_squares,
     phase_of,
@@ -23,7 +23,6 @@ from games.chess.evaluation import (
     worth_of,
 )
 from games.chess.kings import danger_worth
-from games.chess.network import NETWORK_FILE, read_network, write_network
 from games.chess.weights import (
     LINEAR,
     SIZE,
@@ -107,7 +106,7 @@ def test_the_tuner_sees_what_the_search_sees():
     scores, gradient = np.zeros(len(POSITIONS)), np.zeros((SIZE, 2))
     weights, targets = read_weights().astype(float), np.full(len(POSITIONS), 0.5)
     tuning.scored(features, weights, 0.004, targets, scores, gradient)
-    expected = np.array([evaluate_features(position) for position in POSITIONS])
+    expected = np.array([evaluate(position) for position in POSITIONS])
     assert np.abs(scores - expected).max() < 3  # the search rounds
     step = np.zeros((SIZE, 2))
     step[start_of("bishop")] = step[start_of("danger")] = 0.01, 0
@@ -178,64 +177,21 @@ def test_two_numbers_in_one():
 # The network
 
 
-@pytest.mark.long
 @pytest.mark.slow
-def test_the_network_is_added_to_the_features():
-    """Once more, in floats and from what the training sees."""
-    rows = rows_of(POSITIONS)
-    examples = learning.examples_of(rows, tuning.position_of)
-    scores = learning.foretold(read_network(NETWORK_FILE), examples)
-    board = board_of(POSITIONS[0])
-    assert examples.count[0] == board.mine.bit_count() + board.theirs.bit_count()
-    for position, score in zip(POSITIONS, scores, strict=True):
-        board = board_of(position)
-        if (board.mine & ~board.kings) and (board.theirs & ~board.kings):
-            assert abs(evaluate(position) - score) < 2
-    assert any(evaluate(position) != evaluate_features(position) for position in POSITIONS)
+def test_the_network_beside_the_game_is_added_to_the_features():
+    network = chosen_evaluation(type(start()), None)
+    assert network.shape.own
+    searcher = Searcher(type(start()), table=1)
+    for position in POSITIONS[:40]:
+        if not outcome(position)[0]:
+            assert searcher.estimate(position) == network(position)
+    assert any(network(position) != evaluate(position) for position in POSITIONS)
 
 
-@pytest.mark.slow
-def test_training_finds_what_made_the_scores():
-    """A network that knows what an advantage of a knight is foretells it better than none."""
-    generator = np.random.default_rng(1)
-    rows = np.repeat(rows_of(POSITIONS), 1 + 2 * learning.PART // len(POSITIONS))
-    examples = learning.examples_of(rows, tuning.position_of)
-    knights = np.bitwise_count(rows["knights"] & rows["mine"]).astype(int)
-    knights -= np.bitwise_count(rows["knights"] & rows["theirs"])
-    targets = 1 / (1 + np.exp(-0.004 * (examples.known + 100 * knights)))
-    examples.scales[:] = 1
-    order = generator.permutation(len(rows))
-    shuffled = learning.Examples(*(each[order] for each in examples))
-    found = learning.trained(shuffled, targets[order], 0.004, width=16, ranges=2, rounds=20)
-    without = learning.cross_entropy(examples.known, 0.004, targets)
-    least = learning.cross_entropy(examples.known + 100 * knights, 0.004, targets)
-    error = learning.cross_entropy(learning.foretold(found, examples), 0.004, targets)
-    assert error - least < (without - least) / 2
-
-
-def test_a_network_is_read_as_it_was_written(tmp_path):
-    path = tmp_path / "network.npz"
-    network = read_network(NETWORK_FILE)
-    assert network.note
-    write_network(path, network)
-    assert all(np.array_equal(*each) for each in zip(read_network(path), network, strict=True))
-    write_network(path, network._replace(shifts=network.shifts[1:]))
-    with pytest.raises(GameError, match="its layers do not fit"):
-        read_network(path)
-    whole = NETWORK_FILE.read_bytes()
-    damaged = bytes([*whole[:5000], whole[5000] ^ 1, *whole[5001:]])
-    for data in (b"", whole[:-100], damaged, b"PK\3\4"):
-        path.write_bytes(data)
-        with pytest.raises(GameError, match="is not a network"):
-            read_network(path)
-    np.save(tmp_path / "array.npy", np.zeros(3))
-    with pytest.raises(GameError, match="is not a network"):
-        read_network(tmp_path / "array.npy")
-
-
-def test_too_few_positions_to_learn_from():
-    with pytest.raises(CutnodeError, match="3 positions are too few"):
-        learning.trained(None, np.zeros(3), 0.004, width=16, ranges=4, rounds=1)
+def test_what_a_network_is_taught():
+    inputs, base = tuning.seen(rows_of(POSITIONS))
+    assert [tuple(map(int, row)) for row in inputs] == [planes(each) for each in POSITIONS]
+    assert list(base) == [evaluate(each) for each in POSITIONS]
 
 
 # The file
@@ -349,10 +305,8 @@ def test_games_are_played_and_weights_fitted(tmp_path):
     result = run("fit", folder, "--weights", weights, "--steps", 3)
     assert result.exit_code == 0 and "weights these" in result.output
     assert read_weights(weights).shape == (SIZE, 2)
-    network = tmp_path / "network.npz"
-    result = run("network", folder, "--network", network, "--width", 16, "--rounds", 1)
-    assert result.exit_code == 0 and "with it" in result.output
-    assert read_network(network).inputs.shape == (769, 16)
+    result = run("network", folder, "--out", tmp_path / "chess.weights", "--width", 16)
+    assert "too few to learn from" in result.output or "cutnode[train]" in result.output
     assert "weights these" in run("report", folder, "--weights", weights).output
     (folder / "games-0-00009.npy").write_bytes(b"")
     assert "is not a file of positions" in run("fit", folder, "--weights", weights).output

@@ -33,7 +33,7 @@ MOST_LINES = 250
 """Lines of the longest function."""
 
 PROGRAMS = {
-    *("games.chess.network", "games.chess.tuning", "games.chess.uci"),
+    *("games.chess.tuning", "games.chess.uci"),
     *("games.othello.nboard", "games.othello.training"),
 }
 """Modules beside a game's rules that are programs: protocols, and trainers of evaluations."""

@@ -399,10 +399,14 @@ def test_games_leave_labelled_positions(searcher):
 def test_a_search_that_sees_more_wins_the_comparison(searcher):
     start = load_game("tictactoe").start()
     blind = BatchSearcher(load_game("tictactoe"), table=1, techniques=())
-    alike = compare(start, (searcher, searcher), pairs=20, nodes=(500, 500), longest_opening=3, seed=0)
+    alike = compare(
+        start, (searcher, searcher), pairs=20, nodes=(500, 500), longest_opening=3, seed=0
+    )
     assert sum(alike) == 20
     assert alike[2] == 20  # one searcher, both sides: each pair is even
-    counts = compare(start, (searcher, blind), pairs=20, nodes=(500, 500), longest_opening=3, seed=0)
+    counts = compare(
+        start, (searcher, blind), pairs=20, nodes=(500, 500), longest_opening=3, seed=0
+    )
     assert sum(counts) == 20
 
 

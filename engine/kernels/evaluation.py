@@ -23,12 +23,20 @@ from engine.contract.dispatch import defines, game_name, module_of
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, is_compiled, usable_in_compiled_code
 from engine.contract.text import nearest
-from engine.kernels.optionality import PRESETS, Optionality, scale, weigh
 from engine.kernels.learned import Learned, LearnedType, most_score
 from engine.kernels.networks import Network, network_score, slot_bytes
+from engine.kernels.optionality import PRESETS, Optionality, scale, weigh
 from engine.kernels.patterns import Patterns, pattern_score
 
-__all__ = ["AnyEvaluation", "Evaluation", "estimate", "estimate_at", "evaluation_names", "evaluation_of", "kept_bytes"]
+__all__ = [
+    "AnyEvaluation",
+    "Evaluation",
+    "estimate",
+    "estimate_at",
+    "evaluation_names",
+    "evaluation_of",
+    "kept_bytes",
+]
 
 PREFIX = "evaluate_"
 

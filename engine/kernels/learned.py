@@ -52,14 +52,12 @@ TURN = -2
 
 
 class Learned:
-    """A learned evaluation of the positions of class *cls*, of a *shape* that compiled code knows.
-
-    Its ``arrays`` are the further arguments with which it is made, by their names.
-    """
+    """A learned evaluation of positions of class *cls*; compiled code knows its *shape*."""
 
     name = "learned"
     kind: str
-    arrays: dict[str, Any]
+    module: str
+    """The module that its compiled code depends on."""
 
     def __init__(self, cls: Any, shape: Any):
         self.cls = cls
@@ -71,6 +69,15 @@ class Learned:
         self.meaning = f"{self.kind} {digest.hexdigest()}"
         """Tells the scores of this evaluation from those of others, in the keys of tables."""
         self.address = 0
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The further arguments with which it is made."""
+        raise NotImplementedError
+
+    def __call__(self, position: Any) -> int:
+        """The score of a position, for the mover."""
+        raise NotImplementedError
 
     def _lay_out(self, header: int, parts: list[Any], spare: int = 0) -> list[int]:
         """Make a memory of *header* numbers and some arrays, and return where these are in it.
@@ -84,9 +91,7 @@ class Learned:
         places = [int(place) for place in self.address + np.cumsum(sizes)[: len(parts)]]
         raw = self.memory.view(np.uint8)
         for place, part in zip(places, parts, strict=True):
-            raw[place - base : place - base + part.nbytes] = np.frombuffer(
-                part.tobytes(), np.uint8
-            )
+            raw[place - base : place - base + part.nbytes] = np.frombuffer(part.tobytes(), np.uint8)
         return places
 
     def _words_at(self, address: int, count: int) -> Any:
@@ -179,7 +184,7 @@ def _compiled_address_of(learned: Any) -> Any:
 
 @functools.cache
 def second_of(side: int) -> Any:
-    """:func:`second_moves` of positions for compiled code, where it is known which field says it."""
+    """:func:`second_moves` for compiled code, which knows the field that says it."""
     says = {NONE: "False", TURN: "turn(position) != 0"}.get(side, f"position[{side}]")
     return usable_in_compiled_code(eval(f"lambda position: {says}", {"turn": turn}))
 

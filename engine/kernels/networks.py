@@ -30,7 +30,15 @@ from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, usable_in_compiled_code
 from engine.contract.positions import unpack, width
 from engine.contract.vectors import clip, dot, vectors_at
-from engine.kernels.learned import MOST_STONES, NONE, Learned, address_of, rows_of_mover, second_moves, second_of
+from engine.kernels.learned import (
+    MOST_STONES,
+    NONE,
+    Learned,
+    address_of,
+    rows_of_mover,
+    second_moves,
+    second_of,
+)
 
 __all__ = [
     "MOST_OUTPUT",
@@ -97,7 +105,6 @@ class Network(Learned):
 
     kind = "network"
     module = __name__
-    """The module that its compiled code depends on."""
 
     def __init__(
         self, cls: Any, shape: Inputs, inputs: Any, outputs: Any, shifts: Any, stages: Any,

@@ -35,8 +35,6 @@ from engine.contract.verbs import cell
 from engine.kernels.learned import (
     MOST_STONES,
     NONE,
-    ROWS,
-    SIDE,
     Learned,
     address_of,
     rows_of_mover,
@@ -110,7 +108,6 @@ class Patterns(Learned):
 
     kind = "patterns"
     module = __name__
-    """The module that its compiled code depends on."""
 
     def __init__(self, cls: Any, shape: Shape, added: Any, first: Any, stages: Any, weights: Any):
         numbers = LANES * shape.vectors

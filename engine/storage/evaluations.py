@@ -80,7 +80,8 @@ def _loaded(path: str, when: int, cls: Any) -> Learned:
     learned, shape = SHAPES[about["kind"]]
     about["shape"]["fields"] = tuple(about["shape"]["fields"])
     shaped = {name: array.reshape(about["sizes"][name]) for name, array in arrays.items()}
-    return learned(cls, shape(**about["shape"]), **shaped)
+    found: Learned = learned(cls, shape(**about["shape"]), **shaped)
+    return found
 
 
 SHAPES: dict[str, tuple[Any, Any]] = {

@@ -362,33 +362,43 @@ def symmetries_of(reading: BoardReading, samples: list[Any]) -> list[Symmetry]:
     ]
 
 
-def image_of_bits(
-    reading: BoardReading, symmetry: Symmetry, number: int
-) -> dict[int, int | None]:
-    """For the bits of a field those that take their places; None where there is none.
+Bit = tuple[int, int]
+"""The number of one of the fields that are read, and a bit of it."""
+
+
+def image_of_bits(reading: BoardReading, symmetry: Symmetry) -> dict[Bit, Bit | None]:
+    """For the bits of all fields those that take their places; None where there is none.
 
     Bits that say nothing of a cell stay where they are.
     """
-    places: dict[int, int] = {}
-    for meaning in (*reading.meanings, reading.marks):
-        places |= {bit: cell for (plane, bit), (cell, _) in meaning.items() if plane == number}
-    bits = {cell: bit for bit, cell in places.items()}
-    return {
-        bit: bits.get(symmetry[places[bit]]) if bit in places else bit for bit in range(64)
-    }
+    said: dict[Bit, tuple[int, int, bool]] = {}
+    for meaning in reading.meanings:
+        for at, (cell, content) in meaning.items():
+            said.setdefault(at, (cell, content, False))
+    said |= {at: (cell, mask, True) for at, (cell, mask) in reading.marks.items()}
+    bits: dict[tuple[int, int, bool], list[Bit]] = {}
+    for at, what in said.items():
+        bits.setdefault(what, []).append(at)
+
+    def image(at: Bit) -> Bit | None:
+        if at not in said:
+            return at
+        cell, what, is_mark = said[at]
+        found = bits.get((symmetry[cell], what, is_mark), [])
+        return min(found, key=lambda other: (other[0] != at[0], other), default=None)
+
+    return {(n, bit): image((n, bit)) for n in range(len(reading.fields)) for bit in range(64)}
 
 
 def _looks_alike(reading: BoardReading, symmetry: Symmetry, position: Any) -> bool:
     image = list(position)
-    for number, field in enumerate(reading.fields):
-        bits = image_of_bits(reading, symmetry, number)
-        word = 0
-        for bit in range(64):
-            if int(position[field]) >> bit & 1:
-                moved = bits[bit]
-                if moved is None:
-                    return False
-                word |= 1 << moved
+    words = [0] * len(reading.fields)
+    for (number, bit), moved in image_of_bits(reading, symmetry).items():
+        if int(position[reading.fields[number]]) >> bit & 1:
+            if moved is None:
+                return False
+            words[moved[0]] |= 1 << moved[1]
+    for field, word in zip(reading.fields, words, strict=True):
         image[field] = word
     other = coerce(type(position)(*image))
     return _answers(position) == _answers(other)

@@ -61,6 +61,15 @@ class Examples(NamedTuple):
     """True where a position is not learned from: it is for validation."""
 
 
+class Course(NamedTuple):
+    """What kind of targets a fit has, and how long it takes."""
+
+    decisive: bool
+    """Targets are odds, not points."""
+    seed: int
+    epochs: int
+
+
 @dataclass(frozen=True)
 class PatternFit:
     """Weights, float32 of ``(stages, size)``, and the error on positions that were held out."""
@@ -121,12 +130,10 @@ def fit_patterns(
         (common, weights - common),
         outputs,
         examples,
+        Course(decisive, seed, epochs),
         penalty=penalty,
-        decisive=decisive,
         spread=_spread(examples, decisive),
         largest=4096,
-        seed=seed,
-        epochs=epochs,
     )
     return PatternFit(common + own, error)
 
@@ -169,19 +176,17 @@ def fit_network(
         active = jnp.clip(bits @ weights + bias, 0, 1) ** 2
         return spread * ((active * second[stage]).sum(axis=1) + shifts[stage])
 
-    found, error = _descended(
+    (inputs, bias, second, shifts), error = _descended(
         start,
         outputs,
         examples,
+        Course(decisive, seed, epochs),
         limits=(most[0], most[0], most[1], np.inf),
-        decisive=decisive,
         spread=1.0,
         largest=8192,
-        seed=seed,
-        epochs=epochs,
         varied=varied,
     )
-    return Layers(*found, spread, error)
+    return Layers(inputs, bias, second, shifts, spread, error)
 
 
 def _spread(examples: Examples, decisive: bool) -> float:
@@ -193,19 +198,18 @@ def _descended(
     start: tuple[Any, ...],
     outputs: Callable[[Any, Any, Any], Any],
     examples: Examples,
+    course: Course,
     *,
-    decisive: bool,
     spread: float,
     largest: int,
-    seed: int,
-    epochs: int,
     penalty: Callable[[Any], Any] | None = None,
     limits: tuple[float, ...] | None = None,
     varied: Callable[[Any, Any], Any] | None = None,
 ) -> tuple[tuple[Any, ...], float]:
     """The parameters that gradient descent (Adam) finds from *start* on, and their error.
 
-    Of the *epochs* those count that made the error on held-out positions least.
+    Of the epochs those count that made the error on held-out positions least.  *spread* is how much
+    parameters change, and *largest* the most positions of a step.
     """
     import jax
     import jax.numpy as jnp
@@ -213,7 +217,7 @@ def _descended(
 
     def losses(parameters: Any, inputs: Any, stage: Any, base: Any, target: Any) -> Any:
         found = outputs(parameters, inputs, stage) + base
-        if decisive:
+        if course.decisive:
             return optax.sigmoid_binary_cross_entropy(found, target)
         return (found - target) ** 2
 
@@ -229,7 +233,7 @@ def _descended(
             f"{len(targets):,} positions are too few to learn from: let it play longer"
         )
     batch = min(max(len(learned) // BATCHES, 256), largest)
-    steps = epochs * (len(learned) // batch)
+    steps = course.epochs * (len(learned) // batch)
     rule = optax.adam(optax.cosine_decay_schedule(RATE * spread, steps, alpha=LEAST_RATE))
     parameters = tuple(jnp.asarray(part, jnp.float32) for part in start)
 
@@ -255,9 +259,9 @@ def _descended(
         return float(sum(map(float, found)) / len(others))
 
     state = rule.init(parameters)
-    order = np.random.default_rng(seed)
+    order = np.random.default_rng(course.seed)
     best, least, waited = parameters, error(parameters), 0
-    for _ in range(epochs):
+    for _ in range(course.epochs):
         seen = inputs if varied is None else varied(inputs, order)
         shuffled = order.permutation(learned)
         for first in range(0, len(shuffled) - batch + 1, batch):

@@ -50,19 +50,29 @@ MOST_WEIGHT = 1.98
 
 LARGEST = (1 << 15) - 1
 
+LARGE = 400_000
+"""So many weights of a stage take minutes to fit."""
+
 
 class Model(Protocol):
     """A kind of evaluation of one game."""
 
-    name: str
-    own: bool
-    """Whether the game's own estimate is a part of it."""
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def own(self) -> bool:
+        """Whether the game's own estimate is a part of it."""
 
     def with_own(self) -> Model:
         """The same beside the game's own estimate."""
 
     def described(self) -> str:
         """How large it is."""
+
+    def is_large(self) -> bool:
+        """Whether a fit takes minutes."""
 
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
         """What is read of packed positions, a row for each, and how many stones they have."""
@@ -95,6 +105,9 @@ class PatternModel:
             f"{len(self.design.windows)} windows, {self.design.size:,} weights a stage, "
             f"{len(self.design.symmetries)} symmetries"
         )
+
+    def is_large(self) -> bool:
+        return self.design.size > LARGE
 
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
         lanes = LANES * self.design.shape.vectors
@@ -157,6 +170,9 @@ class NetworkModel:
 
     def described(self) -> str:
         return f"{64 * self.shape.planes:,} inputs, {self.shape.width} neurons"
+
+    def is_large(self) -> bool:
+        return False
 
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
         each = self.shape.planes + 1
@@ -275,9 +291,8 @@ def _network(start: Any, design: Design | None) -> NetworkModel | None:
 def _image(design: Design, symmetry: Symmetry, sides: int) -> Any:
     """For each bit that a network sees the one that takes its place; None if one has none."""
     found = []
-    for number in range(len(design.reading.fields)):
-        bits = image_of_bits(design.reading, symmetry, number)
-        if any(moved is None for moved in bits.values()):
+    for moved in image_of_bits(design.reading, symmetry).values():
+        if moved is None:
             return None
-        found += [64 * number + moved for moved in bits.values()]
+        found.append(64 * moved[0] + moved[1])
     return np.concatenate([np.array(found) + len(found) * side for side in range(sides)])

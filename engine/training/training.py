@@ -66,6 +66,9 @@ MORE = 4
 MANY_SECONDS = 240.0
 """A training that has less time tries no networks: to compile each takes as long as to play."""
 
+LARGE_SECONDS = 1800.0
+"""One that has less time tries no models whose fits take minutes."""
+
 TIMED = 100
 """Positions whose searches tell how fast an evaluation is."""
 
@@ -308,6 +311,8 @@ class _Trainer:
         models = models_for(start)
         if seconds < MANY_SECONDS:
             models = [model for model in models if isinstance(model, PatternModel)] or models
+        if seconds < LARGE_SECONDS:
+            models = [model for model in models if not model.is_large()] or models
         self.models = models
         self.decisive = is_decisive(self.cls)
         lengths = sorted(len(random_game(start, random.Random(n))) for n in range(9))

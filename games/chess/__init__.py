@@ -48,7 +48,6 @@ from games.chess.endings import layer as layer
 from games.chess.endings import retreats as retreats
 from games.chess.evaluation import SQUARES
 from games.chess.evaluation import evaluate as evaluate
-from games.chess.evaluation import evaluate_features as evaluate_features
 from games.chess.evaluation import evaluate_material as evaluate_material
 from games.chess.evaluation import evaluate_squares as evaluate_squares
 from games.chess.exchange import exchange as exchange

@@ -1,7 +1,8 @@
 """The evaluation of chess, in hundredths of a pawn.
 
 The sum of features times weights (``games/chess/weights.py``), for the mover less for the other
-player, and what a small network adds to it (``games/chess/network.py``).  Each feature is written
+player.  A search adds to it what a network has learned of the rest, from the pieces on their
+squares (``games/chess/planes.py``): the weights beside the game.  Each feature is written
 once, for a player who goes up, and counted on the board and on the board turned.  Every weight is
 one for the middle game and one for the end game, and how much of each counts is a matter of the
 pieces that are left (the *phase*).  What pieces are worth on their squares is a field of the
@@ -10,9 +11,6 @@ position, which ``play`` keeps.
 The features are the field's: those of Fruit (F. Letouzey, 2005), where weights for two phases
 come from, too, and of Stockfish before its networks (to version 11).  The weights are our own, from
 ``games/chess/tuning.py``.
-
-Another evaluation is a compiled function ``evaluate_...`` of a position in the game's module, and
-``Searcher(evaluation=...)`` takes it: ``features`` is the sum without the network.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from engine.contract.bits import Bits, lowest_index, popcount, without_lowest
 from engine.contract.counting import NOWHERE
 from games.chess.boards import board_of, turned, turned_attacks
 from games.chess.kings import attack, shelter
-from games.chess.network import network_score
 from games.chess.pawns import DISTANCE, passed_pawns, structure
 from games.chess.pieces import activity, threats
 from games.chess.squares import DARK
@@ -44,7 +41,6 @@ __all__ = [
     "VALUES",
     "between",
     "evaluate",
-    "evaluate_features",
     "evaluate_material",
     "evaluate_squares",
     "phase_of",
@@ -67,15 +63,7 @@ TEMPO = start_of("tempo")
 
 @compiled(inline=False)
 def evaluate(position):
-    """An estimate for the mover, who is in no check: features, and what a network adds to them."""
-    board = board_of(position)
-    score = between(board, worth_of(position, NOWHERE, NOWHERE))
-    return finished(board, scaled(board, score + PHASES * network_score(board)))
-
-
-@compiled(inline=False)
-def evaluate_features(position):
-    """The sum of features times weights."""
+    """An estimate for the mover, who is in no check: the sum of features times weights."""
     board = board_of(position)
     return finished(board, scaled(board, between(board, worth_of(position, NOWHERE, NOWHERE))))
 

@@ -12,8 +12,9 @@
 ``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
 every so many games, so it can be interrupted at any time; ``fit`` finds weights for all
 positions of a folder and writes them, with a report as header; ``network`` trains the network
-that is added to them (``games/chess/learning.py``); ``report`` says how well weights foretell
-positions.
+that is added to them, as ``cutnode train`` does for all games; ``report`` says how well weights
+foretell positions.  What is chess's own here is the features, whose weights cannot be learned as
+those of a network, and how games are played and ended, which is worth some Elo points.
 
 A game begins with some random moves, from the start or from a position of another game, after
 which neither side is far ahead.  Then both sides play the best move of a search of so many nodes,
@@ -31,8 +32,10 @@ position is told by the evaluation itself, which takes note of its features.
 
 from __future__ import annotations
 
+import json
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -46,7 +49,9 @@ from engine.batches import BatchSearcher
 from engine.contract.bits import Bits
 from engine.contract.counting import NOWHERE
 from engine.contract.positions import as_words, pack, unpack, width
+from engine.kernels.learned import MOST_STONES
 from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from engine.storage.evaluations import installed_file, save_evaluation
 from engine.storage.files import write_whole
 from games.chess import (
     MAX_MOVES,
@@ -72,8 +77,7 @@ from games.chess.evaluation import (
     worth_of,
 )
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
-from games.chess.learning import cross_entropy, examples_of, foretold, trained
-from games.chess.network import NETWORK_FILE, VECTORS, write_network
+from games.chess.planes import planes
 from games.chess.weights import LINEAR, SIZE, WEIGHTS, WEIGHTS_FILE, read_weights, weights_text
 from games.chess.weights_by_hand import first_weights
 
@@ -93,6 +97,9 @@ and 1 for a draw."""
 
 CHUNK = 512
 """Games of one file, half of which are played at a time."""
+
+MOST_PIECES, RANGES = 32, 4
+"""The ranges of numbers of pieces for which a network has outputs of their own."""
 
 HELD_OUT = 10
 """One game in so many is for validation."""
@@ -244,8 +251,8 @@ def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     searcher = BatchSearcher(Position, table=4)
-    known = crc32(VECTORS.array, crc32(WEIGHTS.array))
-    how = f"{nodes} nodes a move, weights {known:08x}"
+    known = crc32(WEIGHTS.array), searcher.tasks[0].searcher.evaluation.meaning
+    how = f"{nodes} nodes a move, weights {known[0]:08x}, {known[1]}"
     began = time.monotonic()
     for number in range(-(-games // CHUNK)):
         path = folder / f"games-{seed}-{number:05}.npy"
@@ -580,50 +587,75 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
 @main.command("network")
 @FOLDER
 @click.option(
-    "--network",
-    "path",
+    "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=NETWORK_FILE,
-    help="The file of the network, by default the one that the game uses.",
+    help="The file of weights, by default the one that the game uses.",
 )
-@click.option(
-    "--width", default="32", type=click.Choice(["16", "32", "64", "128"]), help="Of the layer."
-)
-@click.option("--ranges", default=4, type=click.IntRange(1, 32), help="Of numbers of pieces.")
-@click.option("--rounds", default=6, type=click.IntRange(1), help="Through all positions.")
+@click.option("--width", default=64, type=click.IntRange(16, 128), help="Neurons of the layer.")
+@click.option("--rounds", default=10, type=click.IntRange(1), help="Through all positions.")
 @click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
 @click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Of what came later.")
+@click.option("--seed", default=0, type=click.IntRange(0), help="Begin with other weights.")
 def train_network(
-    folder: Path, path: Path, width: str, ranges: int, rounds: int, share: float, later: float
+    folder: Path, out: Path | None, width: int, rounds: int, share: float, later: float, seed: int
 ) -> None:
     """Train a network with the positions in FOLDER, for what features leave."""
-    learnt, held = read_positions(folder)
-    slope = best_slope(learnt["score"].astype(float), learnt["result"] / 2)
+    from engine.training.fitting import Examples, require_jax
+    from engine.training.models import NetworkModel, models_for
+
+    require_jax()
+    rows = np.concatenate(read_positions(folder))
+    held = rows["game"] % HELD_OUT == 0
+    slope = best_slope(rows["score"][~held].astype(float), rows["result"][~held] / 2)
+    inputs, base = seen(rows)
+    targets = targets_of(rows, slope, share, later).astype(np.float32)
+    table = np.clip((np.arange(MOST_STONES + 1) - 1) * RANGES // MOST_PIECES, 0, RANGES - 1)
+    stones = np.bitwise_count(inputs).sum(axis=1)
+    examples = Examples(
+        inputs.view(np.uint8), table[stones].astype(np.int32), slope * base, targets, held
+    )
+    (model,) = (each for each in models_for(start()) if isinstance(each, NetworkModel) and each.own)
+    model = replace(model, shape=model.shape._replace(width=width))
+    fitted = model.fit(examples, count=RANGES, decisive=True, seed=seed, epochs=rounds)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
-    note = [
-        f"{len(played)} files of games, {len(learnt)} quiet positions; {rounds} rounds,",
-        f"{share:g} of the result in labels, and {later:g} of the rest what came later.",
-        *("", *(f"{played.count(how)} x {how}" for how in dict.fromkeys(played)), ""),
-    ]
-    found = trained(
-        examples_of(learnt, position_of),
-        targets_of(learnt, slope, share, later),
-        slope,
-        width=int(width),
-        ranges=ranges,
-        rounds=rounds,
-    )
-    examples, targets = examples_of(held, position_of), targets_of(held, slope, share, later)
-    without = (
-        examples.known
-        * np.take_along_axis(examples.scales, (examples.known > 0).astype(int)[:, None], 1).ravel()
-    )
-    note.append(f"Labels, and results, of {len(held)} positions held out (cross entropy):")
-    for name, scores in (("features", without), ("with it", foretold(found, examples))):
-        errors = [cross_entropy(scores, slope, each) for each in (targets, held["result"] / 2)]
-        note.append(f"  {name}: {errors[0]:.4f}, {errors[1]:.4f}")
-    write_network(path, found._replace(note="\n".join(note)))
-    print("\n".join(note))
+    recipe = {
+        "positions": len(rows),
+        "rounds": rounds,
+        "results": share,
+        "later": later,
+        "seed": seed,
+        "files": {how: played.count(how) for how in dict.fromkeys(played)},
+        "error": fitted.error,
+        "error of features": cross_entropy(base[held], slope, targets[held]),
+    }
+    path = out or installed_file(Position)
+    save_evaluation(path, model.evaluation(fitted, table, 1 / slope), recipe)
+    print(json.dumps(recipe, indent=2))
+
+
+@njit(nogil=True, error_model="numpy")
+def write_seen(rows, found, base):
+    for n in range(len(rows)):
+        position = position_of(rows[n])
+        boards = planes(position)
+        for at in range(len(boards)):
+            found[n, at] = boards[at]
+        base[n] = evaluate(position)
+
+
+def seen(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What a network sees of positions, and what features say of them."""
+    found = np.zeros((len(rows), len(planes(start()))), np.uint64)
+    base = np.zeros(len(rows), np.float32)
+    write_seen(rows, found, base)
+    return found, base
+
+
+def cross_entropy(scores: np.ndarray, slope: float, targets: np.ndarray) -> float:
+    """The mean cross entropy of what scores foretell, and *targets*."""
+    expected = np.clip(1 / (1 + np.exp(-slope * scores)), 1e-12, 1 - 1e-12)
+    errors = targets * np.log(expected) + (1 - targets) * np.log(1 - expected)
+    return float(-errors.mean())
 
 
 @main.command()
