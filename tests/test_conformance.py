@@ -207,6 +207,13 @@ tictactoe_play = tictactoe.play
         ("deviation", "no amount of 0 or more", {"deviation": lambda p, deep, shallow: -0.5}),
         ("features", "gives 11 numbers, not 12", {"features": lambda p: (1,) * 11}),
         ("features", "these are amounts, 0 or more", {"features": lambda p: (-1,) * 12}),
+        ("planes", "gives -1, not a word of 64 bits", {"planes": lambda p: (-1,)}),
+        ("planes", "gives 17 words; a network reads", {"planes": lambda p: (p.mine,) * 17}),
+        (
+            "planes",
+            "but 1 of another position",
+            {"planes": lambda p: (p.mine,) * (1 + (p.theirs > 0))},
+        ),
         ("order", "further from 0", {"order": lambda p, move, child: -1_000_001}),
         ("turn", "is 2, not 0 or 1", {"turn": lambda p: 2}),
         ("plies_left", "plies were played", {"plies_left": lambda p: 5}),

@@ -15,7 +15,9 @@ from engine.contract.bits import WORD
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.positions import coerce
-from engine.contract.verbs import INFINITE, chance, moves_again, outcome, play
+from engine.contract.verbs import INFINITE, chance, moves_again, outcome, planes, play
+from engine.kernels.learned import MOST_STONES, NONE
+from engine.kernels.networks import Inputs, Network
 from engine.kernels.observation import observe
 from engine.kernels.optionality import Optionality
 from engine.kernels.scores import WIN, is_decisive, limited
@@ -23,6 +25,9 @@ from engine.search.api import alphabeta, analyse, minimax, perft
 from engine.storage.tables import Table
 
 __all__ = ["COMPILED", "SEARCHES"]
+
+WIDTH = 16
+"""Neurons of a network that sees a game's planes."""
 
 COMPILED = Properties()
 """Of what is compiled."""
@@ -96,6 +101,28 @@ def compiled_features_are_the_same(position: Any, sample: Sample) -> Iterator[st
         weights = Optionality(*(1000 * math.sqrt(2 * number + 3) for number in range(6)))
         found, wanted = minimax(position, 0, evaluation=weights).value, weights(position)
         if found != limited(wanted, WIN if is_decisive(type(position)) else 0):
+            yield "differ from plain Python"
+
+
+@COMPILED.about("planes", Sample.choices, most=40)
+def compiled_planes_are_the_same(position: Any, sample: Sample) -> Iterator[str]:
+    """Seen through a network in which each bit has weights of its own."""
+    cls: Any = type(position)
+    if defines(cls, "planes"):
+        count = len(planes(position))
+        random = np.random.default_rng(count)
+        shape = Inputs((), count, WIDTH, NONE, own=False)
+        network = Network(
+            cls,
+            shape,
+            random.integers(-60, 60, (1, shape.rows, WIDTH)),
+            random.integers(-100, 100, (1, WIDTH)),
+            np.zeros(1),
+            np.zeros(MOST_STONES + 1, np.int64),
+            game_constant(cls, "UNIT", 100),
+        )
+        found, wanted = minimax(position, 0, evaluation=network).value, network(position)
+        if found != limited(wanted, WIN if is_decisive(cls) else 0):
             yield "differ from plain Python"
 
 

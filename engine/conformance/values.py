@@ -10,7 +10,7 @@ from typing import Any
 from engine.conformance.minimax import same_value
 from engine.conformance.rules import ORDER_LIMIT, choice_complaints, too_large, written
 from engine.conformance.sample import Properties, Sample
-from engine.contract.bits import mix
+from engine.contract.bits import WORD, mix
 from engine.contract.dispatch import MAX_VALUE, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import (
@@ -26,10 +26,12 @@ from engine.contract.verbs import (
     forced,
     order,
     outcome,
+    planes,
     play,
     random_move,
     scout,
 )
+from engine.kernels.learned import MOST_STONES
 from engine.kernels.optionality import FEATURES
 from engine.kernels.scores import is_decisive
 
@@ -70,6 +72,18 @@ def features_are_amounts(position: Any, sample: Sample) -> Iterator[str]:
         yield f"gives {len(numbers)} numbers, not {2 * len(FEATURES)}"
     if not all(math.isfinite(number) and number >= 0 for number in numbers):
         yield f"gives {numbers}; these are amounts, 0 or more"
+
+
+@VALUES.about("planes", Sample.choices)
+def planes_are_words(position: Any, sample: Sample) -> Iterator[str]:
+    words, first = planes(position), planes(next(iter(sample.plies_seen)))
+    if len(words) != len(first):
+        yield f"gives {len(words)} words, but {len(first)} of another position"
+    if 64 * len(words) > MOST_STONES:
+        yield f"gives {len(words)} words; a network reads at most {MOST_STONES // 64}"
+    for word in words:
+        if not 0 <= word <= WORD:
+            yield f"gives {word}, not a word of 64 bits"
 
 
 @VALUES.about("order", Sample.choices)

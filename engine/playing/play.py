@@ -21,6 +21,7 @@ from engine.contract.loading import Game, game_names, load_game
 from engine.contract.messages import board
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
+from engine.kernels.learned import Learned
 from engine.kernels.scores import is_decisive, win_distance
 from engine.playing.players import Choice, EnginePlayer, Player, make_player
 from engine.search.api import solve
@@ -206,10 +207,19 @@ class Session:
         return "your move> " if who == "you" else f"{who}> "
 
     def _greeting(self) -> str:
-        players = (f"player {side + 1}: {who}" for side, who in enumerate(self.players))
+        players = (
+            f"player {side + 1}: {who}{self._estimates(who)}"
+            for side, who in enumerate(self.players)
+        )
         about = f"{game_name(type(self.record.position))}, {', '.join(players)}"
         seed = f", seed {self.record.seed}" if self._engines() or self._has_chance() else ""
         return about + seed + ("; help lists the commands" if PERSON in self.players else "")
+
+    def _estimates(self, who: str) -> str:
+        """Say with what an engine estimates positions, if that is not the game's own estimate."""
+        player = None if who == PERSON else self._player(who)
+        learned = isinstance(player, EnginePlayer) and isinstance(player.engine.evaluation, Learned)
+        return " (with learned weights)" if learned else ""
 
     def _farewell(self) -> str:
         """Say how to go on another time."""
