@@ -211,7 +211,7 @@ tictactoe_play = tictactoe.play
         ("planes", "gives 17 words; a network reads", {"planes": lambda p: (p.mine,) * 17}),
         (
             "planes",
-            "but 1 of another position",
+            "of another position",
             {"planes": lambda p: (p.mine,) * (1 + (p.theirs > 0))},
         ),
         ("order", "further from 0", {"order": lambda p, move, child: -1_000_001}),
