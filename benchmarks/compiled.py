@@ -10,7 +10,7 @@ from engine import Bits, compiled, popcount
 from engine.compiler.jit import Evaluator, Numbers, Position, Words, kernel
 from engine.contract.positions import unpack, width
 from engine.contract.verbs import INFINITE, index, layer, moves, outcome, play
-from engine.kernels.evaluation import estimate
+from engine.kernels.evaluation import estimate, learned_score
 from engine.kernels.reference import PlainMemory
 from engine.kernels.scores import final_score, limited
 from engine.kernels.table import begin, open_whole, probe, store
@@ -100,4 +100,31 @@ def look_up_entries(example: Position, tables: Numbers, words: Words, count: int
     for at in range(count):
         position = unpack(words, at * width(example), example)
         total += meaning_at(tables, layer(position), index(position))
+    return total
+
+
+@kernel
+def sum_at_leaves(
+    position: Position,
+    evaluation: Evaluator,
+    depth: int,
+    kept: int,
+    size: int,
+    top: int,
+    buffer: Numbers,
+) -> int:
+    """The sum of the estimates of all positions so many plies on, in the order of a search.
+
+    For each ply *size* bytes are *kept*; 0: each estimate is made anew.
+    """
+    if depth == 0:
+        return learned_score(evaluation, position, kept)
+    total = 0
+    if outcome(position)[0]:
+        return total
+    end = moves(position, buffer, top)
+    below = kept + size if kept != 0 else kept
+    for at in range(top, end):
+        child = play(position, buffer[at])
+        total += sum_at_leaves(child, evaluation, depth - 1, below, size, end, buffer)
     return total

@@ -14,6 +14,7 @@ from benchmarks.compiled import (
     look_up,
     nothing,
     strictly_alternating_node,
+    sum_at_leaves,
     sum_of_estimates,
 )
 from benchmarks.conftest import Measure
@@ -23,13 +24,15 @@ from engine import Searcher, Table, alphabeta, legal_moves, load_game, minimax, 
 from engine.compiler.memory import Memory
 from engine.contract.positions import as_words
 from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
-from engine.kernels.evaluation import evaluation_of
+from engine.kernels.evaluation import evaluation_of, kept_bytes
 from engine.kernels.learned import MOST_STONES
+from engine.kernels.networks import Network
 from engine.kernels.reference import alphabeta_node, plain_dtype
 from engine.kernels.scores import WIN
 from engine.kernels.techniques import choose
 from engine.training.boards import sampled_positions
 from engine.training.designs import design_for
+from engine.training.models import NetworkModel, models_for
 
 slow = pytest.mark.slow
 
@@ -196,6 +199,41 @@ def test_estimates(measure: Measure, name: str, kind: str) -> None:
     words = as_words(positions)
     wanted = sum(map(evaluation, positions))
     measure(lambda: (len(positions), run(start, evaluation, words)), wanted, nodes=None)
+
+
+@pytest.mark.parametrize("width", [pytest.param(16, marks=slow), 64, pytest.param(128, marks=slow)])
+@pytest.mark.parametrize("way", ["updated", "anew"])
+@pytest.mark.parametrize("name", [pytest.param("breakthrough", marks=slow), "chess"])
+def test_networks(measure: Measure, name: str, way: str, width: int) -> None:
+    """A network's estimates at the leaves of a tree, in the order in which a search meets them.
+
+    "Nodes" are leaves; ``perft`` of the same tree tells what moves take.
+    """
+    start = load_game(name).start()
+    cls: Any = type(start)
+    depth = 4
+    model = next(each for each in models_for(start) if isinstance(each, NetworkModel))
+    shape = model.shape._replace(width=width)
+    random = np.random.default_rng(0)
+    network = Network(
+        cls,
+        shape,
+        random.integers(-60, 60, (1, shape.rows, width)),
+        random.integers(-100, 100, (1, width)),
+        np.zeros(1),
+        np.zeros(MOST_STONES + 1, np.int64),
+        100.0,
+    )
+    run = sum_at_leaves.specialise(cls, network)
+    size = kept_bytes(network)
+    memory = np.zeros((depth + 2) * size, np.uint8)
+    kept = memory.ctypes.data + -memory.ctypes.data % 64 if way == "updated" else 0
+    buffer = np.zeros(4000, np.int64)
+    leaves = perft(start, depth)
+    wanted = run(start, network, depth, 0, size, 0, buffer)
+    measure(
+        lambda: (leaves, run(start, network, depth, kept, size, 0, buffer)), wanted, nodes=leaves
+    )
 
 
 # A game as a user writes it first, beside the tuned one of the same rules

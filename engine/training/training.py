@@ -3,10 +3,9 @@
 Each generation plays games with the best evaluation so far, fits weights to all games so far, and
 plays a short match, in which each side has as many nodes as it would visit in the same time:
 weights that win it are the best from then on.  The first tries all models of evaluations
-(``engine.training.models``) and ways to label positions, and a later one does so again when there
-are several times as many positions; those between go on with what was best.  At the end the best
-has to win a sequential test at equal time against what the game's searches use now; weights that do
-not are not installed.
+(``engine.training.models``), and a later one does so again when there are several times as many
+positions; those between go on with what was best.  At the end the best has to win a sequential test
+at equal time against what the game's searches use now; weights that do not are not installed.
 """
 
 from __future__ import annotations
@@ -54,11 +53,8 @@ STAGES = 3
 HELD_OUT = 20
 """One game in so many is for validation."""
 
-SHARES = (0.8, 1.0, 0.5)
-"""How much of a label is what a search said, the rest the result of the game.
-
-Models are compared with the first, and the best of them is tried with the others.
-"""
+SHARE = 0.8
+"""How much of a label is what a search said, the rest the result of the game."""
 
 MORE = 4
 """All is tried again when there are so many times as many positions."""
@@ -102,8 +98,6 @@ class Generation:
     """New ones, of the games that it played."""
     games: int
     model: str
-    share: float
-    """Of a label, what a search said."""
     error: float
     """On held-out positions: cross entropy where games are won or lost, else mean square."""
     elo: float
@@ -287,7 +281,6 @@ class _Tried:
     """Weights that were fitted, and how they played."""
 
     model: Model
-    share: float
     fitted: Any
     evaluation: Learned
     elo: float
@@ -397,9 +390,7 @@ class _Trainer:
         if kept:
             self.best, self.result.model = best.evaluation, best.model.name
         self.result.generations.append(
-            Generation(
-                len(new), new.count, best.model.name, best.share, best.fitted.error, best.elo, kept
-            )
+            Generation(len(new), new.count, best.model.name, best.fitted.error, best.elo, kept)
         )
         self.took = time.monotonic() - began
 
@@ -407,16 +398,14 @@ class _Trainer:
         """What plays best against the current evaluation, of all or of what was best before."""
         if self.chosen is not None and self._count() < MORE * self.tried_at:
             chosen = self.chosen
-            self.chosen = self._try(chosen.model, chosen.share, current, known=chosen.fitted)
+            self.chosen = self._try(chosen.model, current, known=chosen.fitted)
             return self.chosen
         self.tried_at = self._count()
-        tried = [self._try(model, SHARES[0], current) for model in self.models]
-        best = max(tried, key=lambda each: each.elo)
-        tried = [best, *(self._try(best.model, share, current) for share in SHARES[1:])]
+        tried = [self._try(model, current) for model in self.models]
         self.chosen = max(tried, key=lambda each: each.elo)
         return self.chosen
 
-    def _try(self, model: Model, share: float, current: Any, known: Any = None) -> _Tried:
+    def _try(self, model: Model, current: Any, known: Any = None) -> _Tried:
         """Fit a model to all positions, and let it play against the current evaluation."""
         for games in self.data:
             if model.name not in games.read:
@@ -434,7 +423,7 @@ class _Trainer:
             inputs,
             table[stones].astype(np.int32),
             base if model.own else np.zeros_like(base),
-            (share * expected + (1 - share) * results).astype(np.float32),
+            (SHARE * expected + (1 - SHARE) * results).astype(np.float32),
             np.concatenate([part.games % HELD_OUT == 0 for part in parts]),
         )
         fitted = model.fit(
@@ -448,11 +437,11 @@ class _Trainer:
         evaluation = model.evaluation(fitted, table, self.unit if self.decisive else 1.0)
         elo = self._elo(evaluation, current, timed=True)
         self.say(
-            f"  {model.name}, {share:.0%} search: error {fitted.error:.4f}, {elo:+.0f} Elo at "
+            f"  {model.name}: error {fitted.error:.4f}, {elo:+.0f} Elo at "
             f"{self.speeds[evaluation.meaning]:.0f} ns a node "
             f"(before: {self.speeds[current.meaning]:.0f})"
         )
-        return _Tried(model, share, fitted, evaluation, elo)
+        return _Tried(model, fitted, evaluation, elo)
 
     def _base(self, played: Labelled) -> Any:
         """What the game's own estimate says of positions, in the units of targets."""
