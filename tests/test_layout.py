@@ -153,8 +153,7 @@ def test_rules_load_neither_kernels_nor_searches():
     rules_alone, all_games = (
         {name.split(".")[1] for name in modules if name.startswith("engine.")} for modules in loaded
     )
-    assert rules_alone == {"contract", "compiler"}
-    assert all_games == {"contract", "compiler", "storage"}  # files of weights
+    assert rules_alone == all_games == {"contract", "compiler"}
 
 
 def test_names_are_of_one_kind():

@@ -9,16 +9,16 @@ import random
 import numpy as np
 import pytest
 
-from engine import GameError, Searcher, load_game, minimax
+from engine import GameError, Searcher, legal_moves, load_game, minimax
 from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
 from engine.contract.positions import as_words
-from engine.contract.verbs import evaluate, outcome, planes
+from engine.contract.verbs import evaluate, outcome, planes, play
 from engine.kernels.evaluation import kept_bytes, learned_score
 from engine.kernels.learned import MOST_STONES, NONE
 from engine.kernels.networks import Inputs, Network
 from engine.storage.evaluations import evaluation_recipe, load_evaluation, save_evaluation
 from engine.training import fitting
-from engine.training.boards import random_game, sampled_positions
+from engine.training.boards import sampled_positions
 from engine.training.models import NetworkModel, PatternModel, models_for
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
@@ -51,6 +51,16 @@ def drawn(model, seed=0, stages=2):
     )
 
 
+def line_of(game, seed, plies=40):
+    """The positions of the first plies of a random game."""
+    position, chosen = game.start(), random.Random(seed)
+    for _ in range(plies):
+        if outcome(position)[0]:
+            return
+        yield position
+        position = play(position, chosen.choice(legal_moves(position)))
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
     game = load_game(name)
@@ -59,19 +69,19 @@ def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
     kept = np.zeros(kept_bytes(network) + 64, np.uint8)
     slot = kept.ctypes.data + -kept.ctypes.data % 64
     for seed in range(3):  # the end of a game and the start of the next have little in common
-        for position, _ in random_game(game.start(), random.Random(seed))[:40]:
+        for position in line_of(game, seed):
             wanted = network(position)
             assert run(position, network, 0) == wanted
             assert run(position, network, slot) == wanted
             assert run(position, network, slot) == wanted
 
 
-@pytest.mark.parametrize("name", ["chess", "hex:4x4"])
+@pytest.mark.parametrize("name", [pytest.param("chess", marks=pytest.mark.slow), "hex:4x4"])
 def test_searches_with_a_network_find_what_minimax_finds(name):
     game = load_game(name)
     network = drawn(model_of(game))
     searcher = Searcher(game, evaluation=network, table=1, exact=True)
-    for position, _ in sampled_positions(game.start(), 6, seed=5):
+    for position in list(line_of(game, 5))[2:14:2]:
         for depth in range(1, 4):
             found = searcher.search(position, depth=depth)
             assert found.value == minimax(position, depth, evaluation=network).value

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.contract.dispatch import defines
-from engine.contract.errors import GameError
 from engine.kernels.learned import MOST_STONES, NONE, Learned
 from engine.kernels.networks import (
     MOST_OUTPUT,
@@ -255,17 +254,12 @@ class NetworkModel:
 def models_for(start: Any) -> list[Model]:
     """The models to try for the game that begins at *start*, the fastest first.
 
-    :class:`GameError` if there is none.
+    A game that says what a network sees is learned by networks alone.  :class:`GameError` says what
+    another lacks.
     """
     cls: Any = type(start)
-    found: list[Model] = []
-    try:
-        design = design_for(start)
-        found.append(PatternModel(design))
-    except GameError:
-        if not defines(cls, "planes"):
-            raise
-        design = None
+    design = None if defines(cls, "planes") else design_for(start)
+    found: list[Model] = [] if design is None else [PatternModel(design)]
     network = _network(start, design)
     found += [] if network is None else [network]
     if defines(cls, "evaluate"):
@@ -275,7 +269,7 @@ def models_for(start: Any) -> list[Model]:
 
 def _network(start: Any, design: Design | None) -> NetworkModel | None:
     """The network for a game; None if there are too many words for it to read."""
-    if design is None or defines(type(start), "planes"):
+    if design is None:
         shape = Inputs((), planes_of(start), WIDTH, NONE, own=False)
         return NetworkModel(type(start), shape)
     fields, side = design.reading.fields, design.reading.side
