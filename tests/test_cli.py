@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from pathlib import Path
 
@@ -485,6 +486,31 @@ def test_help_tells_every_option(name):
             assert parameter.opts[0] in result.output
         elif name != "batch":  # it takes what solve does
             assert f"\n  {parameter.name.upper()} " in result.output
+
+
+@pytest.mark.parametrize("text", [None, "", "raise RuntimeError"])
+def test_a_folder_named_games_does_not_hide_the_games(tmp_path, text):
+    (tmp_path / "games").mkdir()
+    if text is not None:
+        (tmp_path / "games" / "__init__.py").write_text(text)
+    process = started("games", cwd=tmp_path, stdout=subprocess.PIPE)
+    assert "tictactoe" in process.communicate()[0]
+
+
+def test_a_module_named_games_is_an_error(monkeypatch, tmp_path):
+    mine = types.ModuleType("games")
+    mine.__file__ = str(tmp_path / "games.py")
+    monkeypatch.setitem(sys.modules, "games", mine)
+    result = cutnode("games")
+    assert result.exit_code == 2
+    assert "hides the games of the engine: give it another name" in result.output
+
+
+def test_a_count_deeper_than_any_game_ends_at_once():
+    for game, finished in (("connect4", False), ("tictactoe", True)):
+        flags = ["--finished"] if finished else []
+        result = cutnode("perft", game, "--depth", 2**32, *flags)
+        assert result.output == ("255168\n" if finished else "0\n")
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -52,8 +52,32 @@ class Game:
 
 def game_names() -> list[str]:
     """The games that can be named without a path."""
-    package = importlib.import_module(COLLECTION)
-    return sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+    return sorted(info.name for info in pkgutil.iter_modules(_collection().__path__))
+
+
+def _collection() -> ModuleType:
+    """The package of games beside the engine, whatever the current folder has of that name.
+
+    :class:`GameError` if a program has loaded a module of its own under the name.
+    """
+    file = Path(__file__).resolve().parents[2] / COLLECTION / "__init__.py"
+    loaded = sys.modules.get(COLLECTION)
+    place = getattr(loaded, "__file__", None)
+    if loaded is not None and place is not None:
+        if Path(place).resolve() == file:
+            return loaded
+        raise GameError(
+            f"the module {COLLECTION!r} of {quoted(place)} hides the games of the engine: "
+            f"give it another name"
+        )
+    spec = importlib.util.spec_from_file_location(
+        COLLECTION, file, submodule_search_locations=[str(file.parent)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    package = sys.modules[COLLECTION] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return package
 
 
 def load_game(name: str, *, plain: bool = False) -> Game:

@@ -260,6 +260,11 @@ def perft(
     :class:`CutnodeError` if the event *stop* ended the count.
     """
     cls = type(position)
+    longest = game_constant(cls, "MAX_PLIES", 512)
+    if _depth(depth) > longest:
+        if not finished:
+            return 0  # no line is as long
+        depth = longest
     threads = thread_count(threads, cls)
     limits = Limits(stop=stop)
     count_lines = perft_node.specialise(cls)
