@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
+import struct
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +102,38 @@ def test_a_damaged_byte_is_noticed_or_harmless(saved, tmp_path_factory, at, flip
         assert any(word in str(error) for word in ("damaged", "is no", "cut off"))
     else:
         assert np.array_equal(loaded.words, table.words)
+
+
+def edited_header(edit):
+    """A function that gives a header a new text, with the checksum that belongs to it."""
+
+    def edited(data):
+        kind, _, rest = data.partition(b"\n")
+        length, _ = struct.unpack_from("<2I", rest)
+        text = edit(rest[8 : 8 + length])
+        return kind + b"\n" + struct.pack("<2I", len(text), zlib.crc32(text)) + text + data[4096:]
+
+    return edited
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: b"[1, 2]",
+        lambda text: b"7",
+        lambda text: b"[" * 100_000,
+        lambda text: b'{"version": 1, "byte order": "little"}',
+        lambda text: re.sub(rb'"checksums": \d+', b'"checksums": "many"', text),
+        lambda text: re.sub(rb'"arrays": \[.*?\]', b'"arrays": [7]', text),
+        lambda text: re.sub(rb'"count": \d+', b'"count": "all"', text),
+        lambda text: re.sub(rb'"count": \d+', b'"count": 1' + b"0" * 30, text),
+    ],
+)
+def test_a_header_of_something_else_is_refused(saved, tmp_path, edit):
+    path = tmp_path / "edited.table"
+    path.write_bytes(edited_header(edit)(saved[1].read_bytes()))
+    with pytest.raises(TableError, match=r"edited\.table (is damaged|is of version|is cut off)"):
+        Table.load(path)
 
 
 @given(st.integers(0, 1 << 30))

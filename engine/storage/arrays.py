@@ -119,6 +119,8 @@ def read_arrays(
         raise error(f"{path} cannot be read: {failure.strerror}") from None
     except ValueError as reason:
         raise error(f"{path} {reason}") from None
+    except (AttributeError, KeyError, OverflowError, TypeError):
+        raise error(f"{path} is damaged in its header") from None
     return about, arrays
 
 

@@ -79,7 +79,12 @@ def read_header(file: BinaryIO, kind: bytes) -> dict[str, Any]:
     text = _read(file, min(length, _LONGEST_HEADER))
     if len(text) != length or zlib.crc32(text) != check:
         raise ValueError("is damaged in its header")
-    found: dict[str, Any] = json.loads(text)
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError("is damaged in its header")
     return found
 
 
