@@ -130,6 +130,17 @@ def test_parts_that_do_not_fit_are_refused():
         Network(model.cls, model.shape, **(parts | {"shifts": np.zeros(3)}))
     with pytest.raises(GameError, match="outputs beyond 127"):
         Network(model.cls, model.shape, **(parts | {"outputs": parts["outputs"] * 200}))
+    for width in (0, 20, 256):
+        with pytest.raises(GameError, match=rf"16, 32, ... 128 neurons, not {width}"):
+            Network(
+                model.cls,
+                model.shape._replace(width=width),
+                np.zeros((1, model.shape.rows, width)),
+                np.zeros((1, width)),
+                np.zeros(1),
+                network.stages * 0,
+                1.0,
+            )
     wide = Inputs((), 17, 32, NONE, own=False)
     inputs = np.zeros((1, wide.rows, 32))
     with pytest.raises(GameError, match="more than 1024 bits"):

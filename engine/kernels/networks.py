@@ -64,6 +64,9 @@ SHIFT = 32
 MOST_OUTPUT = 127
 """The largest weight of the output: its product with an active neuron has 16 bits."""
 
+MOST_WIDTH = 128
+"""Neurons whose output has 32 bits."""
+
 HEADER = 6
 """Numbers at the start of the memory; three addresses and the factor of the output follow."""
 OUTPUTS, SHIFTS, STAGES, FACTOR = range(2, HEADER)
@@ -115,6 +118,8 @@ class Network(Learned):
         fits &= outputs.shape == (count, shape.width) and len(stages) == MOST_STONES + 1
         if not fits or not 0 <= stages.min() <= stages.max() < count:
             raise GameError("the parts of a learned network do not belong together")
+        if shape.width % 16 or not 0 < shape.width <= MOST_WIDTH:
+            raise GameError(f"a network has 16, 32, ... {MOST_WIDTH} neurons, not {shape.width}")
         if 64 * shape.planes > MOST_STONES:
             raise GameError(f"{game_name(cls)} has positions of more than {MOST_STONES} bits")
         if np.abs(outputs.astype(np.int64)).max() > MOST_OUTPUT:
