@@ -75,8 +75,11 @@ PLAYING = 0.2
 """The part of the time left in which a generation plays, and the fewest seconds."""
 FEWEST_SECONDS = 10.0
 
+FEWEST_EPOCHS, SEEN = 3, 3_000_000
+"""Where there are many positions a fit sees each less often, so many in all."""
+
 LATER_EPOCHS = 3
-"""Of a fit that begins with the weights of an earlier one."""
+"""Of a fit that begins with the weights of an earlier one, at most."""
 
 MOST_POSITIONS = 2_000_000
 """Older ones are left out of the fit."""
@@ -432,7 +435,7 @@ class _Trainer:
             decisive=self.decisive,
             seed=self.seed,
             known=known,
-            epochs=MOST_EPOCHS if known is None else LATER_EPOCHS,
+            epochs=epochs_for(len(results), again=known is not None),
         )
         evaluation = model.evaluation(fitted, table, self.unit if self.decisive else 1.0)
         elo = self._elo(evaluation, current, timed=True)
@@ -502,6 +505,12 @@ class _Trainer:
         """Compare the best with what was used before."""
         if self.best is not None:
             self.result.at_nodes = self._elo(self.best, self.before, timed=False)
+
+
+def epochs_for(positions: int, *, again: bool) -> int:
+    """How often a fit sees so many positions; fewer times if it begins with known weights."""
+    epochs = min(max(SEEN // positions, FEWEST_EPOCHS), MOST_EPOCHS)
+    return min(epochs // 2, LATER_EPOCHS) if again else epochs
 
 
 def logistic_slope(scores: Any, results: Any) -> float:
