@@ -258,7 +258,8 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         "output": output,
     }
     exec("\n".join(lines), names)
-    return names["score"]
+    score = usable_in_compiled_code(names["score"], inline=False)
+    return lambda network, position, slot: score(network, position, slot)
 
 
 def _reader(shape: Inputs) -> Any:
