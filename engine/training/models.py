@@ -49,7 +49,7 @@ MOST_WEIGHT = 1.98
 
 LARGEST = (1 << 15) - 1
 
-LARGE = 400_000
+LARGE = 500_000
 """So many weights of a stage take minutes to fit."""
 
 
