@@ -17,10 +17,8 @@ from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
 TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 4)
 """Captures, checks and passes."""
-DEEPER = (*TACTICS[:2], 7)
+DEEPER = (*TACTICS[:2], 8)
 """Deep enough for nodes without a hash move where one would be worth a search."""
-PAWNS = ("chess", "8/5k2/3p4/1p1Pp2p/pP2Pp1P/P4P1K/8/8 b - - 0 1", 8)
-"""A locked board, where hardly a move matters."""
 MATE = ("chess", "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 5)
 """Mate in two (P. Morphy)."""
 RACE = ("breakthrough:5x5", "", 5)
@@ -55,7 +53,7 @@ CASES = {
     "late_move_pruning": (RACE, "late"),
     "razoring": (SOWING, "razored"),
     "extensions": (RACE, "extended"),
-    "singular_extensions": (PAWNS, "singular_cutoffs"),
+    "singular_extensions": (DEEPER, "singular_cutoffs"),
     "quiescence": (RACE, "quiet_nodes"),
 }
 """Where each technique is at work, and what it counts (nothing: it changes how many nodes)."""
@@ -71,7 +69,9 @@ def searched(case, without=""):
     if without:
         assert without in techniques
         techniques = leave_out(techniques, [without])
-    return Searcher(start, table=1, techniques=techniques).search(start, depth=depth)
+    # Weights that are learned anew visit other nodes.
+    searcher = Searcher(start, table=1, techniques=techniques, evaluation="own")
+    return searcher.search(start, depth=depth)
 
 
 def test_each_technique_has_a_case():

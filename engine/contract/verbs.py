@@ -51,8 +51,8 @@ within these limits.
 core        ``moves play outcome key cell``: the rules
 solver      ``bounds endgame candidates forced order plies_left scout settled``: what makes a proof
             short
-heuristics  ``evaluate planes noisy check gain exchange pattern extension skip deviation
-            features random_move``: for searches that stop before the end of the game
+heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
+            planes random_move``: for searches that stop before the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
             and positions that come back
 symmetry    ``canonical canonical_move original_move``: equivalent positions

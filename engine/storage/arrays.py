@@ -103,15 +103,14 @@ def read_arrays(
                 )
             if about.get("byte order") != sys.byteorder:
                 raise ValueError(f"was made by a machine of {about.get('byte order')}-endian words")
-            size = 4 * about["checksums"]
+            size = 4 * _count_in(about, "checksums")
             checks = np.frombuffer(file.read(size), "<u4") if size else np.zeros(0, "<u4")
-            if (
-                len(checks) != about["checksums"]
-                or zlib.crc32(checks.tobytes()) != about["checksum"]
+            if len(checks) != about["checksums"] or zlib.crc32(checks.tobytes()) != about.get(
+                "checksum"
             ):
                 raise ValueError("is damaged in its checksums")
             start = -(-file.tell() // PAGE) * PAGE
-            arrays = _arrays(path, about["arrays"], start, os.fstat(file.fileno()).st_size, map)
+            arrays = _arrays(path, about.get("arrays"), start, os.fstat(file.fileno()).st_size, map)
         found = np.concatenate([np.zeros(0, "<u4"), *_all_checksums(arrays)])
         if not np.array_equal(found, checks):
             raise ValueError("is damaged")
@@ -119,9 +118,15 @@ def read_arrays(
         raise error(f"{path} cannot be read: {failure.strerror}") from None
     except ValueError as reason:
         raise error(f"{path} {reason}") from None
-    except (AttributeError, KeyError, OverflowError, TypeError):
-        raise error(f"{path} is damaged in its header") from None
     return about, arrays
+
+
+def _count_in(about: Any, name: str) -> int:
+    """A number of a header."""
+    count = about.get(name) if isinstance(about, dict) else None
+    if not isinstance(count, int) or not 0 <= count < 1 << 48:
+        raise ValueError("is damaged in its header")
+    return count
 
 
 def _arrays(
@@ -129,8 +134,9 @@ def _arrays(
 ) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     end = start
-    for entry in listed:
-        dtype, count, at = np.dtype(entry["type"]), entry["count"], start + entry["at"]
+    for entry in listed if isinstance(listed, list) else [{}]:
+        count, at = _count_in(entry, "count"), start + _count_in(entry, "at")
+        dtype = _type_in(entry)
         end = at + -(-count * dtype.itemsize // PAGE) * PAGE
         if end > size:
             raise ValueError(f"is cut off: it has {size:,} bytes, and should have more")
@@ -141,6 +147,13 @@ def _arrays(
     if end != size:
         raise ValueError(f"has {size:,} bytes, and should have {end:,}")
     return arrays
+
+
+def _type_in(entry: dict[str, Any]) -> np.dtype[Any]:
+    try:
+        return np.dtype(str(entry["type"]))
+    except (KeyError, TypeError):
+        raise ValueError("is damaged in its header") from None
 
 
 def _all_checksums(arrays: Mapping[str, Any]) -> Iterator[Any]:
