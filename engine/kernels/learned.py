@@ -58,6 +58,8 @@ class Learned:
     kind: str
     module: str
     """The module that its compiled code depends on."""
+    parts: tuple[str, ...]
+    """The names of the arrays with which it is made."""
 
     def __init__(self, cls: Any, shape: Any):
         self.cls = cls
@@ -73,7 +75,7 @@ class Learned:
     @property
     def arrays(self) -> dict[str, Any]:
         """The further arguments with which it is made."""
-        raise NotImplementedError
+        return {name: getattr(self, name) for name in self.parts}
 
     def __call__(self, position: Any) -> int:
         """The score of a position, for the mover."""

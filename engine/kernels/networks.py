@@ -108,6 +108,7 @@ class Network(Learned):
 
     kind = "network"
     module = __name__
+    parts = ("inputs", "outputs", "shifts", "stages", "unit")
 
     def __init__(
         self, cls: Any, shape: Inputs, inputs: Any, outputs: Any, shifts: Any, stages: Any,
@@ -147,16 +148,6 @@ class Network(Learned):
         output = int((active * active * self.outputs[stage]).sum())
         score = (output * self.factor >> SHIFT) + int(self.shifts[stage])
         return self.limited(score + self.own(position))
-
-    @property
-    def arrays(self) -> dict[str, Any]:
-        return {
-            "inputs": self.inputs,
-            "outputs": self.outputs,
-            "shifts": self.shifts,
-            "stages": self.stages,
-            "unit": self.unit,
-        }
 
 
 def words_read(fields: tuple[int, ...], position: Any) -> list[int]:

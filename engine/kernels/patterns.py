@@ -108,6 +108,7 @@ class Patterns(Learned):
 
     kind = "patterns"
     module = __name__
+    parts = ("added", "first", "stages", "weights")
 
     def __init__(self, cls: Any, shape: Shape, added: Any, first: Any, stages: Any, weights: Any):
         numbers = LANES * shape.vectors
@@ -158,15 +159,6 @@ class Patterns(Learned):
         total = int(self.weights[stage, places].sum(dtype=np.int64))
         score = (total + (1 << FRACTION >> 1)) >> FRACTION
         return self.limited(score + self.own(position))
-
-    @property
-    def arrays(self) -> dict[str, Any]:
-        return {
-            "added": self.added,
-            "first": self.first,
-            "stages": self.stages,
-            "weights": self.weights,
-        }
 
 
 def vectors_of(patterns: Any) -> int:
