@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -156,6 +157,18 @@ def test_models_of_games():
     assert names["chess"] == both
     patterns = ["patterns", "patterns and the game's own"]
     assert names["connect4:5x4"] == [patterns[0], both[0], patterns[1], both[1]]
+
+
+def test_planes_that_no_network_can_read_are_refused(tmp_path):
+    with pytest.raises(GameError, match="chess is plain Python, too slow to learn from"):
+        models_for(load_game("chess", plain=True).start())
+    for number in (0, 17):
+        path = tmp_path / f"planes_{number}.py"
+        source = Path(load_game("tictactoe").module.__file__).read_text()
+        words = "position.mine, " * number
+        path.write_text(f"{source}\n\n@compiled\ndef planes(position):\n    return ({words})\n")
+        with pytest.raises(GameError, match=f"planes of {number} words; a network reads 1 to 16"):
+            models_for(load_game(str(path)).start())
 
 
 def test_models_read_what_evaluations_see():

@@ -35,6 +35,7 @@ __all__ = [
     "image_of_bits",
     "random_game",
     "read_board",
+    "require_learnable",
     "sampled_positions",
     "symmetries_of",
 ]
@@ -118,6 +119,20 @@ def sampled_positions(start: Any, count: int, seed: int = 0) -> list[tuple[Any, 
     return found[:count]
 
 
+def require_learnable(start: Any) -> None:
+    """:class:`GameError` if no evaluation of the game can be learned, however its board is read."""
+    cls: Any = type(start)
+    if is_plain(cls):
+        raise GameError(
+            f"{game_name(cls)} is plain Python, too slow to learn from: put @compiled "
+            f"before its rules"
+        )
+    if defines(cls, "chance"):
+        raise GameError(f"{game_name(cls)} has chance: evaluations are learned without, so far")
+    if outcome(start)[0]:
+        raise GameError(f"{game_name(cls)} is over where it starts: there is nothing to learn")
+
+
 def read_board(start: Any) -> BoardReading:
     """Find out how to read the board of positions of the game that begins at *start*.
 
@@ -130,15 +145,7 @@ def read_board(start: Any) -> BoardReading:
             f"{game_name(cls)} declares no board to learn from: write CELLS = Grid(height, width) "
             f"and the rule cell(position, index), as engine/contract/cells.py explains"
         )
-    if is_plain(cls):
-        raise GameError(
-            f"{game_name(cls)} is plain Python, too slow to learn from: put @compiled "
-            f"before its rules"
-        )
-    if defines(cls, "chance"):
-        raise GameError(f"{game_name(cls)} has chance: evaluations are learned without, so far")
-    if outcome(start)[0]:
-        raise GameError(f"{game_name(cls)} is over where it starts: there is nothing to learn")
+    require_learnable(start)
     samples = sampled_positions(start, SAMPLES)
     positions = [position for position, _ in samples]
     sides = np.array([side for _, side in samples], bool)

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.contract.dispatch import defines
+from engine.contract.dispatch import defines, game_name
+from engine.contract.errors import GameError
 from engine.kernels.learned import MOST_STONES, NONE, Learned
 from engine.kernels.networks import (
     MOST_OUTPUT,
@@ -25,7 +26,7 @@ from engine.kernels.networks import (
     write_planes,
 )
 from engine.kernels.patterns import FRACTION, LANES, write_places
-from engine.training.boards import image_of_bits
+from engine.training.boards import image_of_bits, require_learnable
 from engine.training.designs import Design, design_for
 from engine.training.fitting import (
     MOST_EPOCHS,
@@ -270,8 +271,14 @@ def models_for(start: Any) -> list[Model]:
 def _network(start: Any, design: Design | None) -> NetworkModel | None:
     """The network for a game; None if there are too many words for it to read."""
     if design is None:
-        shape = Inputs((), planes_of(start), WIDTH, NONE, own=False)
-        return NetworkModel(type(start), shape)
+        require_learnable(start)
+        count = planes_of(start)
+        if not 0 < count <= MOST_PLANES:
+            raise GameError(
+                f"{game_name(type(start))} has planes of {count} words; a network reads 1 to "
+                f"{MOST_PLANES}"
+            )
+        return NetworkModel(type(start), Inputs((), count, WIDTH, NONE, own=False))
     fields, side = design.reading.fields, design.reading.side
     shape = Inputs(fields, len(fields), WIDTH, side, own=False)
     if shape.planes > MOST_PLANES:

@@ -14,7 +14,7 @@ every so many games, so it can be interrupted at any time; ``fit`` finds weights
 positions of a folder and writes them, with a report as header; ``network`` trains the network
 that is added to them, as ``cutnode train`` does for all games; ``report`` says how well weights
 foretell positions.  What is chess's own here is the features, whose weights cannot be learned as
-those of a network, and how games are played and ended, which is worth some Elo points.
+those of a network, and how games are played and ended.
 
 A game begins with some random moves, from the start or from a position of another game, after
 which neither side is far ahead.  Then both sides play the best move of a search of so many nodes,
