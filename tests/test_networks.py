@@ -222,7 +222,7 @@ def test_the_fit_finds_what_no_sum_of_inputs_says():
     held = np.arange(len(inputs)) % 10 == 0
     examples = fitting.Examples(inputs, nothing.astype(np.int32), nothing, targets, held)
     found = fitting.fit_network(
-        examples, width=8, count=1, decisive=True, most=(1.98, 1.98), epochs=20
+        examples, fitting.Course(True, epochs=20), width=8, count=1, most=(1.98, 1.98)
     )
     least = -(targets * np.log(targets) + (1 - targets) * np.log(1 - targets)).mean()
     assert found.error < 1.02 * least
@@ -243,7 +243,7 @@ def test_what_is_fitted_is_what_plays(kind):
     held = np.arange(len(samples)) % 10 == 0
     base = np.zeros_like(wanted)
     examples = fitting.Examples(inputs, np.zeros(len(samples), np.int32), base, wanted, held)
-    fitted = model.fit(examples, count=1, decisive=False, epochs=20)
+    fitted = model.fit(examples, fitting.Course(False, epochs=20), count=1)
     evaluation = model.evaluation(fitted, np.zeros(MOST_STONES + 1, np.int64), 1.0)
     found = np.array([evaluation(position) for position in samples])
     assert np.mean((found - wanted)[held] ** 2) < 0.6 * wanted[held].var()

@@ -476,16 +476,16 @@ def test_the_fit_finds_weights_that_are_there():
     held = np.arange(len(sums)) % 10 == 0
     target = sums.astype(np.float32)
     examples = fitting.Examples(places, stages, np.zeros_like(target), target, held)
-    found = fitting.fit_patterns(examples, size=size, count=count, decisive=False)
+    found = fitting.fit_patterns(examples, fitting.Course(False), size=size, count=count)
     assert found.error < 0.05 * sums.var()
     odds = (1 / (1 + np.exp(-sums))).astype(np.float32)
     examples = examples._replace(targets=odds)
-    found = fitting.fit_patterns(examples, size=size, count=count, decisive=True)
+    found = fitting.fit_patterns(examples, fitting.Course(True), size=size, count=count)
     least = -(odds * np.log(odds) + (1 - odds) * np.log(1 - odds))[held].mean()
     assert found.error < 1.05 * least
     few = fitting.Examples(*(column[:30] for column in examples))
     with pytest.raises(CutnodeError, match="30 positions are too few"):
-        fitting.fit_patterns(few, size=size, count=count, decisive=True)
+        fitting.fit_patterns(few, fitting.Course(True), size=size, count=count)
 
 
 def test_training_says_what_is_missing(monkeypatch, tmp_path):

@@ -18,6 +18,7 @@ from engine.contract.errors import CutnodeError
 
 __all__ = [
     "MOST_EPOCHS",
+    "Course",
     "Examples",
     "Layers",
     "PatternFit",
@@ -66,8 +67,8 @@ class Course(NamedTuple):
 
     decisive: bool
     """Targets are odds, not points."""
-    seed: int
-    epochs: int
+    seed: int = 0
+    epochs: int = MOST_EPOCHS
 
 
 @dataclass(frozen=True)
@@ -101,13 +102,11 @@ def require_jax() -> None:
 
 def fit_patterns(
     examples: Examples,
+    course: Course,
     *,
     size: int,
     count: int,
-    decisive: bool,
-    seed: int = 0,
     known: PatternFit | None = None,
-    epochs: int = MOST_EPOCHS,
 ) -> PatternFit:
     """Fit the weights of *count* stages, *size* of each, to the places that examples have.
 
@@ -130,9 +129,9 @@ def fit_patterns(
         (common, weights - common),
         outputs,
         examples,
-        Course(decisive, seed, epochs),
+        course,
         penalty=penalty,
-        spread=_spread(examples, decisive),
+        spread=_spread(examples, course.decisive),
         largest=4096,
     )
     return PatternFit(common + own, error)
@@ -140,14 +139,12 @@ def fit_patterns(
 
 def fit_network(
     examples: Examples,
+    course: Course,
     *,
     width: int,
     count: int,
-    decisive: bool,
     most: tuple[float, float],
-    seed: int = 0,
     known: Layers | None = None,
-    epochs: int = MOST_EPOCHS,
     varied: Callable[[Any, Any], Any] | None = None,
 ) -> Layers:
     """Fit a network of *width* neurons and *count* stages to the bytes that examples have.
@@ -157,9 +154,9 @@ def fit_network(
     """
     import jax.numpy as jnp
 
-    spread = _spread(examples, decisive)
+    spread = _spread(examples, course.decisive)
     if known is None:
-        chosen = np.random.default_rng(seed)
+        chosen = np.random.default_rng(course.seed)
         bits = 8 * examples.inputs.shape[1]
         start = (
             chosen.uniform(-0.1, 0.1, (bits, width)),
@@ -180,7 +177,7 @@ def fit_network(
         start,
         outputs,
         examples,
-        Course(decisive, seed, epochs),
+        course,
         limits=(most[0], most[0], most[1], np.inf),
         spread=1.0,
         largest=8192,

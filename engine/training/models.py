@@ -29,7 +29,7 @@ from engine.kernels.patterns import FRACTION, LANES, write_places
 from engine.training.boards import image_of_bits, require_learnable
 from engine.training.designs import Design, design_for
 from engine.training.fitting import (
-    MOST_EPOCHS,
+    Course,
     Examples,
     Layers,
     PatternFit,
@@ -77,9 +77,7 @@ class Model(Protocol):
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
         """What is read of packed positions, a row for each, and how many stones they have."""
 
-    def fit(
-        self, examples: Examples, *, count: int, decisive: bool, seed: int, known: Any, epochs: int
-    ) -> Any:
+    def fit(self, examples: Examples, course: Course, *, count: int, known: Any = None) -> Any:
         """Fit weights for *count* stages; they have an ``error``."""
 
     def evaluation(self, fitted: Any, stages: Any, unit: float) -> Learned:
@@ -123,24 +121,9 @@ class PatternModel:
         return self.design.empty()
 
     def fit(
-        self,
-        examples: Examples,
-        *,
-        count: int,
-        decisive: bool,
-        seed: int = 0,
-        known: PatternFit | None = None,
-        epochs: int = MOST_EPOCHS,
+        self, examples: Examples, course: Course, *, count: int, known: PatternFit | None = None
     ) -> PatternFit:
-        return fit_patterns(
-            examples,
-            size=self.design.size,
-            count=count,
-            decisive=decisive,
-            seed=seed,
-            known=known,
-            epochs=epochs,
-        )
+        return fit_patterns(examples, course, size=self.design.size, count=count, known=known)
 
     def evaluation(self, fitted: PatternFit, stages: Any, unit: float) -> Learned:
         weights = np.rint(fitted.weights * unit * (1 << FRACTION))
@@ -200,26 +183,17 @@ class NetworkModel:
         )
 
     def fit(
-        self,
-        examples: Examples,
-        *,
-        count: int,
-        decisive: bool,
-        seed: int = 0,
-        known: Layers | None = None,
-        epochs: int = MOST_EPOCHS,
+        self, examples: Examples, course: Course, *, count: int, known: Layers | None = None
     ) -> Layers:
         stones = int(np.bitwise_count(examples.inputs).sum(axis=1, dtype=np.int64).max())
         weight = min(MOST_WEIGHT, LARGEST / ONE / (stones + 1))
         return fit_network(
             examples,
+            course,
             width=self.shape.width,
             count=count,
-            decisive=decisive,
             most=(weight, MOST_OUTPUT / OUTPUT_ONE),
-            seed=seed,
             known=known,
-            epochs=epochs,
             varied=self._varied if len(self.images) > 1 else None,
         )
 

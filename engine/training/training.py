@@ -40,7 +40,7 @@ from engine.storage.evaluations import (
 )
 from engine.storage.files import check_file
 from engine.training.boards import random_game
-from engine.training.fitting import MOST_EPOCHS, Examples, require_jax
+from engine.training.fitting import MOST_EPOCHS, Course, Examples, require_jax
 from engine.training.games import Labelled, compare, play_games
 from engine.training.models import Model, PatternModel, models_for
 from engine.training.records import prepare_folder, read_games, write_games
@@ -431,11 +431,9 @@ class _Trainer:
         )
         fitted = model.fit(
             examples,
+            Course(self.decisive, self.seed, epochs_for(len(results), again=known is not None)),
             count=int(table.max()) + 1,
-            decisive=self.decisive,
-            seed=self.seed,
             known=known,
-            epochs=epochs_for(len(results), again=known is not None),
         )
         evaluation = model.evaluation(fitted, table, self.unit if self.decisive else 1.0)
         elo = self._elo(evaluation, current, timed=True)

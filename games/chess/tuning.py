@@ -600,7 +600,7 @@ def train_network(
     folder: Path, out: Path | None, width: int, rounds: int, share: float, later: float, seed: int
 ) -> None:
     """Train a network with the positions in FOLDER, for what features leave."""
-    from engine.training.fitting import Examples, require_jax
+    from engine.training.fitting import Course, Examples, require_jax
     from engine.training.models import NetworkModel, models_for
 
     require_jax()
@@ -616,7 +616,7 @@ def train_network(
     )
     (model,) = (each for each in models_for(start()) if isinstance(each, NetworkModel) and each.own)
     model = replace(model, shape=model.shape._replace(width=width))
-    fitted = model.fit(examples, count=RANGES, decisive=True, seed=seed, epochs=rounds)
+    fitted = model.fit(examples, Course(True, seed, rounds), count=RANGES)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     recipe = {
         "positions": len(rows),
