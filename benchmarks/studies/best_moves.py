@@ -4,8 +4,8 @@
         nodes=300000,evaluation=own
 
 A best move has the proven value of the position; a sound one at least does not turn a win into a
-draw, or a draw into a loss.  Players are written as in ``cutnode match``; the file has a position in
-each line, of which what follows a blank is ignored, and ``#`` begins a comment.
+draw, or a draw into a loss.  Players are written as in ``cutnode match``; the file has a position
+in each line, of which what follows a blank is ignored, and ``#`` begins a comment.
 """
 
 from __future__ import annotations
