@@ -423,6 +423,7 @@ def dominoes(width: int, height: int, vertical: bool) -> dict[str, Any]:
             height,
             width,
             contents={".": "free", "#": "covered"},
+            glyphs={".": "·", "#": "■"},
             players={"vertical": "Vertical", "horizontal": "Horizontal"},
             row_names=[str(number) for number in range(height, 0, -1)],
             column_names=COLUMNS[:width],

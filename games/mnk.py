@@ -45,7 +45,7 @@ from engine import (
     without_lowest,
 )
 from engine.contract.boards import board, constant, fields, random_cell, remade, single, word, write
-from engine.contract.cells import Grid
+from engine.contract.cells import STONES, Grid
 from engine.contract.variants import variants
 
 DECISIVE = True
@@ -445,6 +445,7 @@ def rules(width: int, height: int, length: int) -> dict[str, Any]:
         "CELLS": Grid(
             height,
             width,
+            glyphs=STONES,
             row_names=[str(row) for row in range(height, 0, -1)],
             column_names=COLUMNS[:width],
         ),

@@ -384,6 +384,7 @@ COLUMNS = ((0, 1, 2, 3, 6, 7), tuple(range(8)), (0, 1, 2, 3, 6, 7))
 CELLS = Points(
     tuple((float(x), float(y)) for y, row in enumerate(COLUMNS) for x in row),
     contents={".": "empty", "l": "light piece", "d": "dark piece", "*": "rosette"},
+    glyphs={".": "·", "l": "○", "d": "●", "*": "✿"},
     row_names=("light", "", "dark"),
 )
 

@@ -1,6 +1,7 @@
 """Boards that are declared once: drawings, texts, colours, and what stands where."""
 
 import random
+import unicodedata
 
 import numpy as np
 import pytest
@@ -80,6 +81,15 @@ def test_boards_of_games(name, monkeypatch):
         drawn, coloured = board(position), board(position, colours=True)
         assert drawn == str(position) != coloured
         assert all(symbol in coloured for symbol in cells.symbols(contents_of(position)))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_glyphs_stand_for_contents_and_tell_them_apart(name):
+    cells = board_of(type(load_game(name).start()))
+    assert cells.glyphs.keys() <= cells.contents.keys()
+    shown = [cells.glyphs.get(symbol, symbol) for symbol in cells.contents]
+    assert len({*shown}) == len(shown)
+    assert all(unicodedata.east_asian_width(glyph) not in "WF" for glyph in cells.glyphs.values())
 
 
 @pytest.mark.slow

@@ -22,6 +22,8 @@ board.  Where the board does not tell who is to move, ``players`` names both pla
 game's ``mover(position)`` gives one of these names, which then stands behind the board.  A game
 of which more is to be seen than its cells writes that below a drawing: ``caption(position)``.
 
+A symbol may have a glyph, for screens that can show it: ``glyphs={"x": "●", "o": "○"}``.
+
 Symbols can be longer than a letter, such as the numbers of :func:`counts`; a text has blanks
 between them, and the game reads it.
 """
@@ -36,7 +38,7 @@ from dataclasses import dataclass, field
 from engine.contract.errors import PositionError
 from engine.contract.text import is_board, parse_rows, quoted
 
-__all__ = ["Cells", "Grid", "Hexagons", "Points", "Triangles", "counts"]
+__all__ = ["STONES", "Cells", "Grid", "Hexagons", "Points", "Triangles", "counts"]
 
 Place = tuple[float, float]
 """The middle of a cell: to the right, and down."""
@@ -45,6 +47,9 @@ COLOURS = ("2", "1;31", "1;34", "1;33", "1;32", "1;35", "1;36")
 """How a terminal shows contents (ANSI); the first one, of empty cells, is faint."""
 
 MARKS = {".": "empty", "x": "first player", "o": "second player"}
+
+STONES = {".": "·", "x": "●", "o": "○"}
+"""Glyphs of games that are played with stones of two colours."""
 
 
 def counts(name: str, most: int) -> dict[str, str]:
@@ -60,6 +65,11 @@ class Cells:
     """The symbol and the name of each content, empty cells first.
 
     Contents whose names begin with the same word, such as ``white``, have one colour.
+    """
+    glyphs: Mapping[str, str] = field(default_factory=dict)
+    """The Unicode character that stands for a symbol where people can see it, by symbol.
+
+    Symbols without a glyph are shown as they are; texts of positions have symbols only.
     """
     players: Mapping[str, str] = field(default_factory=dict)
     """How texts name the two players, if they have to say who is to move, and how messages do."""

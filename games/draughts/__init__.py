@@ -347,6 +347,7 @@ def board(width: int, height: int) -> dict[str, Any]:
                 "W": "white king",
                 " ": "no square",
             },
+            glyphs={".": "·", "b": "⛂", "B": "⛃", "w": "⛀", "W": "⛁"},
             players={"black": "black", "white": "white"},
             row_names=[f"{n + 1}-{n + half}" for n in range(0, squares, half)],
         ),
