@@ -32,10 +32,10 @@ from engine import (
 )
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
+from engine.contract.choices import RECORDED_SEARCHES
 from engine.contract.dispatch import is_plain
 from engine.contract.loading import plain_copy
 from engine.contract.notation import Notation
-from engine.tree.recording import SEARCHES
 
 # S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach" (4th edition, 2021),
 # figure 5.2: minimax 3; figure 5.5: alpha-beta never looks at the leaves 4 and 6.
@@ -346,7 +346,7 @@ def test_what_is_hidden_is_summed_up(big):
 
 
 def test_limit_of_nodes(big):
-    for name in SEARCHES:
+    for name in RECORDED_SEARCHES:
         with pytest.raises(CutnodeError, match=r"visits more than 50 nodes"):
             record_tree(big, 5, search=name, nodes=50)
     count = record_tree(big, 3).nodes
@@ -358,7 +358,7 @@ def test_limit_of_nodes(big):
 def test_nothing_to_search():
     game = load_game("tictactoe", plain=True)
     over = game.parse("14253")
-    for name in SEARCHES:
+    for name in RECORDED_SEARCHES:
         root = record_tree(over, 3, search=name).root
         assert (root.reason, root.bound, root.kind) == ("game over", "exact", "leaf")
         root = record_tree(game.parse("1"), 0, search=name).root

@@ -11,10 +11,11 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import engine
 from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
 from engine.cli.options import (
     GAME,
@@ -30,13 +31,12 @@ from engine.cli.options import (
     weak_option,
 )
 from engine.cli.tablebase import SOLVED, solve_and_print
-from engine.cluster.driver import MOST_POSITIONS, SplitProgress, solve_split
-from engine.cluster.layers import LARGE, build_tablebase
-from engine.cluster.tasks import require_distributed
+from engine.contract.choices import CLUSTER_POSITIONS, LARGE_LAYER
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import load_game
-from engine.contract.messages import board
 from engine.contract.text import quoted
+
+if TYPE_CHECKING:
+    from engine.cluster.driver import SplitProgress
 
 __all__ = ["cluster"]
 
@@ -83,7 +83,7 @@ def cluster() -> None:
 @integer(
     "--most-positions",
     "Hold at most N positions here, some 130 bytes each.",
-    default=MOST_POSITIONS,
+    default=CLUSTER_POSITIONS,
 )
 @table_option(256)
 @json_option()
@@ -101,7 +101,10 @@ def solve(
     The tree is expanded here to a ply, and workers answer questions about what is below. A worker
     that dies is no harm; if this program ends, the same command goes on with the journal.
     """
-    start = load_game(game).parse(position or "")
+    from engine.cluster.driver import solve_split
+    from engine.contract.messages import board
+
+    start = engine.load_game(game).parse(position or "")
     with connected(scheduler, workers) as client, status_line() as progress:
         result = solve_split(client, start, table=table_mb, progress=progress, **search)
     if as_json:
@@ -122,13 +125,15 @@ def solve(
 @GAME
 @SOLVED
 @SCHEDULER
-@integer("--large", "All workers together solve a layer of N indices or more.", default=LARGE)
+@integer("--large", "All workers together solve a layer of N indices or more.", default=LARGE_LAYER)
 def tablebase(scheduler: str | None, workers: int | None, large: int, **options: Any) -> None:
     """Solve every position of a game, and keep the results in a folder.
 
     It is that of `cutnode tablebase build`, and every worker has to reach it by the same path.
     Workers may come, go and die; if this program ends, the same command goes on, or that one.
     """
+    from engine.cluster.layers import build_tablebase
+
     with connected(scheduler, workers) as client:
         solve_and_print(functools.partial(build_tablebase, client, large=large), 1, **options)
 
@@ -136,6 +141,8 @@ def tablebase(scheduler: str | None, workers: int | None, large: int, **options:
 @contextlib.contextmanager
 def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     """Connect a client to a cluster that runs, or start one here."""
+    from engine.cluster.tasks import require_distributed
+
     distributed = require_distributed()
     if scheduler is not None and workers is not None:
         raise CutnodeError("--scheduler and --workers exclude each other")

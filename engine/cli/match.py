@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+import engine
 from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.inputs import read_positions
 from engine.cli.options import (
@@ -27,7 +28,6 @@ from engine.cli.play import PLAYED
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
 from engine.playing.elo import Sprt
-from engine.playing.matches import match as play_match
 from engine.storage.files import check_file, write_whole
 
 __all__ = ["match"]
@@ -96,7 +96,7 @@ def match(
     openings = None if file is None else [position for _, position in entries]
     total = options["pairs"] or len(openings or range(50))
     with progress_bar(total) as progress:
-        result = play_match(
+        result = engine.match(
             loaded,
             a,
             b,

@@ -13,12 +13,10 @@ from typing import Any
 import click
 
 from engine.cli.inputs import read_positions
+from engine.contract.choices import DRIVERS, ROLLOUTS, SEARCHES, SELECTIONS, SOLVERS, STYLES
 from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
-from engine.kernels.optionality import PRESETS
 from engine.runtime.threads import MOST_THREADS
-from engine.search.options import DRIVERS, SEARCHES, SOLVERS
-from engine.search.tree_options import ROLLOUTS, SELECTIONS
 
 __all__ = [
     "BEGIN",
@@ -63,6 +61,12 @@ __all__ = [
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+SHORT = {
+    **{"depth": "-d", "engine": "-e", "file": "-f", "json": "-j", "lines": "-l", "nodes": "-n"},
+    **{"out": "-o", "seconds": "-s", "threads": "-t"},
+}
+"""The options that have a short name, which is the same in all commands."""
+
 
 def combined(*parameters: Decorator) -> Decorator:
     """Combine arguments and options into one decorator; the help lists them in this order."""
@@ -75,9 +79,15 @@ def combined(*parameters: Decorator) -> Decorator:
     return decorate
 
 
+def named(name: str) -> tuple[str, ...]:
+    """Return the names of an option: its short one, where it has one, and the long one."""
+    short = SHORT.get(name.removeprefix("--"))
+    return (name,) if short is None else (short, name)
+
+
 def option(name: str, help: str, **settings: Any) -> Decorator:
     """An option whose default the help shows; *settings* are those of ``click.option``."""
-    return click.option(name, help=help, **{"show_default": True, **settings})
+    return click.option(*named(name), help=help, **{"show_default": True, **settings})
 
 
 def integer(
@@ -144,7 +154,7 @@ DRIVER = choice("--driver", "How a depth is searched: mtdf uses null windows onl
 EVALUATION = option(
     "--evaluation",
     "Another of the game's estimates than its usual one, or, in games that define features, "
-    f"a style: {', '.join(PRESETS)}.",
+    f"a style: {', '.join(STYLES)}.",
     metavar="NAME",
 )
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
@@ -235,7 +245,7 @@ def table_option(default: int) -> Decorator:
 
 def json_option(help: str = "One JSON object.") -> Decorator:
     """Results as JSON."""
-    return click.option("--json", "as_json", is_flag=True, help=help)
+    return click.option(*named("--json"), "as_json", is_flag=True, help=help)
 
 
 def journal_option(

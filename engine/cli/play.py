@@ -12,6 +12,7 @@ from random import SystemRandom
 
 import click
 
+import engine
 from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.options import (
     POSITION,
@@ -21,9 +22,7 @@ from engine.cli.options import (
     tablebase_option,
 )
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import load_game
-from engine.playing.play import PERSON, Session, resume
-from engine.playing.players import FULL_STRENGTH, LEVELS
+from engine.playing.levels import FULL_STRENGTH, LEVELS
 
 __all__ = ["PLAYED", "Terminal", "play"]
 
@@ -106,6 +105,8 @@ def play(
     Games can be saved, and resumed with --resume, where GAME is needed for your own games
     only.
     """
+    from engine.playing.play import PERSON, Session, resume
+
     if file is not None:
         own: dict[str, object] = {"POSITION": position, "--level": level, "--strength": strength}
         own |= {"--seconds": seconds, "--tablebase": tablebase, "--seed": seed, "a side": sides}
@@ -119,16 +120,16 @@ def play(
             raise CutnodeError("say which game to play, as in cutnode play connect4")
         if level is not None and strength is not None:
             raise CutnodeError("--level and --strength exclude each other")
-        loaded = load_game(game)
+        loaded = engine.load_game(game)
         skill = f"level={level or 'medium'}" if strength is None else f"strength={strength}"
-        engine = skill if seconds is None else f"{skill},seconds={seconds:g}"
+        opponent = skill if seconds is None else f"{skill},seconds={seconds:g}"
         if tablebase is not None:
-            engine += f",tablebase={tablebase}"
+            opponent += f",tablebase={tablebase}"
         players = {
-            "first": (PERSON, engine),
-            "second": (engine, PERSON),
+            "first": (PERSON, opponent),
+            "second": (opponent, PERSON),
             "both": (PERSON, PERSON),
-            "watch": (engine, engine),
+            "watch": (opponent, opponent),
         }[sides or "first"]
         session = Session(
             loaded,

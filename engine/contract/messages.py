@@ -2,22 +2,21 @@
 
 A game's functions for people run when the work is done: a text that cannot be had must not
 lose a result.  So the command prints results with what stands in for such a text
-(:func:`forgiving`); to Python the failure is a :class:`ContractError`.
+(:func:`engine.contract.forgiving.forgiving`); to Python the failure is a :class:`ContractError`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import traceback
 from collections.abc import Iterator
-from contextvars import ContextVar
 from types import FrameType, ModuleType
 from typing import Any
 
 from engine.contract.dispatch import game_constant, game_name, longest_line, module_of, value_limit
 from engine.contract.errors import ContractError, CutnodeError
+from engine.contract.forgiving import collected_failures
 from engine.contract.notation import board_text, notation_of
 from engine.contract.stop import MOVES, PLIES, PROBABILITIES
 from engine.contract.text import quoted
@@ -36,24 +35,9 @@ __all__ = [
     "contract_violation",
     "description",
     "explained",
-    "forgiving",
     "move_text",
     "position_text",
 ]
-
-_failures: ContextVar[list[ContractError] | None] = ContextVar("failures", default=None)
-
-
-@contextlib.contextmanager
-def forgiving() -> Iterator[list[ContractError]]:
-    """Let something stand in for texts that fail; gives the list of what went wrong."""
-    failures: list[ContractError] = []
-    token = _failures.set(failures)
-    try:
-        yield failures
-    finally:
-        _failures.reset(token)
-
 
 def position_text(position: Any) -> str:
     """A position in its game's notation."""
@@ -84,7 +68,7 @@ def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
     except CutnodeError:
         raise
     except Exception as error:
-        failures = _failures.get()
+        failures = collected_failures()
         failure = explained(error, position) or ContractError(
             f"{module_of(type(position)).__name__}.{name}: {_name(error)}"
         )

@@ -27,6 +27,7 @@ from operator import attrgetter
 from typing import Any
 
 from engine.compiler.interpreter import Interpretable, Observer, observed
+from engine.contract.choices import RECORDED_NODES, RECORDED_SEARCHES
 from engine.contract.derived import same_after_chance
 from engine.contract.dispatch import defines, game_name, is_plain, module_of
 from engine.contract.errors import CutnodeError, GameError, require_integer
@@ -56,13 +57,7 @@ from engine.search.api import alphabeta, minimax
 from engine.search.results import score_text
 from engine.search.searcher import Searcher
 
-__all__ = ["SEARCHES", "Node", "Tree", "Unsearched", "record_tree"]
-
-SEARCHES = ("search", "alphabeta", "minimax")
-"""The search with its techniques, and the plain references."""
-
-MOST_NODES = 100_000
-"""A search of more nodes is not recorded unless asked for: it takes seconds."""
+__all__ = ["Node", "Tree", "Unsearched", "record_tree"]
 
 OVER, REPETITION, DRAWN, HORIZON = "game over", "repetition", "drawn", "depth reached"
 
@@ -144,7 +139,7 @@ class Tree:
     game: str
     position: str
     search: str
-    """One of ``SEARCHES``."""
+    """One of ``RECORDED_SEARCHES``."""
     techniques: tuple[str, ...]
     depth: int
     """Plies, of the last iteration; less than asked for if the value was proven by then."""
@@ -179,16 +174,16 @@ def record_tree(
     driver: str = "alphabeta",
     evaluation: AnyEvaluation = None,
     depth_in: str = "turns",
-    nodes: int = MOST_NODES,
+    nodes: int = RECORDED_NODES,
     plies: int = 3,
     width: int = 8,
     size: int = 200,
 ) -> Tree:
     """Search a position *depth* plies deep, and keep the tree.
 
-    *search* is one of ``SEARCHES``; what follows is as for :class:`Searcher`, and techniques
-    and drivers are those of the search only.  More than *nodes* visited are an error: plain
-    Python visits some 10,000 a second.
+    *search* is one of ``RECORDED_SEARCHES``; what follows is as for :class:`Searcher`, and
+    techniques and drivers are those of the search only.  More than *nodes* visited are an error:
+    plain Python visits some 10,000 a second.
 
     Shown are *plies* of the tree, of each node at most *width* children, of all at most
     *size* nodes: what is nearest to the root first, best moves before others, then by the
@@ -204,8 +199,8 @@ def record_tree(
             raise CutnodeError(f"{what} is {least} or more, not {number}")
     if not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
-    if search not in SEARCHES:
-        raise CutnodeError(f"a search is one of {', '.join(SEARCHES)}, not {search!r}")
+    if search not in RECORDED_SEARCHES:
+        raise CutnodeError(f"a search is one of {', '.join(RECORDED_SEARCHES)}, not {search!r}")
     if search != "search" and (techniques is not None or exact or driver != "alphabeta"):
         raise CutnodeError(f"{search} has no techniques to choose from")
 
