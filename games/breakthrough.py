@@ -391,6 +391,8 @@ def original_move(position, move, symmetry):
 
 # Boards of all sizes
 
+VARIANTS = "8x8", "6x6", "5x6", "5x5"
+
 
 @variants(Stones, usual="8x8", read=functools.partial(board_size, example="6x6"))
 def board(width: int, height: int) -> dict[str, Any]:

@@ -396,6 +396,8 @@ def count_lines(position, stones):
 
 # Boards of all sizes
 
+VARIANTS = "7x6", "8x7", "6x5", "5x4"
+
 
 @variants(Stones, usual="7x6", read=board_size)
 def board(width: int, height: int) -> dict[str, Any]:

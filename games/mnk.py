@@ -405,6 +405,9 @@ def size(text: str) -> tuple[int, int, int]:
     return int(match[1]), int(match[2]), int(match[3])
 
 
+VARIANTS = "15x15x5", "3x3x3", "4x4x4", "7x7x5"
+
+
 @variants(stones, usual="15x15x5", read=size)
 def rules(width: int, height: int, length: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""

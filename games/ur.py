@@ -464,6 +464,9 @@ def _ranks(own: int, shared: int, pieces: int) -> dict[str, Any]:
     }
 
 
+VARIANTS = "finkel", "masters", "blitz", "finkel-2"
+
+
 @variants(Pieces, usual="finkel", read=_settings)
 def ruleset(name: str, pieces: int, *options: str) -> dict[str, Any]:
     """The constants of rules, with a number of pieces and options."""

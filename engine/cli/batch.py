@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import engine
-from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
+from engine.cli.completion import complete_file
+from engine.cli.exit_codes import NOT_PROVEN, interrupted
 from engine.cli.inputs import read_lines
 from engine.cli.options import (
     DEPTH_IN,
@@ -55,7 +56,7 @@ WEAK = weak_option("Prove only who wins.")
 
 @click.command()
 @GAME
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @click.option(
     "--solve", "task", flag_value="solve", default="solve", help="Prove values (default)."
 )
@@ -126,7 +127,7 @@ def batch(
             err=True,
         )
     if result.reason == "interrupted":
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)
     if task == "solve" and not result.proven.all():
         sys.exit(NOT_PROVEN)
 

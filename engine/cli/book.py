@@ -12,6 +12,7 @@ import click
 
 import engine
 from engine.cli.batch import LIMITS, WEAK, WORK
+from engine.cli.completion import complete_file
 from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
 from engine.cli.inputs import position_of
 from engine.cli.options import (
@@ -102,7 +103,7 @@ def opened(file: str, game: str | None) -> Book:
 
 
 @book.command()
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @OWN_GAME
 @json_option()
 def show(file: str, game: str | None, as_json: bool) -> None:
@@ -131,7 +132,7 @@ def show(file: str, game: str | None, as_json: bool) -> None:
 
 
 @book.command()
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @POSITION
 @OWN_GAME
 @json_option()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import engine
-from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
+from engine.cli.exit_codes import NOT_PROVEN, interrupted
 from engine.cli.options import (
     GAME,
     POSITION,
@@ -42,12 +42,13 @@ __all__ = ["cluster"]
 
 EPILOG = """\
 \b
-GAME and POSITION are those of `cutnode solve --help`. The workers need cutnode, of the same
-version; a game in a file of its own is sent to them.
+GAME and POSITION are those of `cutnode solve --help`. The workers need
+cutnode, of the same version; a game in a file of its own is sent to them.
 
 \b
-Exit codes: 0 proven, 1 an unexpected failure, 2 bad input, 3 a limit ended the search before the
-proof, 4 a game breaks the contract, 130 interrupted (what was found until then is printed).
+Exit codes: 0 proven, 1 an unexpected failure, 2 bad input, 3 a limit ended
+the search before the proof, 4 a game breaks the contract, 130 interrupted
+(what was found until then is printed).
 """
 
 
@@ -116,7 +117,7 @@ def solve(
             f"answers from the journal; {result.busy:.3g} s of work"
         )
     if result.reason == "interrupted":
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)
     if not result.proven:
         sys.exit(NOT_PROVEN)
 

@@ -73,10 +73,8 @@ def read_positions(
 
 
 def position_of(cls: Any, text: str | None) -> Any:
-    """Return the position that a text means in the game of a position class, by default the start."""
-    from engine.contract.dispatch import module_of
-
-    return engine.Game(module_of(cls), getattr(cls, "VARIANT", "")).parse(text or "")
+    """Return the position of a text in the game of a position class; the start without one."""
+    return engine.Game.of(cls).parse(text or "")
 
 
 def read_lines(file: str) -> tuple[str, list[str]]:

@@ -7,13 +7,12 @@ Exit codes: 0 measured, 2 bad input, 130 interrupted (what was measured is print
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.exit_codes import INTERRUPTED
+from engine.cli.exit_codes import interrupted
 from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
 from engine.cli.options import (
     EVALUATION,
@@ -137,7 +136,7 @@ def deliver(
     else:
         reporting.print_study(study)
     if INTERRUPTED_NOTE in study.notes:
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)
     return study
 
 

@@ -31,7 +31,7 @@ GROUP = "cutnode.commands"
 """Entry points of this group, ``name = "module:command"``, are commands of click."""
 
 OWN_COMMANDS = (
-    *("analyse", "batch", "book", "check", "cluster", "completion", "games", "lab", "match"),
+    *("analyse", "batch", "book", "check", "cluster", "games", "lab", "match"),
     *("mate", "new", "perft", "play", "search", "serve", "show", "solve", "tablebase"),
     *("train", "tree"),
 )
@@ -159,9 +159,7 @@ def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -
         ctx.exit()
 
 
-@click.group(
-    cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,

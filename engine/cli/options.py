@@ -12,6 +12,13 @@ from typing import Any
 
 import click
 
+from engine.cli.completion import (
+    complete_evaluation,
+    complete_file,
+    complete_folder,
+    complete_game,
+    complete_techniques,
+)
 from engine.cli.inputs import read_positions
 from engine.contract.choices import DRIVERS, ROLLOUTS, SEARCHES, SELECTIONS, SOLVERS, STYLES
 from engine.contract.errors import CutnodeError
@@ -29,6 +36,7 @@ __all__ = [
     "OWN_GAME",
     "PLAYOUTS",
     "POSITION",
+    "PROGRESS",
     "SEARCHER",
     "SOLVER",
     "TECHNIQUES",
@@ -109,13 +117,14 @@ def choice(name: str, help: str, values: Sequence[str]) -> Decorator:
 
 # What is searched
 
-GAME = click.argument("game")
+GAME = click.argument("game", shell_complete=complete_game)
 POSITION = click.argument("position", required=False)
 FILE = option(
     "--file",
     "Read positions from FILE ('-' is standard input), one per line. What follows a "
     "';', blank lines, and lines that begin with '#' are skipped.",
     metavar="FILE",
+    shell_complete=complete_file,
 )
 
 
@@ -134,7 +143,12 @@ def pairs_option(help: str, **settings: Any) -> Decorator:
     return integer("--pairs", help, **settings)
 
 
-OWN_GAME = option("--game", "The game, if it is one in a file of yours.", metavar="GAME")
+OWN_GAME = option(
+    "--game",
+    "The game, if it is one in a file of yours.",
+    metavar="GAME",
+    shell_complete=complete_game,
+)
 """A file or folder names its game; one in a file of its own has to be loaded first."""
 
 BEGIN = click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
@@ -156,10 +170,18 @@ EVALUATION = option(
     "Another of the game's estimates than its usual one, or, in games that define features, "
     f"a style: {', '.join(STYLES)}.",
     metavar="NAME",
+    shell_complete=complete_evaluation,
 )
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
-TECHNIQUES = option("--techniques", "Only these techniques; '' for none of them.", metavar="A,B")
-WITHOUT = option("--without", "Not these techniques.", metavar="A,B")
+TECHNIQUES = option(
+    "--techniques",
+    "Only these techniques; '' for none of them.",
+    metavar="A,B",
+    shell_complete=complete_techniques,
+)
+WITHOUT = option(
+    "--without", "Not these techniques.", metavar="A,B", shell_complete=complete_techniques
+)
 ENGINE = choice(
     "--engine", "Alpha-beta, Monte Carlo tree search, or what a trial shows to be better.", SEARCHES
 )
@@ -232,7 +254,7 @@ def tablebase_option(
     help: str = "Answer from the tablebase in FOLDER.", **settings: Any
 ) -> Decorator:
     """The folder of a tablebase."""
-    return option("--tablebase", help, metavar="FOLDER", **settings)
+    return option("--tablebase", help, metavar="FOLDER", shell_complete=complete_folder, **settings)
 
 
 def table_option(default: int) -> Decorator:
@@ -248,16 +270,22 @@ def json_option(help: str = "One JSON object.") -> Decorator:
     return click.option(*named("--json"), "as_json", is_flag=True, help=help)
 
 
+PROGRESS = click.option(
+    "--progress", "told", is_flag=True, help="Write info lines on standard error if it is a file."
+)
+"""Signs of life for a log; a terminal has them in any case."""
+
+
 def journal_option(
     help: str = "Keep what is done in FILE, and go on with it if it is there.",
 ) -> Decorator:
     """A file that makes interrupted work go on."""
-    return option("--journal", help, metavar="FILE")
+    return option("--journal", help, metavar="FILE", shell_complete=complete_file)
 
 
 def out_option(help: str, **settings: Any) -> Decorator:
     """The file that a command writes."""
-    return option("--out", help, metavar="FILE", **settings)
+    return option("--out", help, metavar="FILE", shell_complete=complete_file, **settings)
 
 
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,6 +13,7 @@ from random import SystemRandom
 import click
 
 import engine
+from engine.cli.completion import complete_file, complete_game
 from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.options import (
     POSITION,
@@ -35,7 +36,7 @@ Exit codes: 0 played, 1 an unexpected failure, 2 bad input, 130 interrupted
 POSITIONS = """\
 \b
 GAME      as in `cutnode solve --help`.
-POSITION  where to begin, in the game's own notation; the default is the start.
+POSITION  where to begin, in the game's own notation; else at the start.
 """
 
 
@@ -70,7 +71,7 @@ class Terminal:
 
 
 @click.command(epilog=POSITIONS + PLAYED)
-@click.argument("game", required=False)
+@click.argument("game", required=False, shell_complete=complete_game)
 @POSITION
 @click.option("--level", type=click.Choice(list(LEVELS)), help="The engine's level.  [medium]")
 @integer(
@@ -87,7 +88,13 @@ class Terminal:
 @tablebase_option("The engine and its hints know the tablebase in FOLDER.")
 @seed_option("The same game again, if you play the same.", None)
 @click.option("--thoughts", is_flag=True, help="Show the engine's value and line with its moves.")
-@click.option("--resume", "file", metavar="FILE", help="Go on with a game that was saved.")
+@click.option(
+    "--resume",
+    "file",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Go on with a game that was saved.",
+)
 def play(
     game: str | None,
     position: str | None,

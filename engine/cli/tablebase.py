@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import engine
+from engine.cli.completion import complete_folder
 from engine.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from engine.cli.inputs import position_of
 from engine.cli.options import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SOLVED", "solve_and_print", "tablebase"]
 
-FOLDER = click.argument("folder")
+FOLDER = click.argument("folder", shell_complete=complete_folder)
 DISTANCES = "; ".join(f"{name}: {meaning}" for name, meaning in METRICS.items())
 
 

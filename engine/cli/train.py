@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 import engine
-from engine.cli.exit_codes import INTERRUPTED
+from engine.cli.exit_codes import interrupted
 from engine.cli.options import (
     GAME,
     json_option,
@@ -59,7 +59,7 @@ def train(game: str, out: str | None, as_json: bool, **options: Any) -> None:
     result = train_game(loaded, out=out, report=_say, **options)
     click.echo(json.dumps(result.to_dict()) if as_json else result)
     if result.interrupted:
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)
 
 
 def _say(line: str) -> None:

@@ -39,6 +39,7 @@ __all__ = [
     "position_text",
 ]
 
+
 def position_text(position: Any) -> str:
     """A position in its game's notation."""
     return _said(position, "position_text", (), _plainly(position))

@@ -88,6 +88,9 @@ makes of the rest:
     Only who wins, and how soon, matters.  Then ``evaluate`` has a scale of its own, and a
     search that stops before the end of the game counts a win above every estimate (see
     ``engine.kernels.scores``).  Otherwise ``evaluate`` estimates the value.
+``VARIANTS``
+    Some variants as a person writes them, the usual one first, for lists and for completion in a
+    shell: a tuple of texts in the game's module, which is read without running it.
 ``VARIANT``
     The variant of a position class, as a person writes it; ``""`` is the usual one.
 ``REPETITIONS``

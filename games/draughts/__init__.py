@@ -307,6 +307,8 @@ def order(position, move, child):
 
 # Boards of all sizes
 
+VARIANTS = "8x8", "6x6", "4x4"
+
 
 @variants(Pieces, usual="8x8", read=functools.partial(board_size, example="6x6"))
 def board(width: int, height: int) -> dict[str, Any]:

@@ -242,6 +242,9 @@ def size(text: str) -> tuple[int, int]:
     return board_size(f"{text}x{text}" if re.fullmatch("[0-9]{1,9}", text) else text, example="6x7")
 
 
+VARIANTS = "11", "7", "6", "5"
+
+
 @variants(stones, usual="11", read=size)
 def rhombus(width: int, height: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""

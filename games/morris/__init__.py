@@ -397,6 +397,9 @@ def _places(rings: int) -> dict[tuple[int, int], int]:
     return found
 
 
+VARIANTS = "nine", "six", "three"
+
+
 @variants(Men, usual="nine", read=_settings)
 def ruleset(name: str, men: int, flying: bool) -> dict[str, Any]:
     """The constants of a game with a number of men."""

@@ -278,6 +278,9 @@ def _size(variant: str) -> int:
     return int(match[1])
 
 
+VARIANTS = "8x8", "6x6", "4x4"
+
+
 @variants(Discs, usual="8x8", read=_size)
 def board(size: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size.
