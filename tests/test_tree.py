@@ -498,16 +498,16 @@ def test_command_writes_mermaid_to_standard_output():
 def test_command_writes_files(tmp_path, ending, beginning):
     file = tmp_path / f"tree.{ending}"
     args = ("tictactoe", "519", "--depth", 2, "--search", "alphabeta")
-    assert cutnode(*args, "--output", file).output == ""
+    assert cutnode(*args, "--out", file).output == ""
     assert file.read_text().startswith(beginning)
     assert [*tmp_path.iterdir()] == [file]
-    assert cutnode(*args, "--format", "json", "--output", file).exit_code == 0
+    assert cutnode(*args, "--format", "json", "--out", file).exit_code == 0
     assert json.loads(file.read_text())["nodes"] > 1
 
 
 BAD_COMMANDS = {
-    ("tictactoe", "--depth", "2", "--output", "tree.png"): "a tree is a file that ends in .mmd, ",
-    ("tictactoe", "--depth", "2", "--output", "no/tree.svg"): "no/tree.svg cannot be written: ",
+    ("tictactoe", "--depth", "2", "--out", "tree.png"): "a tree is a file that ends in .mmd, ",
+    ("tictactoe", "--depth", "2", "--out", "no/tree.svg"): "no/tree.svg cannot be written: ",
     ("tictactoe", "--depth", "2", "--search", "minimax", "--exact"): "minimax has no techniques",
     ("tictactoe", "--depth", "2", "--search", "minimax", "--without", "table"): (
         "minimax has no techniques"
