@@ -27,7 +27,7 @@ LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "4
 FULL = Bits(0o777)
 MAX_MOVES = MAX_PLIES = 9
 DECISIVE = True
-CELLS = Grid(3, 3, glyphs={".": "·", "x": "✕", "o": "○"})
+CELLS = Grid(3, 3)
 MOVE_PATTERN = "."
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import engine
+from engine.cli.boards import drawn
 from engine.cli.exit_codes import NOT_PROVEN, interrupted
 from engine.cli.options import (
     GAME,
@@ -103,7 +104,6 @@ def solve(
     that dies is no harm; if this program ends, the same command goes on with the journal.
     """
     from engine.cluster.driver import solve_split
-    from engine.contract.messages import board
 
     start = engine.load_game(game).parse(position or "")
     with connected(scheduler, workers) as client, status_line() as progress:
@@ -111,7 +111,7 @@ def solve(
     if as_json:
         click.echo(json.dumps(result.to_dict()))
     else:
-        click.echo(f"{board(start)}\n\n{result}")
+        click.echo(f"{drawn(start)}\n\n{result}")
         click.echo(
             f"tasks  {result.tasks:,}, {result.cancelled:,} more cancelled, {result.restored:,} "
             f"answers from the journal; {result.busy:.3g} s of work"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import engine
+from engine.cli.boards import drawn
 from engine.cli.exit_codes import EPILOG, NOT_PROVEN, interrupted
 from engine.cli.live import live
 from engine.cli.options import (
@@ -61,7 +62,6 @@ def mate(
     With --file each line is: position, moves to win (- for no win, ? for not decided), best
     move, nodes, seconds. Each position starts from an empty table.
     """
-    from engine.contract.messages import board
 
     prover = engine.Prover(entries[0][1], table=table_mb, tablebase=tablebase)
     width = max(len(text) for text, _ in entries)
@@ -69,7 +69,7 @@ def mate(
     for text, start in entries:
         prover.table.forget()
         if file is None and not as_json:
-            click.echo(f"{board(start)}\n")
+            click.echo(f"{drawn(start)}\n")
         limits = {"nodes": nodes, "seconds": seconds}
         result = prove(prover, start, moves, told=told, proof=proof, **limits)
         if result.proof is not None:

@@ -13,6 +13,7 @@ from random import SystemRandom
 import click
 
 import engine
+from engine.cli.boards import look_of_terminal
 from engine.cli.completion import complete_file, complete_game
 from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.options import (
@@ -147,6 +148,6 @@ def play(
             thoughts=thoughts,
             tablebase=tablebase,
         )
-    session.colours = sys.stdout.isatty()
+    session.look = look_of_terminal(type(session.record.position))
     if not session.run(Terminal()):
         sys.exit(INTERRUPTED)

@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 import engine
+from engine.cli.boards import drawn
 from engine.cli.exit_codes import NOT_PROVEN, interrupted
 from engine.cli.live import live
 from engine.cli.options import (
@@ -146,18 +147,17 @@ def refuse_options(has_chance: bool) -> None:
 
 
 def prove_one(
-    kind: str, start: Any, table: Table, told: bool, drawn: bool, search: dict[str, Any]
+    kind: str, start: Any, table: Table, told: bool, as_text: bool, search: dict[str, Any]
 ) -> Result:
-    """Prove the value of one position, below its board if that is *drawn*; tell how far it is."""
-    from engine.contract.messages import board
+    """Prove the value of one position, below its board *as_text*; tell how far it is."""
     from engine.kernels.clock import Clock
     from engine.runtime.running import Limits
     from engine.search.game_solver import GameSolver
     from engine.search.handles import Progress
     from engine.tablebases.tablebase import Tablebase
 
-    if drawn:
-        click.echo(f"{board(start)}\n")
+    if as_text:
+        click.echo(f"{drawn(start)}\n")
     known = Tablebase.of(search["tablebase"], type(start))
     solver = GameSolver(
         type(start), table, search["threads"], tablebase=known, memory=search["memory"]
@@ -225,7 +225,6 @@ def solve_by_iteration(
     limits: dict[str, Any],
 ) -> None:
     """Solve positions of a game of chance, and print what was found."""
-    from engine.contract.messages import board
 
     width = max(len(text) for text, _ in entries)
     proven = 0
@@ -234,7 +233,7 @@ def solve_by_iteration(
         if as_json:
             click.echo(json_of_iteration(kind, result, text))
         elif not lines:
-            click.echo(f"{board(start)}\n\n{result}")
+            click.echo(f"{drawn(start)}\n\n{result}")
         else:
             value = (
                 f"{result.lower:.9g}..{result.upper:.9g}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from engine.cli.boards import drawn
 from engine.cli.exit_codes import EPILOG, interrupted
 from engine.cli.inputs import chosen_techniques
 from engine.cli.live import live
@@ -79,7 +80,6 @@ def search(
 
     Scores are for the player to move. Each position starts from an empty table, or tree.
     """
-    from engine.contract.messages import board
     from engine.contract.verbs import outcome
     from engine.search.engine import Engine
     from engine.search.record import is_over
@@ -100,9 +100,9 @@ def search(
     for text, start in entries:
         engine_of_game.new_game()
         if file is None and not as_json:
-            drawn = is_over(start) and not outcome(start)[0]
-            note = "\na draw by the rules; if play goes on:" * drawn
-            click.echo(f"{board(start)}\n{note}")
+            is_drawn = is_over(start) and not outcome(start)[0]
+            note = "\na draw by the rules; if play goes on:" * is_drawn
+            click.echo(f"{drawn(start)}\n{note}")
         result = search_one(
             engine_of_game,
             start,

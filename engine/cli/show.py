@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 import engine
+from engine.cli.boards import drawn
 from engine.cli.exit_codes import EPILOG
 from engine.cli.options import positions_of_game
 from engine.cli.output import json_of_position
@@ -18,7 +19,7 @@ __all__ = ["show"]
 @positions_of_game
 def show(entries: list[tuple[str, Any]], file: str | None, as_json: bool) -> None:
     """Print a position: the board, its text, and the legal moves."""
-    from engine.contract.messages import board, move_text, position_text
+    from engine.contract.messages import move_text, position_text
     from engine.contract.verbs import outcome
     from engine.search.record import is_over
 
@@ -28,7 +29,7 @@ def show(entries: list[tuple[str, Any]], file: str | None, as_json: bool) -> Non
         else:
             line = position_text(shown)
             moves = [move_text(shown, move) for move in engine.legal_moves(shown)]
-            click.echo("\n" * (number > 0) + f"{board(shown, colours=True)}\n\ntext   {line}")
+            click.echo("\n" * (number > 0) + f"{drawn(shown)}\n\ntext   {line}")
             why = "the game is over" if outcome(shown)[0] else "chance decides"
             click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
             if moves and is_over(shown):

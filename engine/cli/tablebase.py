@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import engine
+from engine.cli.boards import drawn
 from engine.cli.completion import complete_folder
 from engine.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from engine.cli.inputs import position_of
@@ -127,7 +128,6 @@ def _time(seconds: float) -> str:
 @json_option()
 def probe(folder: str, position: str | None, game: str | None, as_json: bool) -> None:
     """Look a position up: its value for the mover, the distance, and every move."""
-    from engine.contract.messages import board
 
     found = _opened(folder, game)
     place = position_of(found.cls, position)
@@ -135,7 +135,7 @@ def probe(folder: str, position: str | None, game: str | None, as_json: bool) ->
     if as_json:
         click.echo(json.dumps(data))
         return
-    click.echo(board(place))
+    click.echo(drawn(place))
     click.echo(f"value  {_number(data['value'])}  ({data['meaning']})")
     for text, known in data["moves"].items():
         distance = "" if known["distance"] is None else f"  in {known['distance']}"

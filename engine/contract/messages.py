@@ -7,13 +7,13 @@ lose a result.  So the command prints results with what stands in for such a tex
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Iterator
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, Unpack
 
+from engine.contract.cells import Look
 from engine.contract.dispatch import game_constant, game_name, longest_line, module_of, value_limit
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.forgiving import collected_failures
@@ -50,10 +50,9 @@ def move_text(position: Any, move: int) -> str:
     return _said(position, "move_text", (move,), f"move {move}")
 
 
-def board(position: Any, *, colours: bool = False) -> str:
-    """A position as its game draws it, in the *colours* of a terminal if wanted."""
-    colours = colours and "NO_COLOR" not in os.environ
-    return _said(position, "__str__", (colours,), _plainly(position))
+def board(position: Any, **look: Unpack[Look]) -> str:
+    """A position as its game draws it."""
+    return _said(position, "__str__", look, _plainly(position))
 
 
 def description(position: Any, value: float) -> str | None:
@@ -61,10 +60,10 @@ def description(position: Any, value: float) -> str | None:
     return _said(position, "describe", (value,), "") or None
 
 
-def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
+def _said(position: Any, name: str, args: Any, instead: str) -> str:
     try:
         if name == "__str__":
-            return board_text(position, colours=args[0])
+            return board_text(position, **args)
         return str(getattr(notation_of(type(position)), name)(position, *args))
     except CutnodeError:
         raise

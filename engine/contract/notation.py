@@ -15,9 +15,9 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
-from engine.contract.cells import Cells
+from engine.contract.cells import Cells, Look
 from engine.contract.dispatch import declared, defines, game_constant, module_of
 from engine.contract.errors import GameError, PositionError
 from engine.contract.positions import coerce, field_kinds
@@ -97,7 +97,7 @@ class Notation:
         mover = self._own("mover")
         return str(mover(position)) if mover else ""
 
-    def draw(self, position: Any, *, colours: bool = False) -> str:
+    def draw(self, position: Any, **look: Unpack[Look]) -> str:
         """Return the position as a person wants to see it: its board, or its fields."""
         cells = board_of(type(position))
         if cells is None:
@@ -105,7 +105,7 @@ class Notation:
         caption = self._own("caption")
         mover = f"{self._mover(position)} to move" if cells.players else ""
         words = str(caption(position)) if caption else mover
-        return cells.draw(contents_of(position), words, colours=colours)
+        return cells.draw(contents_of(position), words, **look)
 
     def parse_position(self, text: str, variant: str = "") -> Any:
         """Read a position; :class:`PositionError` says what is wrong with the text."""
@@ -222,11 +222,11 @@ def contents_of(position: Any) -> list[int]:
     return [int(cell(position, index)) for index in range(count)]
 
 
-def board_text(position: Any, *, colours: bool = False) -> str:
-    """Return the position as a person sees it, in the *colours* of a terminal if it can be."""
+def board_text(position: Any, **look: Unpack[Look]) -> str:
+    """Return the position as a person sees it; a class with a ``str`` of its own has one look."""
     cls: Any = type(position)
     if cls.__str__ in (board_text, object.__str__):
-        return notation_of(cls).draw(position, colours=colours)
+        return notation_of(cls).draw(position, **look)
     return str(position)
 
 

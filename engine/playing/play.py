@@ -14,11 +14,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from engine.contract.cells import Look
 from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, game_names, load_game
 from engine.contract.messages import board
+from engine.contract.notation import board_of, contents_of
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
 from engine.kernels.learned import Learned
@@ -85,8 +87,8 @@ class Session:
         self.players = list(players)
         self.thoughts = thoughts
         self._adviser = ADVISER if tablebase is None else f"{ADVISER},tablebase={tablebase}"
-        self.colours = False
-        """Whether boards have the colours of a terminal."""
+        self.look: Look = {}
+        """How boards are drawn."""
         self.saved: tuple[str, dict[str, Any]] | None = None
         """The file that has the game, and what it holds."""
         self._made: dict[str, Player] = {}
@@ -119,7 +121,8 @@ class Session:
             is_asked = bool(ending) or self._mover() == PERSON
             if (is_asked or PERSON not in self.players) and shown is not self.record.position:
                 shown = self.record.position
-                drawn = board(shown, colours=self.colours)
+                look: Look = {**self.look, "marked": self._changed()}
+                drawn = board(shown, **look)
                 view.show(f"\n{drawn}\n" + (f"\n{self.result_text()}" if ending else ""))
             if not is_asked:
                 if self._engine_moves(view).reason == "interrupted" and PERSON not in self.players:
@@ -131,6 +134,21 @@ class Session:
             if line is None or not self._answer(line.strip(), view):
                 view.show(self._farewell())
                 return True
+
+    def _changed(self) -> list[int]:
+        """Return the cells that the last step has changed."""
+        if len(self.record.positions) < 2:
+            return []
+        before, now = map(contents_of, self.record.positions[-2:])
+        return [cell for cell in range(len(now)) if before[cell] != now[cell]]
+
+    def _legend(self) -> str:
+        """Say what the symbols on the board mean, where it is drawn for people."""
+        cells = board_of(type(self.record.position))
+        if cells is None or not self.look:
+            return ""
+        legend = cells.legend(contents_of(self.record.position), **self.look)
+        return legend and f"\n{legend}"
 
     def _chance(self) -> str:
         before = self.record.position
@@ -213,7 +231,8 @@ class Session:
         )
         about = f"{game_name(type(self.record.position))}, {', '.join(players)}"
         seed = f", seed {self.record.seed}" if self._engines() or self._has_chance() else ""
-        return about + seed + ("; help lists the commands" if PERSON in self.players else "")
+        commands = "; help lists the commands" if PERSON in self.players else ""
+        return about + seed + commands + self._legend()
 
     def _estimates(self, who: str) -> str:
         """Say with what an engine estimates positions, if that is not the game's own estimate."""

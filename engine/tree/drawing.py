@@ -44,7 +44,7 @@ class Tree:
     game: str
     position: str
     search: str
-    """One of ``SEARCHES``."""
+    """One of ``RECORDED_SEARCHES``."""
     techniques: tuple[str, ...]
     depth: int
     """Plies, of the last iteration; less than asked for if the value was proven by then."""

@@ -286,6 +286,7 @@ def rhombus(width: int, height: int) -> dict[str, Any]:
             glyphs=STONES,
             players={"x": "first player (x)", "o": "second player (o)"},
             row_names=[str(row) for row in range(1, height + 1)],
+            column_names=COLUMNS[:width],
         ),
         "MAX_MOVES": area,
         "MAX_PLIES": area,
