@@ -527,6 +527,10 @@ def caption(position: Pieces) -> str:
     return "\n".join([*lines, f"{mover(position)} {rolled}"])
 
 
+def chance_text(position: Pieces, index: int) -> str:
+    return f"roll of {position.LEAST + index}"
+
+
 def position_text(position: Pieces) -> str:
     symbols = "".join(CELLS.symbols(contents_of(position)))
     top, middle, bottom = (symbols[row.start : row.stop] for row in CELLS.rows)

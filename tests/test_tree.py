@@ -300,7 +300,7 @@ def test_chance(start, search):
     events = [node for node in tree.root.walk() if node.kind == "chance"]
     assert events and all(node.player == "chance" for node in events)
     for node in events:
-        shares = [float(child.move.removeprefix("chance ")) for child in node.children]
+        shares = [float(child.move.partition("(")[2].removesuffix(")")) for child in node.children]
         if search == "minimax":
             mean = sum(p * child.value for p, child in zip(shares, node.children, strict=True))
             assert mean == pytest.approx(node.value, abs=0.01 * (1 + abs(node.value)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -25,6 +25,7 @@ __all__ = [
     "json_of_proof",
     "json_of_search",
     "json_of_win",
+    "outcomes_of",
     "output_schema",
 ]
 
@@ -123,6 +124,24 @@ def json_of_proof(verb: str, result: Result, given: str) -> str:
     )
 
 
+def outcomes_of(
+    position: Any, values: Mapping[int, float | None] | None = None
+) -> list[dict[str, Any]]:
+    """Return what chance can decide, with the values for the player to move if they are known."""
+    from engine.contract.messages import chance_text, position_text
+
+    return [
+        {
+            "outcome": chance_text(position, number),
+            "number": number,
+            "probability": odds,
+            "position": position_text(after),
+        }
+        | ({} if values is None else {"value": values[number]})
+        for number, (odds, after) in enumerate(engine.Game.of(position).chances(position))
+    ]
+
+
 def _distance(position: Any, line: Sequence[int]) -> int | None:
     """Return the plies of a line, if it ends the game."""
     from engine.contract.verbs import play
@@ -155,7 +174,7 @@ def json_of_iteration(verb: str, result: Iterated, given: str) -> str:
         seconds=result.seconds,
         reason=result.reason,
         details={name: data[name] for name in named}
-        | {"outcomes": {} if choice else data["scores"]},
+        | {"outcomes": [] if choice else outcomes_of(position, result.scores)},
     )
 
 
@@ -245,7 +264,11 @@ def json_of_position(position: Any, given: str) -> str:
         proven=value is not None,
         distance=None if value is None else 0,
         moves=[_move(position, move) for move in engine.legal_moves(position)],
-        details={"board": board(position), "over": value is not None},
+        details={
+            "board": board(position),
+            "over": value is not None,
+            "outcomes": outcomes_of(position),
+        },
     )
 
 

@@ -10,7 +10,7 @@ import engine
 from engine.cli.boards import drawn
 from engine.cli.exit_codes import EPILOG
 from engine.cli.options import positions_of_game
-from engine.cli.output import json_of_position
+from engine.cli.output import json_of_position, outcomes_of
 
 __all__ = ["show"]
 
@@ -32,5 +32,9 @@ def show(entries: list[tuple[str, Any]], file: str | None, as_json: bool) -> Non
             click.echo("\n" * (number > 0) + f"{drawn(shown)}\n\ntext   {line}")
             why = "the game is over" if outcome(shown)[0] else "chance decides"
             click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
+            for event in outcomes_of(shown):
+                click.echo(
+                    f"       {event['outcome']}, with probability {event['probability']:.3g}"
+                )
             if moves and is_over(shown):
                 click.echo("over   a draw by the rules, whatever is played")

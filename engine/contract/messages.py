@@ -32,6 +32,7 @@ from engine.contract.verbs import (
 
 __all__ = [
     "board",
+    "chance_text",
     "contract_violation",
     "description",
     "explained",
@@ -48,6 +49,11 @@ def position_text(position: Any) -> str:
 def move_text(position: Any, move: int) -> str:
     """A move in its game's notation."""
     return _said(position, "move_text", (move,), f"move {move}")
+
+
+def chance_text(position: Any, index: int) -> str:
+    """An outcome of chance in words."""
+    return _said(position, "chance_text", (index,), f"outcome {index + 1}")
 
 
 def board(position: Any, **look: Unpack[Look]) -> str:

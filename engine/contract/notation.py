@@ -43,6 +43,7 @@ FOR_PEOPLE = {
     "position_text": ("position",),
     "parse_move": ("position", "text"),
     "move_text": ("position", "move"),
+    "chance_text": ("position", "index"),
     "mover": ("position",),
     "caption": ("position",),
     "from_cells": ("contents", "mover", "start"),
@@ -135,6 +136,11 @@ class Notation:
             some = ", ".join(list(known)[:8]) + ", ..." * (len(known) > 8)
             raise PositionError(f"{quoted(text)} is not a legal move; {some or 'there are none'}")
         return known[text]
+
+    def chance_text(self, position: Any, index: int) -> str:
+        """Return what an outcome of chance is, such as a roll of dice; else its number."""
+        own = self._own("chance_text")
+        return str(own(position, index) if own else f"outcome {index + 1} of {chance(position)}")
 
     def describe(self, position: Any, value: float) -> str:
         """Return a value in words, or nothing where the game has none and names no players."""

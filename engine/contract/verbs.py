@@ -73,6 +73,8 @@ makes of the rest:
     text that denotes no legal position is a :class:`PositionError` that says what is wrong.
 ``move_text(position, move)`` and ``parse_move(position, text)``
     By default the number of the move, and the legal move that has a text.
+``chance_text(position, index)``
+    An outcome of chance in words, such as ``roll of 2``; by default ``outcome 3 of 5``.
 ``__str__`` of the position class
     By default the board, or the fields.
 ``describe(position, value)``

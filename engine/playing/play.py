@@ -19,7 +19,7 @@ from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, game_names, load_game
-from engine.contract.messages import board
+from engine.contract.messages import board, chance_text
 from engine.contract.notation import board_of, contents_of
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
@@ -154,7 +154,7 @@ class Session:
         before = self.record.position
         index = self.record.draw()
         odds = f"with probability {chance_outcome(before, index)[0]:.3g}"
-        return f"chance decides: outcome {index + 1} of {chance(before)}, {odds}"
+        return f"chance decides: {chance_text(before, index)}, {odds}"
 
     def _engine_moves(self, view: View) -> Choice:
         position, who = self.record.position, self._who(self.record.side)

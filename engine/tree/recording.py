@@ -406,6 +406,7 @@ class _Shape:
         self.has_chance = defines(cls, "chance")
         self.plies = plies
         self._move_text = notation_of(cls).move_text
+        self._chance_text = notation_of(cls).chance_text
         self.position_text = notation_of(cls).position_text
         self.principal = _line(root) if pv is None else _line_along(root, pv)
         self._on_line = set(map(id, self.principal))
@@ -478,7 +479,8 @@ class _Shape:
 
     def _key_text(self, parent: _Visit, key: int) -> str:
         if parent.by_chance:
-            return f"chance {chance_outcome(parent.position, key)[0]:.3g}"
+            odds = chance_outcome(parent.position, key)[0]
+            return f"{self._chance_text(parent.position, key)} ({odds:.3g})"
         return "null move" if key == NO_MOVE else str(self._move_text(parent.position, key))
 
     def _reason(self, visit: _Visit) -> str:
