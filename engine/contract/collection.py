@@ -9,6 +9,7 @@ import ast
 import pkgutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 __all__ = ["EVALUATION", "FOLDER", "Description", "described", "names_of_games"]
 
@@ -30,6 +31,8 @@ class Description:
     """``VARIANTS``: some that lists offer, the usual one first."""
     evaluations: tuple[str, ...]
     """The estimates that it defines, beside its usual one."""
+    record_suffix: str
+    """How files of its own format of games end; "" if it has none."""
 
 
 def names_of_games() -> list[str]:
@@ -52,17 +55,19 @@ def described(source: str) -> Description:
         for node in tree.body
         if isinstance(node, ast.FunctionDef) and node.name.startswith(EVALUATION)
     )
-    return Description(source, about, _variants(tree), evaluations)
+    variants = _literal(tree, "VARIANTS", ())
+    suffix = str(_literal(tree, "RECORD_SUFFIX", ""))
+    return Description(source, about, tuple(map(str, variants)), evaluations, suffix)
 
 
-def _variants(tree: ast.Module) -> tuple[str, ...]:
-    """Return the literal ``VARIANTS`` of a module; none if it has no such tuple of texts."""
+def _literal(tree: ast.Module, name: str, default: Any) -> Any:
+    """Return the literal that a module assigns to a name, if it does."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == "VARIANTS" for target in node.targets
+            isinstance(target, ast.Name) and target.id == name for target in node.targets
         ):
             try:
-                return tuple(map(str, ast.literal_eval(node.value)))
-            except (ValueError, TypeError):
-                return ()
-    return ()
+                return ast.literal_eval(node.value)
+            except ValueError:
+                return default
+    return default

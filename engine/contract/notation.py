@@ -46,6 +46,8 @@ FOR_PEOPLE = {
     "chance_text": ("position", "index"),
     "mover": ("position",),
     "caption": ("position",),
+    "record_text": ("start", "moves", "about"),
+    "parse_record": ("text",),
     "from_cells": ("contents", "mover", "start"),
     "describe": ("position", "value"),
 }

@@ -77,6 +77,11 @@ makes of the rest:
     An outcome of chance in words, such as ``roll of 2``; by default ``outcome 3 of 5``.
 ``__str__`` of the position class
     By default the board, or the fields.
+``record_text(start, moves, about)`` and ``parse_record(text)``
+    A whole game in the format in which its players keep them, whose files end in
+    ``RECORD_SUFFIX``, such as ``.pgn``: *moves* are texts from the position *start* on, and *about*
+    has the names of both ``players``, the ``date``, and the ``value`` for the first of them, None
+    if the game is not over.  The way back gives the first position as text, and the moves.
 ``describe(position, value)``
     A value in words ("first player wins in 3 moves"); by default who wins, if the board names the
     players, and by how much.

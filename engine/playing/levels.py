@@ -14,7 +14,8 @@ FULL_STRENGTH = 100
 class Level:
     """The limits and the evaluation of a level."""
 
-    depth: int
+    depth: int | None
+    """Plies; None: as deep as the time allows, with all techniques of the search."""
     seconds: float | None = None
     share: float = 1.0
     """The share of optionality in the evaluation, in games with ``features``."""
@@ -26,6 +27,6 @@ LEVELS = {
     "easy": Level(1, share=0.1, jitter=(0.5, 1.5)),
     "medium": Level(2, share=0.5),
     "hard": Level(4, share=0.8),
-    "expert": Level(6, 5.0, share=1.0),
+    "expert": Level(None, 3.0, share=1.0),
 }
 """The levels, from the weakest on."""

@@ -26,6 +26,7 @@ from engine.contract.verbs import chance, chance_outcome, outcome
 from engine.kernels.learned import Learned
 from engine.kernels.scores import is_decisive, win_distance
 from engine.playing.players import Choice, EnginePlayer, Player, make_player
+from engine.playing.records import read_record, record_suffix, write_record
 from engine.search.api import solve
 from engine.search.record import Record
 from engine.search.results import SearchResult
@@ -37,7 +38,7 @@ __all__ = ["COMMANDS", "PERSON", "Command", "Session", "View", "resume"]
 PERSON = "person"
 """The player of a side that is not an engine's configuration."""
 
-ADVISER = "level=expert"
+ADVISER = "level=expert,seconds=1"
 """The configuration of the engine that gives hints."""
 
 OUTLOOK_SECONDS = 2.0
@@ -391,14 +392,21 @@ class Session:
         """Write the game to a file, completely or not at all."""
         if not argument:
             raise CutnodeError("write save and the name of a file")
-        path = Path(argument)
-        if path.exists():
+        cls = type(self.record.position)
+        suffix = record_suffix(argument, cls)
+        if suffix == "" and record_suffix(argument):
+            raise CutnodeError(f"{self.name} has no files that end in {Path(argument).suffix}")
+        if Path(argument).exists():
             try:
-                _read(argument)
+                read_record(argument, None) if suffix else _read(argument)
             except CutnodeError:
                 raise CutnodeError(f"{argument} is there already, and no saved game") from None
         check_file(argument)
-        write_whole(argument, (json.dumps(self.to_dict(), indent=1) + "\n").encode())
+        text = json.dumps(self.to_dict(), indent=1) + "\n"
+        if suffix:
+            players = self.players[0], self.players[1]
+            text = write_record(self.name, self.record, players, suffix)
+        write_whole(argument, text.encode())
         self.saved = argument, self.to_dict()
         return f"saved; to go on later: cutnode play --resume {shlex.quote(argument)}"
 
@@ -439,7 +447,7 @@ COMMANDS = {
         Command("level NAME", "let the engine play easy, medium, hard or expert", Session.level),
         Command("strength N", "let it err like a person, 0..100", Session.strength),
         Command("swap", "swap sides with the engine", Session.swap),
-        Command("save FILE", "write the game to a file", Session.save),
+        Command("save FILE", "write the game to a file; .txt, .pgn: the moves", Session.save),
         Command("quit", "leave", Session.quit),
     )
 }

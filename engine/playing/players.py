@@ -233,7 +233,7 @@ class LevelPlayer(EnginePlayer):
             depth=self.level.depth,
             seconds=self.level.seconds if seconds is None else seconds,
             table=table,
-            techniques=full_width(class_of(game)),
+            techniques=None if self.level.depth is None else full_width(class_of(game)),
             evaluation=level_evaluation(class_of(game), self.level, Random("0 level")),
             tablebase=tablebase,
         )
