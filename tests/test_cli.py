@@ -123,6 +123,12 @@ def test_json_of_every_command_is_in_the_schema():
     assert {*output_schema()["properties"]["verb"]["enum"]} == with_json
 
 
+def test_page_of_json_explains_every_key():
+    page = (ROOT / "engine" / "docs" / "json.md").read_text()
+    assert all(f"`{key}`" in page for key in output_schema()["properties"])
+    assert all(f"`{verb}`" in page for verb in output_schema()["properties"]["verb"]["enum"])
+
+
 def test_json_says_what_was_asked_and_what_it_means():
     (data,) = parsed(cutnode("solve", "connect4", LATE, "--json"))
     assert (data["given"], data["value"], data["proven"], data["bounds"]) == (
