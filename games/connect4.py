@@ -397,7 +397,12 @@ def count_lines(position, stones):
 # Boards of all sizes
 
 
-@variants(Stones, usual="7x6", read=board_size)
+@variants(
+    Stones,
+    usual="7x6",
+    read=board_size,
+    about="columns and rows of the board, which has to fit 64 bits with a row more: 8x7",
+)
 def board(width: int, height: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if it does not fit 64 bits."""
     if width < 1 or height < 1 or width * (height + 1) > 64:
