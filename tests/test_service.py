@@ -119,13 +119,13 @@ def test_position(client: httpx.Client) -> None:
 
 def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     position = load_game("connect4").parse("44")
-    asked = {"position": "44", "depth": 6, "lines": 2, "exact": True, "fresh": True}
+    asked = {"position": "44", "depth": 6, "lines": 2, "exact": True}
     found = client.post("/games/connect4/search", json=asked).json()
     result = search(position, depth=6, lines=2, exact=True)
     assert found["lines"] == result.to_dict()["lines"]
     assert (found["reason"], found["limits"]["depth"]) == ("depth limit", 6)
 
-    asked = {"position": "1425", "engine": "mcts", "playouts": 50, "fresh": True}
+    asked = {"position": "1425", "engine": "mcts", "playouts": 50}
     found = client.post("/games/tictactoe/search", json=asked).json()
     assert (found["best_move"], found["win_rate"], found["reason"]) == ("3", 1.0, "proven")
     assert found["statistics"]["playouts"] == 1
@@ -152,17 +152,17 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
 
 
 def test_choices_and_history_are_kept_to(client: httpx.Client) -> None:
-    asked = {"moves": ["1", "9"], "history": [""], "seed": 3, "depth": 2, "fresh": True}
+    asked = {"moves": ["1", "9"], "history": [""], "seed": 3, "depth": 2}
     assert client.post("/games/tictactoe/search", json=asked).json()["best_move"] in ("1", "9")
 
 
 def test_limits_are_kept_to(client: httpx.Client) -> None:
-    solved = client.post("/games/connect4/solve", json={"nodes": 2000, "fresh": True}).json()
+    solved = client.post("/games/connect4/solve", json={"nodes": 2000}).json()
     assert solved["reason"] == "node limit"
     assert solved["value"] is None
     assert solved["lower"] < solved["upper"]
     assert solved["nodes"] < 4000
-    solved = client.post("/games/connect4/solve", json={"seconds": 0.01, "fresh": True}).json()
+    solved = client.post("/games/connect4/solve", json={"seconds": 0.01}).json()
     assert solved["reason"] == "time limit"
     counted = client.post("/games/connect4/perft", json={"depth": 42, "seconds": 0.05}).json()
     assert (counted["lines"], counted["reason"]) == (None, "time limit")
@@ -187,7 +187,7 @@ def test_stream(client: httpx.Client) -> None:
     assert [event["depth"] for event in iterations] == [1, 3, 5]
     assert last["event"] == "result"
     assert last["result"]["value"] == iterations[-1]["value"]
-    asked = {"seconds": 2, "fresh": True}
+    asked = {"seconds": 2}
     proof = events(client.post("/games/connect4/solve/stream", json=asked).text)
     first, *between, last = (event["event"] for event in proof)
     assert (first, set(between), last) == ("started", {"progress"}, "result")
@@ -550,7 +550,7 @@ def test_the_engine_needs_none_of_it() -> None:
 
 def test_every_answer_is_described(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
-    assert len(document["paths"]) == 13
+    assert len(document["paths"]) == 17
     for path, operations in document["paths"].items():
         for operation in operations.values():
             assert operation["summary"] and operation["tags"]

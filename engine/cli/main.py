@@ -30,7 +30,7 @@ GROUP = "cutnode.commands"
 OWN_COMMANDS = {
     name: metadata.EntryPoint(name, f"engine.cli.{name}:{name}", GROUP)
     for name in (
-        *("batch", "book", "check", "cluster", "games", "lab", "match", "mate"),
+        *("batch", "board", "book", "check", "cluster", "games", "lab", "match", "mate"),
         *("new", "perft", "play", "search", "serve", "show", "solve", "tablebase", "train", "tree"),
     )
 }
