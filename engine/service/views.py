@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import Any
 
 from engine.contract.cells import Cells, Grid, Hexagons, Points, Triangles
@@ -210,11 +211,11 @@ def _move(position: Any, cells: list[int], move: int) -> MoveView:
 def _outcome(position: Any, text: str, event: int) -> OutcomeView:
     probability, child = chance_outcome(position, event)
     after = position_text(child)
-    known = text.split()
+    new = Counter(after.split()) - Counter(text.split())
     return OutcomeView(
         probability=probability,
         position=after,
-        text=" ".join(word for word in after.split() if word not in known) or str(event + 1),
+        text=" ".join(new) or str(event + 1),
         again=bool(same_after_chance(position, child)),
     )
 

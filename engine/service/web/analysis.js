@@ -31,7 +31,7 @@ export class Analysis extends EventTarget {
     const before = this.known.get(view.position);
     if (before?.done >= seconds) return this.stop();
     const slow = setTimeout(() => this.#wait(true), SLOW);
-    const found = { scores: new Map(before?.scores), phase: "search", done: 0 };
+    const found = { scores: new Map(), depth: 0, ...before, phase: "search", done: 0 };
     const hear = (event) => {
       if (event.event === "started") {
         clearTimeout(slow);
@@ -44,7 +44,8 @@ export class Analysis extends EventTarget {
       const request = { position, history, seconds, lines, session: SESSION };
       let result = await this.searches.run({ kind: "search", game: game.name, request }, hear);
       if (result === null) return;
-      this.#hear(found, { ...result, event: "iteration", bound: 0 }, position);
+      const unheard = result.proven || !found.scores.size;
+      if (unheard) this.#hear(found, { ...result, event: "iteration", bound: 0 }, position);
       if (game.solvable && !result.lines.every((line) => line.verdict !== null && game.decisive)) {
         found.phase = "proof";
         const asked = { position, seconds, session: SESSION };
@@ -70,14 +71,15 @@ export class Analysis extends EventTarget {
   }
 
   #hear(found, event, position) {
+    const { nodes, seconds } = event;
+    Object.assign(found, { nodes, seconds });
     if (event.event === "progress") {
-      const { lower, upper, nodes, seconds } = event;
-      Object.assign(found, { lower, upper, nodes, seconds });
-    } else {
-      const { depth, nodes, seconds } = event;
-      Object.assign(found, { depth, nodes, seconds });
-      if (event.bound === 0) for (const line of event.lines) found.scores.set(line.move, line);
-      if (event.lines.length) found.line = event.lines[0].pv;
+      Object.assign(found, { lower: event.lower, upper: event.upper });
+    } else if (event.bound === 0 && event.depth >= found.depth && event.lines.length) {
+      // Scores of different depths do not compare: those of a whole depth take others' place.
+      found.depth = event.depth;
+      found.scores = new Map(event.lines.map((line) => [line.move, line]));
+      found.line = event.lines[0].pv;
     }
     this.#keep(found, position);
   }
@@ -93,7 +95,7 @@ export class Analysis extends EventTarget {
       found.scores.set(move, { move, value, verdict, distance, pv });
     }
     if (result.pv.length) found.line = result.pv;
-    found.meaning = result.meaning;
+    if (result.proven) found.meaning = result.meaning;
     found.nodes += result.nodes;
     found.seconds += result.seconds;
   }

@@ -40,6 +40,10 @@ export class BoardDrawing {
     this.root.addEventListener("pointerup", (event) => this.#up(event));
     this.root.addEventListener("pointercancel", () => this.#endDrag());
     this.root.addEventListener("keydown", (event) => this.#key(event));
+    this.root.addEventListener("focusin", (event) => {
+      const { cell } = event.target.dataset;
+      if (cell !== undefined) this.#focus = Number(cell);
+    });
     place.replaceChildren(this.root);
   }
 

@@ -145,6 +145,7 @@ class Page {
   async show() {
     const { ply } = this.record;
     const turn = ++this.#turn;
+    this.view = null; // until it is here, nothing is drawn, and clicks mean nothing
     const view = await this.viewOf(ply.position);
     if (turn !== this.#turn) return;
     this.view = view;
@@ -184,6 +185,7 @@ class Page {
   // The course of the game
 
   play(move) {
+    if (!this.view) return null;
     const { side } = this.record.ply;
     const ply = plyOf(move.position, move.move, move.again ? side : 1 - side);
     this.record.add({ ...ply, changed: move.changes.map(([cell]) => cell) });
@@ -191,6 +193,7 @@ class Page {
   }
 
   meet(outcome) {
+    if (!this.view) return null;
     const { side } = this.record.ply;
     const ply = plyOf(outcome.position, null, outcome.again ? side : 1 - side);
     this.record.add({ ...ply, chance: outcome.text });
@@ -198,6 +201,7 @@ class Page {
   }
 
   roll() {
+    if (!this.view) return null;
     let rest = Math.random();
     const met = this.view.chance.find(({ probability }) => (rest -= probability) < 0);
     return this.meet(met ?? this.view.chance.at(-1));
@@ -248,7 +252,9 @@ class Page {
   }
 
   async #analyse() {
-    if (!part("analyse").checked || this.editor.open || this.over) return this.analysis.stop();
+    if (!this.view) return;
+    const wanted = part("analyse").checked && !this.editor.open && !this.over;
+    if (!wanted) return this.analysis.stop();
     const seconds = Number(part("seconds").value);
     await this.analysis.run(this.game, this.view, this.#history(), seconds);
   }
@@ -297,7 +303,7 @@ class Page {
       }
       if (number + 1 < Math.min(line.length, LINE_STEPS)) at = await this.viewOf(move.position);
     }
-    if (this.view !== view) return;
+    if (this.view !== view || this.line.key !== found.key) return;
     this.line = found;
     this.draw();
   }
@@ -313,6 +319,7 @@ class Page {
   }
 
   #click(cell, dropped) {
+    if (!this.view) return;
     if (this.editor.open) return this.editor.put(cell);
     if (!this.clicks.length) cell = cellMeant(this.gestures, this.board, cell);
     if (this.clicks.includes(cell) && !dropped) return this.#unclick();
@@ -339,7 +346,7 @@ class Page {
     this.#drawn = true;
     requestAnimationFrame(() => {
       this.#drawn = false;
-      this.#draw();
+      if (this.view) this.#draw();
     });
   }
 
@@ -546,6 +553,7 @@ class Page {
       this.draw();
     });
     on("edit", "click", () => {
+      if (!this.view) return;
       this.analysis.stop();
       ++this.#turn;
       this.clicks = [];
@@ -567,7 +575,7 @@ class Page {
       part("text").blur();
       this.act(() => this.open(this.game.name, part("text").value));
     });
-    on("copy", "click", () => copy(this.view.position, part("copy")));
+    on("copy", "click", () => copy(this.record.ply.position, part("copy")));
     on("copy-game", "click", () => {
       const moves = this.record.plies.map((ply) => ply.move).filter((move) => move !== null);
       copy(moves.join(" "), part("copy-game"));
@@ -594,7 +602,7 @@ class Page {
 
   async #grow() {
     const asked = {
-      position: this.view.position,
+      position: this.record.ply.position,
       depth: Number(part("depth").value),
       search: part("search").value,
     };
@@ -639,7 +647,7 @@ class Page {
     const { online } = this.connection;
     part("connection").hidden = online;
     part("connection").textContent = online ? "" : "The connection is lost; trying again …";
-    if (online && this.view) this.act(() => this.show());
+    if (online && this.record) this.act(() => this.show());
   }
 
   #keepSettings() {
