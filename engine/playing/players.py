@@ -23,8 +23,9 @@ from engine.kernels.parameters import MOST_DEPTH, PARITY
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
 from engine.runtime.running import Limits
+from engine.search.given import class_of
 from engine.search.monte_carlo import MonteCarlo
-from engine.search.options import ENGINES, SearchOptions, check_engine, class_of
+from engine.search.options import ENGINES, SearchOptions, check_engine
 from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.tree_options import TreeKeywords
@@ -402,10 +403,15 @@ def make_player(game: Any, text: str) -> Player:
 
 
 def parse_configuration(text: str) -> dict[str, Any]:
-    """Return the settings in a text such as ``depth=6,without=history``, by key."""
+    """Return the settings in a text such as ``depth=6,without=history``, by key.
+
+    The name of a level stands for ``level=`` and the name.
+    """
     settings: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
+        if name in LEVELS and not equals:
+            name, equals, value = "level", "=", name
         if name not in KEYS:
             raise CutnodeError(
                 f"{quoted(text)}: there is no setting {quoted(name)}{nearest(name, KEYS)}; "

@@ -15,6 +15,7 @@ from engine.contract.verbs import play
 from engine.kernels.scores import win_distance
 from engine.kernels.tablebase_scores import FAR
 from engine.search.statistics import Statistics
+from engine.storage.frames import Tabular
 
 __all__ = [
     "Batch",
@@ -43,13 +44,38 @@ class TableUse:
 
 
 class PositionResult(InNotebooks):
-    """The result of a search or a proof, of whatever kind."""
+    """The result of a search or a proof, of whatever kind: a value, a move, a line of play.
+
+    Moves are the numbers of the rules; :meth:`move_text` and :meth:`line_text` write them in the
+    game's notation.
+    """
 
     __slots__ = ()
 
+    value: float | None
+    best_move: int | None
     pv: tuple[int, ...]
     nodes: int
     seconds: float
+
+    @property
+    def move(self) -> int | None:
+        """The best move, as :attr:`best_move`."""
+        return self.best_move
+
+    @property
+    def score(self) -> float | None:
+        """The value for the player to move, as :attr:`value`."""
+        return self.value
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The best line of play, as :attr:`pv`."""
+        return self.pv
+
+    def move_text(self) -> str | None:
+        """Return the best move in the game's own notation; None if there is none."""
+        return None if self.best_move is None else move_text(self.position, self.best_move)
 
     @property
     def nodes_per_second(self) -> float:
@@ -238,7 +264,7 @@ class SearchResult(PositionResult):
     """Why this engine, where ``engine="auto"`` chose it."""
 
     @property
-    def best_move(self) -> int | None:
+    def best_move(self) -> int | None:  # type: ignore[override]
         return self.lines[0].move if self.lines else None
 
     @property
@@ -312,7 +338,7 @@ class SearchResult(PositionResult):
         return "\n".join(lines)
 
 
-class Batch(Sequence[Result]):
+class Batch(Sequence[Result], Tabular):
     """The results of many positions: a sequence, and an array for each figure.
 
     ``values`` (0 where not ``proven``), ``proven``, ``lower``, ``upper``, ``nodes`` and
@@ -338,6 +364,20 @@ class Batch(Sequence[Result]):
         self.upper = rows["upper"]
         self.nodes = rows["nodes"]
         self.seconds = seconds
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the positions as text, and what is known of each."""
+        return {
+            "position": [position_text(position) for position in self._positions],
+            "value": [
+                v if known else None
+                for v, known in zip(self.values.tolist(), self.proven.tolist(), strict=True)
+            ],
+            "lower": self.lower.tolist(),
+            "upper": self.upper.tolist(),
+            "nodes": self.nodes.tolist(),
+            "seconds": self.seconds.tolist(),
+        }
 
     def __len__(self) -> int:
         return len(self._positions)
