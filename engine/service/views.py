@@ -36,7 +36,8 @@ from engine.service.models import (
     TreeRequest,
     TreeView,
 )
-from engine.tree.recording import Tree, record_tree
+from engine.tree.drawing import Tree
+from engine.tree.recording import record_tree
 
 __all__ = ["read_position", "set_up", "show_board", "show_position", "show_tree"]
 
