@@ -49,7 +49,7 @@ def outcome(position):
     return position.left == 0, -1 if position.left == 0 else 0
 '''
 
-PATIENCE = 60_000
+PATIENCE = 90_000
 """Milliseconds, so that games can be compiled."""
 
 
@@ -111,7 +111,7 @@ def show(page: Page, service: str, game: str, position: str = "", *, analyse: bo
     page.add_init_script(
         "localStorage.setItem('cutnode.settings', localStorage.getItem('cutnode.settings') ?? "
         "JSON.stringify({players: ['person', 'person'], "
-        f"analyse: {str(analyse).lower()}, seconds: '1', line: true}}))"
+        f"analyse: {str(analyse).lower()}, seconds: '10', line: true}}))"
     )
     page.goto(f"{service}/#game={game}&position={position}")
     expect(page.locator("#status")).not_to_be_empty()
@@ -121,6 +121,14 @@ def cell(page: Page, number: int) -> Any:
     return page.locator(f'#board [data-cell="{number}"]')
 
 
+def play(page: Page, *numbers: int) -> None:
+    """Make moves of one click each."""
+    for number in numbers:
+        steps = page.locator("#record button").count()
+        cell(page, number).click()
+        expect(page.locator("#record button")).to_have_count(steps + 1)
+
+
 def status(page: Page, text: str) -> None:
     expect(page.locator("#status")).to_contain_text(re.compile(text, re.I), timeout=PATIENCE)
 
@@ -128,12 +136,11 @@ def status(page: Page, text: str) -> None:
 def test_tictactoe_is_played_to_its_end_and_kept(page: Page, service: str) -> None:
     show(page, service, "tictactoe", analyse=True)
     expect(page.locator(".chip.draw")).to_have_count(9, timeout=PATIENCE)
-    for number in (0, 3, 1, 4):
-        cell(page, number).click()
+    play(page, 0, 3, 1, 4)
     expect(cell(page, 2)).to_have_attribute("aria-label", re.compile("win in 1 ply"))
     expect(cell(page, 2).locator(".chip.best")).to_have_count(1)
     expect(page.locator("#verdict")).to_contain_text("win in 1 ply")
-    cell(page, 2).click()
+    play(page, 2)
     status(page, r"first player \(x\) wins")
     expect(page.locator("#graph .dot")).to_have_count(6)
     page.reload()
@@ -161,13 +168,14 @@ def test_a_level_answers(page: Page, service: str) -> None:
 def test_connect4_by_columns_and_keys(page: Page, service: str) -> None:
     show(page, service, "connect4", "44444326555535", analyse=True)
     expect(cell(page, 23)).to_have_attribute(
-        "aria-label", re.compile("win in 25 plies"), timeout=PATIENCE
+        "aria-label", re.compile(r"win \(\+2\)"), timeout=PATIENCE
     )
+    expect(page.locator("#verdict")).to_contain_text("Solved: first player (x) wins in 13 moves")
     expect(page.locator(".chip")).to_have_count(7)
     expect(page.locator(".step")).to_have_count(4)
     expect(page.locator("#moves li").first).to_contain_text("3")
     page.uncheck("#analyse")
-    cell(page, 0).click()  # the top of a column
+    play(page, 0)  # the top of a column
     expect(cell(page, 35)).to_have_attribute("aria-label", re.compile("first player"))
     cell(page, 41).focus()
     page.keyboard.press("ArrowLeft")
@@ -197,10 +205,7 @@ def test_pieces_are_dragged_or_clicked(page: Page, service: str) -> None:
 def test_hexagons_on_a_phone(page: Page, service: str) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     show(page, service, "hex:4")
-    for number in (0, 1, 4, 5, 8, 9):
-        cell(page, number).click()
-    status(page, "first player")
-    cell(page, 12).click()
+    play(page, 0, 1, 4, 5, 8, 9, 12)
     status(page, r"first player \(x\) has won")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
@@ -210,8 +215,8 @@ def test_dice(page: Page, service: str) -> None:
     expect(page.locator("#chance button")).to_have_count(6)
     page.get_by_role("button", name="1 (25 %)").click()
     status(page, "light to move")
-    cell(page, 3).click()
-    status(page, "light")
+    play(page, 3)
+    status(page, "dark: chance decides")
     page.check("#auto-roll")
     status(page, "to move")
     for _ in range(4):
@@ -226,8 +231,9 @@ def test_a_users_game_without_a_board(page: Page, service: str) -> None:
     expect(page.locator(".text-board")).to_have_text("left=6")
     expect(page.locator("#moves li").first.locator("b")).to_have_text("2", timeout=PATIENCE)
     expect(page.locator("#verdict")).to_contain_text("win")
-    for move in ("2", "3", "1"):
+    for steps, move in enumerate(("2", "3", "1"), 2):
         page.locator("#choices").get_by_role("button", name=re.compile(f"^{move}\\b")).click()
+        expect(page.locator("#record button")).to_have_count(steps)
     status(page, "first player wins")
     page.locator("summary", has_text="Search tree").click()
     page.click("#first")

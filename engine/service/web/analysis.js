@@ -46,7 +46,7 @@ export class Analysis extends EventTarget {
       if (result === null) return;
       const unheard = result.proven || !found.scores.size;
       if (unheard) this.#hear(found, { ...result, event: "iteration", bound: 0 }, position);
-      if (game.solvable && !result.lines.every((line) => line.verdict !== null && game.decisive)) {
+      if (game.solvable) {
         found.phase = "proof";
         const asked = { position, seconds, session: SESSION };
         const proof = { kind: "analyse", game: game.name, request: asked };
@@ -84,13 +84,17 @@ export class Analysis extends EventTarget {
     this.#keep(found, position);
   }
 
-  /** Take the values of a proof, and what the search has said of how soon wins are. */
+  /**
+   * Take the values of a proof.  Where they say how soon wins are, they stand for themselves;
+   * where they only say who wins, what the search has said of distances stays.
+   */
   #prove(found, result) {
+    const sized = Object.values(result.scores).some((value) => Math.abs(value) > 1);
     for (const [move, value] of Object.entries(result.scores)) {
       if (value === null) continue;
       const searched = found.scores.get(move);
       const verdict = value > 0 ? "win" : value < 0 ? "loss" : "draw";
-      const distance = searched?.verdict === verdict ? searched.distance : null;
+      const distance = !sized && searched?.verdict === verdict ? searched.distance : null;
       const pv = move === result.best_move ? result.pv : (searched?.pv ?? [move]);
       found.scores.set(move, { move, value, verdict, distance, pv });
     }

@@ -60,7 +60,6 @@ export class BoardDrawing {
     this.root.style.setProperty("--ratio", String(box[2] / box[3]));
     this.#groups = cells.map((content, cell) => {
       const classes = ["cell"];
-      if (last.includes(cell)) classes.push("last");
       if (chosen.includes(cell)) classes.push("chosen");
       if (next.includes(cell)) classes.push("next");
       const mark = marks?.get(cell) ?? null;
@@ -71,6 +70,7 @@ export class BoardDrawing {
       ...this.#lines(centres),
       ...this.#names(centres),
       ...this.#groups,
+      ...this.#frames(centres, { last, next, chosen }),
       ...arrows.map(([from, to]) => arrow(centres[from], centres[to])),
       ...[...(steps ?? [])].map(([cell, number]) => step(centres[cell], number)),
     );
@@ -162,6 +162,16 @@ export class BoardDrawing {
     if (mark !== null) inside.append(chip(mark, content !== 0));
     group.append(inside);
     return group;
+  }
+
+  /** Frames around cells, above all cells, so that neighbours do not hide them. */
+  #frames(centres, cellsOf) {
+    return Object.entries(cellsOf).flatMap(([kind, cells]) =>
+      cells.map((cell) => {
+        const transform = `translate(${centres[cell].join(" ")})`;
+        return svg("g", { class: `frame ${kind}`, transform }, this.#outline(cell)[1][0]);
+      }),
+    );
   }
 
   /** Squares take turns in tone on boards of pieces of several kinds, as in chess. */

@@ -661,8 +661,13 @@ class Page {
   }
 
   #restoreSettings() {
-    const kept = JSON.parse(localStorage.getItem(SETTINGS) ?? "null");
-    if (kept === null) return;
+    let kept = null;
+    try {
+      kept = JSON.parse(localStorage.getItem(SETTINGS));
+    } catch {
+      // What is there was not kept by this page.
+    }
+    if (!kept?.players) return;
     this.players = kept.players;
     part("analyse").checked = kept.analyse;
     part("seconds").value = kept.seconds;

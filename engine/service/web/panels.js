@@ -40,7 +40,10 @@ export function tellAnalysis({ verdict, progress, line }, known, game, state) {
   }
   const first = known.ordered[0];
   verdict.textContent = first ? `${state.mover}: ${judged(first, game).words}` : "";
-  if (known.meaning) verdict.textContent = `Solved: ${known.meaning}`;
+  if (known.meaning) {
+    const told = first?.distance ? verdict.textContent : known.meaning;
+    verdict.textContent = `Solved: ${told}`;
+  }
   const facts = [];
   if (known.depth) facts.push(`depth ${known.depth}`);
   if (known.nodes) facts.push(`${short(known.nodes)} nodes`);
@@ -84,6 +87,7 @@ export function listPlayers(place, names, levels, players, choose) {
 export function drawLegend(place) {
   const kinds = [
     ["win", "▲5", "wins, in 5 plies"],
+    ["win", "+2", "wins, by the game's own score (proven)"],
     ["better", "+1.2", "better"],
     ["even", "0", "even"],
     ["draw", "=", "a draw"],

@@ -2,6 +2,7 @@
 
 const SYMBOLS = { win: "▲", draw: "=", loss: "▼", better: "△", even: "≈", worse: "▽" };
 const EVEN = 0.15;
+const FORESEEN = 25000; // what is further from zero is a win by its distance, in decisive games
 const RANKS = { win: 2, draw: 1, loss: 0 };
 
 /** Return a number with its sign, in a typographer's minus. */
@@ -34,7 +35,7 @@ export function judged({ value, verdict, distance }, game) {
   let label = verdict === null ? number : `${SYMBOLS[kind]}${known ? distance : ""}`;
   let words = verdict === null ? `estimate ${number}` : verdict;
   if (verdict !== null && known) words = `${verdict} in ${plies}`;
-  else if (verdict !== null && verdict !== "draw" && game.limit !== 1 && Math.abs(value) < 25000) {
+  else if (verdict !== null && Math.abs(value) > 1 && Math.abs(value) < FORESEEN) {
     label = number;
     words = `${verdict} (${number})`;
   }
