@@ -331,7 +331,7 @@ def test_search_of_a_file(positions):
 
 def test_search_with_chosen_techniques():
     def nodes(*options):
-        arguments = "search", "connect4", "--depth", 6, "--json"
+        arguments = "search", "connect4", "--depth", 6, "--evaluation", "own", "--json"
         return parsed(cutnode(*arguments, *options))[0]["nodes"]
 
     assert nodes("--techniques", "") == 16630
