@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from engine.search.api import search as search
     from engine.search.api import solve as solve
     from engine.search.api import solve_many as solve_many
+    from engine.search.board import Board as Board
     from engine.search.engine import Engine as Engine
     from engine.search.forced_wins import Prover as Prover
     from engine.search.forced_wins import prove_win as prove_win
@@ -149,6 +150,7 @@ _HOMES = {
         "solve",
         "solve_many",
     ),
+    "engine.search.board": ("Board",),
     "engine.search.engine": ("Engine",),
     "engine.search.forced_wins": (
         "Prover",
@@ -203,16 +205,28 @@ _HOMES = {
 
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted([*_HOME, "search"])
+__all__ = sorted([*_HOME, "__version__", "search"])
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name == "search":  # the package, which can be called
         return importlib.import_module("engine.search")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
     return value
+
+
+def _version() -> str:
+    """Return the version that is installed."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("cutnode")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def __dir__() -> list[str]:

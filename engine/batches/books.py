@@ -22,7 +22,8 @@ from engine.contract.positions import Packed, coerce, words_each
 from engine.contract.stop import MOVES
 from engine.contract.verbs import INFINITE, MOVES_ROOM, NO_MOVE, canonical, canonical_move
 from engine.kernels.expansion import unfold
-from engine.search.options import class_of, require_keywords
+from engine.search.given import class_of
+from engine.search.options import require_keywords
 from engine.search.solving import require_batches
 from engine.storage.books import Book
 

@@ -8,11 +8,14 @@ from typing import Any, TypeVar
 
 from engine.contract.messages import board
 
-__all__ = ["InNotebooks", "shows_board"]
+__all__ = ["InNotebooks", "position_html", "shows_board"]
 
 P = TypeVar("P")
 
-BOARD = '<pre style="margin: 0; line-height: 1.3">{}</pre>'
+BOARD = (
+    '<pre style="margin: 0; line-height: 1.3; white-space: pre; text-align: left; '
+    "font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\">{}</pre>"
+)
 BESIDE = '<div style="display: flex; gap: 2.5em; align-items: flex-start">{}<table>{}</table></div>'
 ROW = (
     '<tr><th style="text-align: left; vertical-align: top">{}</th>'

@@ -23,8 +23,9 @@ from engine.kernels.parameters import MOST_DEPTH, PARITY
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
 from engine.runtime.running import Limits
+from engine.search.given import class_of
 from engine.search.monte_carlo import MonteCarlo
-from engine.search.options import ENGINES, SearchOptions, check_engine, class_of
+from engine.search.options import ENGINES, SearchOptions, check_engine
 from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.tree_options import TreeKeywords

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, TypedDict, cast
 
-from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
-from engine.contract.loading import Game
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
 from engine.runtime.running import Limits
@@ -36,7 +35,6 @@ __all__ = [
     "check_depth",
     "check_engine",
     "chosen_moves",
-    "class_of",
     "require_book",
     "require_keywords",
     "require_limit",
@@ -228,17 +226,6 @@ def thread_count(threads: int, cls: type) -> int:
     if threads > 1 and is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
     return threads
-
-
-def class_of(game: Any) -> Any:
-    """Return the position class that a game, a position, or a position class means."""
-    if isinstance(game, str):
-        raise GameError(f"a game is what load_game({game!r}) returns, not its name")
-    meant = game.start() if isinstance(game, Game) else game
-    cls: Any = meant if isinstance(meant, type) else type(meant)
-    if not defines(cls, "moves"):
-        raise GameError(f"{game!r} is no position, nor a game that load_game returns")
-    return cls
 
 
 def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:

@@ -43,13 +43,38 @@ class TableUse:
 
 
 class PositionResult(InNotebooks):
-    """The result of a search or a proof, of whatever kind."""
+    """The result of a search or a proof, of whatever kind: a value, a move, a line of play.
+
+    Moves are the numbers of the rules; :meth:`move_text` and :meth:`line_text` write them in the
+    game's notation.
+    """
 
     __slots__ = ()
 
+    value: float | None
+    best_move: int | None
     pv: tuple[int, ...]
     nodes: int
     seconds: float
+
+    @property
+    def move(self) -> int | None:
+        """The best move, as :attr:`best_move`."""
+        return self.best_move
+
+    @property
+    def score(self) -> float | None:
+        """The value for the player to move, as :attr:`value`."""
+        return self.value
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The best line of play, as :attr:`pv`."""
+        return self.pv
+
+    def move_text(self) -> str | None:
+        """Return the best move in the game's own notation; None if there is none."""
+        return None if self.best_move is None else move_text(self.position, self.best_move)
 
     @property
     def nodes_per_second(self) -> float:
@@ -238,7 +263,7 @@ class SearchResult(PositionResult):
     """Why this engine, where ``engine="auto"`` chose it."""
 
     @property
-    def best_move(self) -> int | None:
+    def best_move(self) -> int | None:  # type: ignore[override]
         return self.lines[0].move if self.lines else None
 
     @property

@@ -130,7 +130,7 @@ class MonteCarloResult(PositionResult):
     exact = False
 
     @property
-    def best_move(self) -> int | None:
+    def best_move(self) -> int | None:  # type: ignore[override]
         return self.lines[0].move if self.lines else None
 
     @property

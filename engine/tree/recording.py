@@ -53,6 +53,7 @@ from engine.kernels.reference import alphabeta_node, minimax_node, repeats
 from engine.kernels.scores import is_decisive, win_distance
 from engine.kernels.search import search_node
 from engine.search.api import alphabeta, minimax
+from engine.search.given import given_position
 from engine.search.results import score_text
 from engine.search.searcher import Searcher
 
@@ -209,7 +210,7 @@ def record_tree(
     if search != "search" and (techniques is not None or exact or driver != "alphabeta"):
         raise CutnodeError(f"{search} has no techniques to choose from")
 
-    position = _in_plain_python(position)
+    position = _in_plain_python(given_position(position))
     cls = type(position)
     recorder = _Recorder(plies + 1, nodes, COUNTERS if search == "search" else ())
     options: dict[str, Any] = {"evaluation": evaluation, "depth_in": depth_in}
