@@ -130,9 +130,18 @@ def module(path: str) -> str:
     return markdown(re.sub(r"^=+ =+\n(.*\n)*?=+ =+\n", "", text, flags=re.M))
 
 
+def package(name: str) -> str:
+    """Return the references of the public names of a package of the engine."""
+    tree = ast.parse((ROOT / "engine" / name / "__init__.py").read_text())
+    lists = (node.value for node in tree.body if isinstance(node, ast.Assign))
+    names = next(ast.literal_eval(value) for value in lists if isinstance(value, ast.List))
+    return "\n\n".join(f"::: engine.{name}.{public}" for public in names)
+
+
 INSERTS: dict[str, Callable[..., str]] = {
     "games": games,
     "module": module,
+    "package": package,
     "techniques": techniques,
     "verbs": verbs,
 }
