@@ -19,6 +19,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from engine.batches.books import build_book as build_book
+    from engine.batches.results import BatchResult as BatchResult
+    from engine.batches.results import read_results as read_results
+    from engine.batches.running import run_batch as run_batch
     from engine.compiler.jit import compiled as compiled
     from engine.contract.bits import Bits as Bits
     from engine.contract.bits import lowest as lowest
@@ -86,16 +90,22 @@ if TYPE_CHECKING:
     from engine.search.value_iteration import iterate as iterate
     from engine.search.value_proofs import ValueProof as ValueProof
     from engine.search.value_proofs import write_proof as write_proof
+    from engine.storage.books import Book as Book
     from engine.storage.tables import Table as Table
+    from engine.tablebases.tablebase import Entry as Entry
+    from engine.tablebases.tablebase import Tablebase as Tablebase
+    from engine.tree.drawing import Tree as Tree
     from engine.tree.drawing import to_dot as to_dot
     from engine.tree.drawing import to_json as to_json
     from engine.tree.drawing import to_mermaid as to_mermaid
     from engine.tree.drawing import to_svg as to_svg
-    from engine.tree.recording import Node as Node
-    from engine.tree.recording import Tree as Tree
+    from engine.tree.nodes import Node as Node
     from engine.tree.recording import record_tree as record_tree
 
 _HOMES = {
+    "engine.batches.books": ("build_book",),
+    "engine.batches.results": ("BatchResult", "read_results"),
+    "engine.batches.running": ("run_batch",),
     "engine.compiler.jit": ("compiled",),
     "engine.contract.bits": (
         "Bits",
@@ -188,24 +198,24 @@ _HOMES = {
         "ValueProof",
         "write_proof",
     ),
+    "engine.storage.books": ("Book",),
     "engine.storage.tables": ("Table",),
+    "engine.tablebases.tablebase": ("Entry", "Tablebase"),
     "engine.tree.drawing": (
+        "Tree",
         "to_dot",
         "to_json",
         "to_mermaid",
         "to_svg",
     ),
-    "engine.tree.recording": (
-        "Node",
-        "Tree",
-        "record_tree",
-    ),
+    "engine.tree.nodes": ("Node",),
+    "engine.tree.recording": ("record_tree",),
 }
 """Where the public names are defined; the same imports as above, made on demand."""
 
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted([*_HOME, "__version__", "search"])
+__all__ = sorted([*_HOME, "search"])
 
 
 def __getattr__(name: str) -> Any:

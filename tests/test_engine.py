@@ -466,5 +466,5 @@ def test_repetition_is_a_draw():
 
 @pytest.mark.parametrize("thing", [None, 7, object, sys])
 def test_things_that_are_no_game(thing):
-    with pytest.raises(GameError, match="is no position, nor a game that load_game returns"):
+    with pytest.raises(GameError, match="is no position: give a game's name"):
         Searcher(thing)

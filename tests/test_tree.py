@@ -391,7 +391,7 @@ def test_bad_arguments_together(big):
         record_tree(big, 2, search="minimax", exact=True)
     with pytest.raises(GameError, match="alpha-beta is for games without chance"):
         record_tree(pig.Position(), 2, search="alphabeta")
-    with pytest.raises(GameError, match="a position must be a NamedTuple"):
+    with pytest.raises(GameError, match="there is no game '4455'"):
         record_tree("4455", 2)
 
 

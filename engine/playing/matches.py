@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from html import escape
 from itertools import islice
 from random import Random
 from statistics import NormalDist
@@ -21,6 +22,7 @@ from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
+from engine.contract.notebook import lines_html
 from engine.contract.verbs import evaluate, key, moves_again, outcome, play
 from engine.playing.elo import CONFIDENCE, POINTS, Sprt, elo_difference, mean_and_error
 from engine.playing.players import Player, make_player
@@ -132,6 +134,10 @@ class MatchResult:
         if notes:
             lines.append(f"drawn  {', '.join(notes)}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, _, lines = str(self).partition("\n")
+        return f"<p><b>{escape(head)}</b></p>{lines_html(lines)}"
 
     def elo_text(self) -> str:
         """Return the difference in Elo with its error bars."""

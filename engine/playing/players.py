@@ -402,10 +402,15 @@ def make_player(game: Any, text: str) -> Player:
 
 
 def parse_configuration(text: str) -> dict[str, Any]:
-    """Return the settings in a text such as ``depth=6,without=history``, by key."""
+    """Return the settings in a text such as ``depth=6,without=history``, by key.
+
+    The name of a level stands for ``level=`` and the name.
+    """
     settings: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
+        if name in LEVELS and not equals:
+            name, equals, value = "level", "=", name
         if name not in KEYS:
             raise CutnodeError(
                 f"{quoted(text)}: there is no setting {quoted(name)}{nearest(name, KEYS)}; "

@@ -188,7 +188,7 @@ def solve_many(
     other than alpha-beta all threads are on one position, whose line is found in any case.
     """
     chosen = ProofOptions.of("solve_many", options)
-    positions = [given_position(position) for position in positions]
+    positions = list(positions)
     if not positions:
         raise CutnodeError("there are no positions to solve")
     cls = class_of_all(positions)

@@ -15,6 +15,7 @@ from engine.contract.verbs import play
 from engine.kernels.scores import win_distance
 from engine.kernels.tablebase_scores import FAR
 from engine.search.statistics import Statistics
+from engine.storage.frames import Tabular
 
 __all__ = [
     "Batch",
@@ -337,7 +338,7 @@ class SearchResult(PositionResult):
         return "\n".join(lines)
 
 
-class Batch(Sequence[Result]):
+class Batch(Sequence[Result], Tabular):
     """The results of many positions: a sequence, and an array for each figure.
 
     ``values`` (0 where not ``proven``), ``proven``, ``lower``, ``upper``, ``nodes`` and
@@ -363,6 +364,20 @@ class Batch(Sequence[Result]):
         self.upper = rows["upper"]
         self.nodes = rows["nodes"]
         self.seconds = seconds
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the positions as text, and what is known of each."""
+        return {
+            "position": [position_text(position) for position in self._positions],
+            "value": [
+                v if known else None
+                for v, known in zip(self.values.tolist(), self.proven.tolist(), strict=True)
+            ],
+            "lower": self.lower.tolist(),
+            "upper": self.upper.tolist(),
+            "nodes": self.nodes.tolist(),
+            "seconds": self.seconds.tolist(),
+        }
 
     def __len__(self) -> int:
         return len(self._positions)

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.contract.errors import CutnodeError
-from engine.kernels.scores import WIN
-from engine.tree.recording import Node, Tree, Unsearched
+from engine.kernels.scores import WIN, win_distance
+from engine.search.results import score_text
+from engine.tree.nodes import Node, Unsearched
 
-__all__ = ["FORMATS", "to_dot", "to_json", "to_mermaid", "to_svg"]
+__all__ = ["FORMATS", "Tree", "to_dot", "to_json", "to_mermaid", "to_svg"]
 
 MOST_MERMAID_EDGES = 500
 MOST_MERMAID_TEXT = 50_000
@@ -34,6 +35,42 @@ LONGEST_LIST = 24
 SIGNS = {"exact": "=", "lower": "≥", "upper": "≤", "none": "?"}
 
 STUB = "stub"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A search, and the part of its tree that is shown."""
+
+    game: str
+    position: str
+    search: str
+    """One of ``SEARCHES``."""
+    techniques: tuple[str, ...]
+    depth: int
+    """Plies, of the last iteration; less than asked for if the value was proven by then."""
+    decisive: bool
+    """True if scores far from 0 are wins (see ``engine.kernels.scores``)."""
+    value: float
+    pv: tuple[str, ...]
+    """The line of best play, as far as the tree was recorded: a ply more than is shown."""
+    nodes: int
+    """Visited by all iterations; ``root.nodes`` by the one that is shown."""
+    root: Node
+
+    def score_text(self, score: float) -> str:
+        """A score as people read it; wins count plies from the root."""
+        distance = win_distance(score) if self.decisive else None
+        if distance is None:
+            return score_text(score)
+        return f"{'win' if score > 0 else 'loss'} in {score_text(distance)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the fields of a tree, and in ``root`` those of a node, and so on."""
+        return asdict(self)
+
+    def _repr_html_(self) -> str:
+        drawn = to_svg(self).replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
+        return f'<div style="overflow: auto">{drawn}</div>'
 
 
 class _Look(NamedTuple):

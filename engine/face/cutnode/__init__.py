@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from engine import *  # noqa: F403
 
+    __version__: str
+
 
 def _own_engine() -> Any:
     """Return the package ``engine`` beside this one, whatever else has its name on the path.
@@ -55,7 +57,7 @@ __all__ = list(_engine.__all__)
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name in __all__ or name == "__version__":
         return getattr(_engine, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
