@@ -1,7 +1,7 @@
 """Hooks of MkDocs: what pages show of the sources, and pages that are made from them.
 
-A line ``::: cutnode.NAME`` of a page is the reference of a public name, and ``{{ name words }}`` what
-a function of :data:`INSERTS` gives for the words.
+A line ``::: cutnode.NAME`` of a page is the reference of a public name, and ``{{ name words }}``
+what a function of :data:`INSERTS` gives for the words.
 """
 
 from __future__ import annotations
@@ -80,8 +80,14 @@ def game_page(name: str, path: Path) -> str:
     title, _, rest = docstring(path).partition("\n\n")
     source = path.relative_to(ROOT)
     head = f"# {name}\n\n{' '.join(title.split())}\n\n```sh\ncutnode play {name}\n```\n\n"
-    rest = re.sub(r"^(Rules|Values|Variants|Text|Encoding|Hints):", r"## \1\n\n", rest, flags=re.M)
+    rest = re.sub(
+        r"^(Rules|Values|Variants|Text|Encoding|Hints):\s+(.)", _heading, rest, flags=re.M
+    )
     return f"{head}{markdown(rest)}\nSource: `{source}`\n"
+
+
+def _heading(found: re.Match[str]) -> str:
+    return f"## {found[1]}\n\n{found[2].upper()}"
 
 
 def games() -> str:
@@ -117,9 +123,8 @@ def verbs(group: str) -> str:
     known = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     rows, details = [], []
     for name in groups()[group]:
-        arguments = ", ".join(argument.arg for argument in known[name].args.args)
         about = summary(ast.get_docstring(known[name]) or "")
-        rows.append(f"| [`{name}({arguments})`][engine.contract.verbs.{name}] | {about} |")
+        rows.append(f"| [`{name}`][engine.contract.verbs.{name}] | {about} |")
         details.append(f"::: engine.contract.verbs.{name}\n    options:\n      heading: {name}")
     return "\n".join(["| verb | |", "|---|---|", *rows, "", "\n\n".join(details)])
 
@@ -131,11 +136,11 @@ def module(path: str) -> str:
 
 
 def package(name: str) -> str:
-    """Return the references of the public names of a package of the engine."""
+    """Return the references of those names of a package that the engine itself does not have."""
     tree = ast.parse((ROOT / "engine" / name / "__init__.py").read_text())
     lists = (node.value for node in tree.body if isinstance(node, ast.Assign))
     names = next(ast.literal_eval(value) for value in lists if isinstance(value, ast.List))
-    return "\n\n".join(f"::: engine.{name}.{public}" for public in names)
+    return "\n\n".join(f"::: engine.{name}.{public}" for public in names if public not in homes())
 
 
 INSERTS: dict[str, Callable[..., str]] = {

@@ -81,6 +81,7 @@ class Statistics:
 
     @property
     def interior(self) -> int:
+        """The nodes whose moves were searched."""
         return self.pv_nodes + self.cut_nodes + self.all_nodes
 
     @property
@@ -105,9 +106,11 @@ class Statistics:
 
     @property
     def nodes_per_second(self) -> float:
+        """The rate; 0 if no time was measured."""
         return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
+        """Return plain data: all counts, and what follows from them."""
         derived = ("interior", "pruned", "first_cutoff_rate", "effective_branching")
         more = ("mean_branching", "nodes_per_second")
         return asdict(self) | {name: getattr(self, name) for name in (*derived, *more)}
