@@ -7,11 +7,13 @@ what a function of :data:`INSERTS` gives for the words.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
@@ -143,7 +145,51 @@ def package(name: str) -> str:
     return "\n\n".join(f"::: engine.{name}.{public}" for public in names if public not in homes())
 
 
+def commands() -> str:
+    """Return the reference of all commands, from what their help says."""
+    from engine.cli.main import main
+
+    return "\n\n".join(_described(click.Context(main, info_name="cutnode")))
+
+
+def _described(context: click.Context) -> Iterator[str]:
+    """Yield the reference of a command, without its title, and those of the ones below it."""
+    command = context.command
+    if context.parent is not None:
+        yield f"{'#' * (context.command_path.count(' ') + 1)} {context.command_path}"
+        yield "```text\n" + command.get_usage(context).removeprefix("Usage: ") + "\n```"
+        yield _paragraphs(command.help or "")
+        options = [param for param in command.params if isinstance(param, click.Option)]
+        records = filter(None, (option.get_help_record(context) for option in options))
+        rows = [f"| `{names}` | {_cell(about)} |" for names, about in records]
+        yield "\n".join(["| option | |", "|---|---|", *rows] if rows else [])
+        if command.epilog != context.find_root().command.epilog:
+            yield _paragraphs(command.epilog or "")
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _described(click.Context(below, context, info_name=name))
+
+
+def _paragraphs(text: str) -> str:
+    """Return a text of click's help, but for what is said of all commands on the top of the page.
+
+    Paragraphs that click does not wrap, after a line with a backspace, are blocks.
+    """
+    parts = [part.strip("\n") for part in inspect.cleandoc(text).split("\n\n")]
+    own = [part for part in parts if not re.match(r"(\x08\n)?(Exit codes|GAME and POSITION)", part)]
+    blocks = [f"```text\n{part[2:]}\n```" if part.startswith("\b") else part for part in own]
+    return "\n\n".join(blocks)
+
+
+def _cell(text: str) -> str:
+    """Return a text for a table, in which nothing but code has a meaning."""
+    return re.sub(r"[|<\[]", lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
+
+
 INSERTS: dict[str, Callable[..., str]] = {
+    "commands": commands,
     "games": games,
     "module": module,
     "package": package,

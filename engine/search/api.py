@@ -338,7 +338,11 @@ def minimax(
 def alphabeta(
     position: Any, depth: int | None = None, **options: Unpack[PlainKeywords]
 ) -> PlainResult:
-    """Return that value by textbook alpha-beta, in the game's order of moves, without a table."""
+    """Return the value of :func:`minimax` by textbook alpha-beta.
+
+    Moves are searched in the order in which the game lists them, without a table.
+    :class:`GameError` for games of chance.
+    """
     if defines(class_of(position), "chance"):
         raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
     return _plain_result(alphabeta_node, (-INFINITE, INFINITE), position, depth, **options)
