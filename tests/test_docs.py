@@ -33,7 +33,11 @@ FENCE = re.compile(r'^```(\w*)(?: title="(.*?)")?\n(.*?)^```', re.M | re.S)
 SLOW = {"howto/cluster.md", "explanation/proof_numbers.md"}
 """Pages with processes of their own, and with what takes long to compile."""
 
-NEEDS = {"howto/cluster.md": "distributed", "howto/serve.md": "fastapi"}
+NEEDS = {
+    "howto/cluster.md": "distributed",
+    "howto/dataframes.md": "pandas",
+    "howto/serve.md": "fastapi",
+}
 """What a page needs that is not of the core."""
 
 
