@@ -214,7 +214,7 @@ LEVELS = {
     "hard": Level(4, share=0.8),
     "expert": Level(6, 5.0, share=1.0),
 }
-"""The levels of play by name, from the weakest on: their depth in plies, and seconds a move."""
+"""The levels, from the weakest on."""
 
 
 def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | None:
