@@ -23,6 +23,7 @@ from engine.cli.main import main
 from engine.contract.dispatch import VERBS
 from engine.docs.docstrings import homes
 from engine.docs.pages import GAMES, groups
+from engine.kernels.techniques import TECHNIQUES
 from engine.service.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -161,6 +162,14 @@ def test_every_verb_stands_in_the_contract() -> None:
     assert sorted(listed) == sorted(VERBS)
     shown = re.findall(r"\{\{ verbs (\w+) \}\}", TEXTS["reference/contract.md"])
     assert shown == list(groups())
+
+
+def test_sources_are_of_techniques_that_there_are() -> None:
+    sources = TEXTS["reference/techniques.md"].partition("## Sources")[2]
+    first = re.findall(r"^\| (.*?) \|", sources, re.M)
+    named = {name for cell in first for name in re.findall(r"`(\w+)`", cell)}
+    assert len(named) > 10
+    assert named <= TECHNIQUES.keys()
 
 
 def test_every_game_has_a_page() -> None:
