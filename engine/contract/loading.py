@@ -149,7 +149,7 @@ def _repr(position: Any) -> str:
         game = Game.of(position)
         return f"{game!r}.parse({game.position_text(position)!r})"
     except Exception:  # while rules are written, a position may be none
-        return fields_text(position)
+        return f"{type(position).__name__}({fields_text(position, ', ')})"
 
 
 def game_names() -> list[str]:
