@@ -105,7 +105,8 @@ def shown_commands(text: str) -> list[str]:
     blocks = [code for language in ("", "sh", "console") for _, code in fences(text, language)]
     lines = [line for block in blocks for line in re.findall(r"^(?:\$ )?cutnode (.*)", block, re.M)]
     lines += re.findall(r"`cutnode ([^`\n]+)`", text)
-    return sorted({re.sub(r" +(#|\| ).*", "", line) for line in lines if line.islower() or "-" in line})
+    shown = {line for line in lines if line.islower() or "-" in line}
+    return sorted({re.sub(r" +(#|\| ).*", "", line) for line in shown})
 
 
 def assert_has_options(line: str) -> None:
