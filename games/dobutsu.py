@@ -827,6 +827,9 @@ def _drops(variant: str) -> bool:
     return variant == "drops"
 
 
+VARIANTS = "drops", "vanish"
+
+
 @variants(Men, usual="drops", read=_drops)
 def rules(drops: bool) -> dict[str, Any]:
     """The constants of the usual rules, or of those where men that are taken vanish."""

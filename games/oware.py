@@ -235,6 +235,9 @@ def _limit(variant: str) -> int:
     return int(variant)
 
 
+VARIANTS = "50", "20"
+
+
 @variants(Seeds, usual="50", read=_limit)
 def rules(limit: int) -> dict[str, Any]:
     """The constants of games that end after so many moves without a capture."""

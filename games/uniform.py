@@ -165,6 +165,8 @@ def plies_left(position):
 
 # Trees of all shapes
 
+VARIANTS = "4x6", "2x8,random"
+
 
 @variants(Node, usual=USUAL, read=lambda variant: _settings(variant)[0])
 def tree(width: int, depth: int, model: int, percent: int, noise: int) -> dict[str, Any]:

@@ -263,6 +263,7 @@ class MoveView(BaseModel):
 class OutcomeView(BaseModel):
     """What chance may do."""
 
+    text: str
     probability: float
     position: str
 

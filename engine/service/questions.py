@@ -16,7 +16,7 @@ from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
-from engine.contract.messages import board, move_text, position_text
+from engine.contract.messages import board, chance_text, move_text, position_text
 from engine.contract.notation import notation_of
 from engine.contract.verbs import chance, chance_outcome, outcome, play
 from engine.kernels.clock import Clock
@@ -304,7 +304,10 @@ def show_position(registry: GameRegistry, name: str, text: str) -> PositionView:
             MoveView(move=move_text(position, m), position=position_text(play(position, m)))
             for m in moves
         ],
-        chance=[OutcomeView(probability=p, position=position_text(q)) for p, q in chances],
+        chance=[
+            OutcomeView(text=chance_text(position, index), probability=p, position=position_text(q))
+            for index, (p, q) in enumerate(chances)
+        ],
     )
 
 
