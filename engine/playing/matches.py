@@ -353,8 +353,8 @@ def match(
 
 def _source(game: Game) -> str:
     """Return the name by which another process finds a game."""
-    module = game.module
-    source = module.__name__ if "." in module.__name__ else str(module.__file__)
+    name = game.module.__name__
+    source = name if "." in name or ":" in name else str(game.module.__file__)
     return f"{source}:{game.variant}" if game.variant else source
 
 

@@ -1,0 +1,1 @@
+"""Games from other libraries, and games for them."""
