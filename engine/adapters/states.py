@@ -105,6 +105,9 @@ class StatePosition:
     mover: int
     """The player to move; where nobody moves, the opponent of the one who moved last."""
 
+    _identity: Hashable
+    _hash: int | None
+
     def __init__(self, state: Any, steps: tuple[int, ...] = (), mover: int = 0):
         put = object.__setattr__
         put(self, "state", state)
@@ -120,18 +123,17 @@ class StatePosition:
             identity = self.RULES.identity(self.state, self.steps)
             object.__setattr__(self, "_identity", identity)
             object.__setattr__(self, "_hash", hash(identity))
-        return self._identity  # type: ignore[no-any-return]
+        return self._identity
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if type(self) is not type(other):
             return NotImplemented
-        return bool(self._known_by() == other._known_by())  # type: ignore[attr-defined]
+        return bool(self._known_by() == other._known_by())
 
     def __hash__(self) -> int:
-        self._known_by()
-        return self._hash  # type: ignore[no-any-return]
+        return hash(self._known_by()) if self._hash is None else self._hash
 
     def __reduce__(self) -> Any:
         return _position_after, (self.RULES.name, self.steps)
