@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+import engine
 from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT, EPILOG, interrupted
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.forgiving import forgiving
@@ -150,12 +151,7 @@ def fail(error: CutnodeError) -> NoReturn:
 def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     """Print the version that is installed, and end."""
     if wanted and not ctx.resilient_parsing:
-        from importlib import metadata
-
-        try:
-            click.echo(f"cutnode {metadata.version('cutnode')}")
-        except metadata.PackageNotFoundError:
-            click.echo("cutnode (not installed)")
+        click.echo(f"cutnode {engine.__version__}")
         ctx.exit()
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from engine.contract.cells import Look
+from engine.contract.collection import game_names
 from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
-from engine.contract.loading import Game, game_names, load_game
+from engine.contract.loading import Game, load_game
 from engine.contract.messages import board, chance_text
 from engine.contract.notation import board_of, contents_of
 from engine.contract.text import nearest, quoted
