@@ -213,17 +213,7 @@ def test_networks(measure: Measure, name: str, way: str, width: int) -> None:
     cls: Any = type(start)
     depth = 4
     model = next(each for each in models_for(start) if isinstance(each, NetworkModel))
-    shape = model.shape._replace(width=width)
-    random = np.random.default_rng(0)
-    network = Network(
-        cls,
-        shape,
-        random.integers(-60, 60, (1, shape.rows, width)),
-        random.integers(-100, 100, (1, width)),
-        np.zeros(1),
-        np.zeros(MOST_STONES + 1, np.int64),
-        100.0,
-    )
+    network = Network.drawn(cls, model.shape._replace(width=width))
     run = sum_at_leaves.specialise(cls, network)
     size = kept_bytes(network)
     memory = np.zeros((depth + 2) * size, np.uint8)

@@ -19,6 +19,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from engine.batches.books import build_book as build_book
+    from engine.batches.results import BatchResult as BatchResult
+    from engine.batches.results import read_results as read_results
+    from engine.batches.running import run_batch as run_batch
     from engine.compiler.jit import compiled as compiled
     from engine.contract.bits import Bits as Bits
     from engine.contract.bits import lowest as lowest
@@ -46,10 +50,10 @@ if TYPE_CHECKING:
     from engine.kernels.evaluation import Evaluation as Evaluation
     from engine.kernels.optionality import Optionality as Optionality
     from engine.playing.elo import Sprt as Sprt
+    from engine.playing.levels import LEVELS as LEVELS
     from engine.playing.matches import MatchResult as MatchResult
     from engine.playing.matches import match as match
     from engine.playing.matches import play_game as play_game
-    from engine.playing.players import LEVELS as LEVELS
     from engine.playing.players import Choice as Choice
     from engine.playing.players import Player as Player
     from engine.playing.players import make_player as make_player
@@ -60,6 +64,7 @@ if TYPE_CHECKING:
     from engine.search.api import search as search
     from engine.search.api import solve as solve
     from engine.search.api import solve_many as solve_many
+    from engine.search.board import Board as Board
     from engine.search.engine import Engine as Engine
     from engine.search.forced_wins import Prover as Prover
     from engine.search.forced_wins import prove_win as prove_win
@@ -85,16 +90,22 @@ if TYPE_CHECKING:
     from engine.search.value_iteration import iterate as iterate
     from engine.search.value_proofs import ValueProof as ValueProof
     from engine.search.value_proofs import write_proof as write_proof
+    from engine.storage.books import Book as Book
     from engine.storage.tables import Table as Table
+    from engine.tablebases.tablebase import Entry as Entry
+    from engine.tablebases.tablebase import Tablebase as Tablebase
+    from engine.tree.drawing import Tree as Tree
     from engine.tree.drawing import to_dot as to_dot
     from engine.tree.drawing import to_json as to_json
     from engine.tree.drawing import to_mermaid as to_mermaid
     from engine.tree.drawing import to_svg as to_svg
-    from engine.tree.recording import Node as Node
-    from engine.tree.recording import Tree as Tree
+    from engine.tree.nodes import Node as Node
     from engine.tree.recording import record_tree as record_tree
 
 _HOMES = {
+    "engine.batches.books": ("build_book",),
+    "engine.batches.results": ("BatchResult", "read_results"),
+    "engine.batches.running": ("run_batch",),
     "engine.compiler.jit": ("compiled",),
     "engine.contract.bits": (
         "Bits",
@@ -130,6 +141,7 @@ _HOMES = {
     "engine.kernels.evaluation": ("Evaluation",),
     "engine.kernels.optionality": ("Optionality",),
     "engine.playing.elo": ("Sprt",),
+    "engine.playing.levels": ("LEVELS",),
     "engine.playing.matches": (
         "MatchResult",
         "match",
@@ -137,7 +149,6 @@ _HOMES = {
     ),
     "engine.playing.players": (
         "Choice",
-        "LEVELS",
         "Player",
         "make_player",
     ),
@@ -149,6 +160,7 @@ _HOMES = {
         "solve",
         "solve_many",
     ),
+    "engine.search.board": ("Board",),
     "engine.search.engine": ("Engine",),
     "engine.search.forced_wins": (
         "Prover",
@@ -186,18 +198,18 @@ _HOMES = {
         "ValueProof",
         "write_proof",
     ),
+    "engine.storage.books": ("Book",),
     "engine.storage.tables": ("Table",),
+    "engine.tablebases.tablebase": ("Entry", "Tablebase"),
     "engine.tree.drawing": (
+        "Tree",
         "to_dot",
         "to_json",
         "to_mermaid",
         "to_svg",
     ),
-    "engine.tree.recording": (
-        "Node",
-        "Tree",
-        "record_tree",
-    ),
+    "engine.tree.nodes": ("Node",),
+    "engine.tree.recording": ("record_tree",),
 }
 """Where the public names are defined; the same imports as above, made on demand."""
 
@@ -207,12 +219,24 @@ __all__ = sorted([*_HOME, "search"])
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name == "search":  # the package, which can be called
         return importlib.import_module("engine.search")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
     return value
+
+
+def _version() -> str:
+    """Return the version that is installed."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("cutnode")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def __dir__() -> list[str]:

@@ -392,7 +392,15 @@ def variant_of(text: str) -> tuple[int, int, bool]:
     return (*board_size(size, example="8x8"), beginner != "horizontal")
 
 
-@variants(cells, usual="8x8", read=variant_of)
+VARIANTS = "8x8", "6x6", "5x4", "8x8,horizontal"
+
+
+@variants(
+    cells,
+    usual="8x8",
+    read=variant_of,
+    about="columns and rows, and who begins: 6x6 or 5x4,horizontal",
+)
 def dominoes(width: int, height: int, vertical: bool) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     area = width * height
@@ -423,6 +431,7 @@ def dominoes(width: int, height: int, vertical: bool) -> dict[str, Any]:
             height,
             width,
             contents={".": "free", "#": "covered"},
+            glyphs={".": "·", "#": "■"},
             players={"vertical": "Vertical", "horizontal": "Horizontal"},
             row_names=[str(number) for number in range(height, 0, -1)],
             column_names=COLUMNS[:width],

@@ -45,7 +45,7 @@ from engine import (
     without_lowest,
 )
 from engine.contract.boards import board, constant, fields, random_cell, remade, single, word, write
-from engine.contract.cells import Grid
+from engine.contract.cells import STONES, Grid
 from engine.contract.variants import variants
 
 DECISIVE = True
@@ -405,7 +405,15 @@ def size(text: str) -> tuple[int, int, int]:
     return int(match[1]), int(match[2]), int(match[3])
 
 
-@variants(stones, usual="15x15x5", read=size)
+VARIANTS = "15x15x5", "3x3x3", "4x4x4", "7x7x5"
+
+
+@variants(
+    stones,
+    usual="15x15x5",
+    read=size,
+    about="columns, rows, and how many in a row win: 15x15x5",
+)
 def rules(width: int, height: int, length: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     if not (1 <= width <= 19 and 1 <= height <= 19 and 1 <= length <= 19):
@@ -445,6 +453,7 @@ def rules(width: int, height: int, length: int) -> dict[str, Any]:
         "CELLS": Grid(
             height,
             width,
+            glyphs=STONES,
             row_names=[str(row) for row in range(height, 0, -1)],
             column_names=COLUMNS[:width],
         ),

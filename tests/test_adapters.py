@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 import pickle
 import random
 import sys
 import warnings
 from collections import deque
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -512,13 +510,6 @@ def test_what_an_exported_game_shows():
     assert word == nim.start.heaps
     with pytest.raises(CutnodeError, match="is no position, nor a game"):
         exported.Exported(3)
-
-
-def test_the_page_runs(pyspiel, easyai):
-    pytest.importorskip("pettingzoo", reason="pip install 'cutnode[pettingzoo]'")
-    page = Path(exported.__file__).parents[1] / "docs" / "adapters.md"
-    failures, examples = doctest.testfile(str(page), module_relative=False)
-    assert (failures, examples > 15) == (0, True)
 
 
 def test_libraries_that_are_missing(monkeypatch):

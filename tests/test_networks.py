@@ -37,19 +37,9 @@ def model_of(game):
     return model
 
 
-def drawn(model, seed=0, stages=2):
+def drawn(model, seed=0):
     """A network with random weights."""
-    shape, chosen = model.shape, np.random.default_rng(seed)
-    table = np.minimum(np.arange(MOST_STONES + 1) // 8, stages - 1)
-    return Network(
-        model.cls,
-        shape,
-        chosen.integers(-60, 60, (shape.sides, shape.rows, shape.width)),
-        chosen.integers(-127, 128, (stages, shape.width)),
-        chosen.integers(-50, 50, stages),
-        table,
-        200.0,
-    )
+    return Network.drawn(model.cls, model.shape, seed, stages=2)
 
 
 def line_of(game, seed, plies=40):

@@ -20,6 +20,7 @@ from engine.contract.positions import Packed, as_words
 from engine.contract.stop import CALLED, NODES, RUNNING, TIME
 from engine.contract.verbs import NO_MOVE
 from engine.storage.files import writing
+from engine.storage.frames import Tabular
 from engine.storage.parquet import pyarrow_modules
 
 __all__ = ["FOUND", "ROWS", "SOLVED", "BatchResult", "read_positions", "read_results"]
@@ -59,7 +60,7 @@ INSTEAD = ", or write .jsonl"
 
 
 @dataclass(frozen=True, eq=False)
-class BatchResult:
+class BatchResult(Tabular):
     """The results of a batch: arrays with one element for each position.
 
     ``rows`` is a structured array with the fields of :data:`SOLVED` or :data:`FOUND`.
@@ -102,6 +103,7 @@ class BatchResult:
 
     @property
     def nodes(self) -> Any:
+        """The positions that were visited for each."""
         return self.rows["nodes"]
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -110,6 +112,15 @@ class BatchResult:
             names = list(part)
             for values in zip(*part.values(), strict=True):
                 yield dict(zip(names, values, strict=True))
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the columns of :meth:`records`."""
+        return self._columns(0, self.rows)
+
+    def to_arrow(self) -> Any:
+        """Return a ``pyarrow.Table``; the game and the task are in its metadata as ``cutnode``."""
+        arrow, _ = pyarrow_modules(INSTEAD)
+        return arrow.table(self.to_columns(), schema=self._schema(arrow))
 
     def _parts(self, size: int = 1 << 14) -> Iterator[dict[str, list[Any]]]:
         """Yield columns of some thousand positions after the other."""
@@ -155,8 +166,15 @@ class BatchResult:
                 file.write(line.encode() + b"\n")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file; the game and the task are in its metadata under ``cutnode``."""
+        """Write a Parquet file of the table that :meth:`to_arrow` returns."""
         arrow, parquet = pyarrow_modules(INSTEAD)
+        schema = self._schema(arrow)
+        with writing(path) as file, parquet.ParquetWriter(file, schema) as writer:
+            for part in self._parts(1 << 16):
+                writer.write_table(arrow.Table.from_pydict(part, schema))
+
+    def _schema(self, arrow: Any) -> Any:
+        """Return the types of the columns, and the metadata."""
         types = {
             "position": arrow.string(),
             "value": arrow.int32(),
@@ -171,10 +189,7 @@ class BatchResult:
         }
         names = self._columns(0, self.rows[:0])
         about = {b"cutnode": json.dumps(self._about()).encode()}
-        schema = arrow.schema([(name, types[name]) for name in names], metadata=about)
-        with writing(path) as file, parquet.ParquetWriter(file, schema) as writer:
-            for part in self._parts(1 << 16):
-                writer.write_table(arrow.Table.from_pydict(part, schema))
+        return arrow.schema([(name, types[name]) for name in names], metadata=about)
 
 
 def read_results(path: str | os.PathLike[str]) -> BatchResult:

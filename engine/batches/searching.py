@@ -28,11 +28,11 @@ from engine.kernels.batch_search import CONTROL, FOUND, search_batch
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import AnyEvaluation
 from engine.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
+from engine.search.given import class_of
 from engine.search.options import (
     LimitKeywords,
     SearcherKeywords,
     check_depth,
-    class_of,
     require_limit,
     thread_count,
 )

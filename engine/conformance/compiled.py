@@ -16,7 +16,7 @@ from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.positions import coerce
 from engine.contract.verbs import INFINITE, chance, moves_again, outcome, planes, play
-from engine.kernels.learned import MOST_STONES, NONE
+from engine.kernels.learned import NONE
 from engine.kernels.networks import Inputs, Network
 from engine.kernels.observation import observe
 from engine.kernels.optionality import Optionality
@@ -110,17 +110,7 @@ def compiled_planes_are_the_same(position: Any, sample: Sample) -> Iterator[str]
     cls: Any = type(position)
     if defines(cls, "planes"):
         count = len(planes(position))
-        random = np.random.default_rng(count)
-        shape = Inputs((), count, WIDTH, NONE, own=False)
-        network = Network(
-            cls,
-            shape,
-            random.integers(-60, 60, (1, shape.rows, WIDTH)),
-            random.integers(-100, 100, (1, WIDTH)),
-            np.zeros(1),
-            np.zeros(MOST_STONES + 1, np.int64),
-            game_constant(cls, "UNIT", 100),
-        )
+        network = Network.drawn(cls, Inputs((), count, WIDTH, NONE, own=False), count)
         found, wanted = minimax(position, 0, evaluation=network).value, network(position)
         if found != limited(wanted, WIN if is_decisive(cls) else 0):
             yield "differ from plain Python"

@@ -141,6 +141,8 @@ def bind(cls: type, name: str) -> Callable[..., Any]:
             return numbering(cls, not defines(cls, "reversible"))
         if name not in REQUIRED:
             return default
+        if cls.__module__ == "builtins":
+            raise GameError(f"a position is what a game makes, not of type {cls.__name__}")
         raise GameError(f"game {cls.__module__} does not define {name}(...)")
     rule: Callable[..., Any] = getattr(module_of(cls), name)
     parameters, given = _parameters(default), _parameters(rule)

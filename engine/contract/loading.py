@@ -9,15 +9,19 @@ import re
 import sys
 import traceback
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Unpack
 
-from engine.contract.dispatch import PLAIN_COPY, REQUIRED, is_plain, module_of
-from engine.contract.errors import GameError
-from engine.contract.notation import Notation
-from engine.contract.notebook import shows_board
+from engine.contract.cells import Look
+from engine.contract.dispatch import PLAIN_COPY, REQUIRED, declared, is_plain, module_of
+from engine.contract.errors import GameError, PositionError
+from engine.contract.legal import legal_moves
+from engine.contract.notation import Notation, board_text, fields_text
+from engine.contract.notebook import position_html, shows_board
 from engine.contract.text import nearest, quoted
+from engine.contract.verbs import chance, chance_outcome, drawn, outcome, play
 
 __all__ = ["Game", "game_names", "load_game", "module_of_file", "plain_copy"]
 
@@ -32,17 +36,36 @@ ADAPTERS = {
 """Where the games of other libraries come from, by what is written before their names."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Game:
-    """A game and one of its variants."""
+    """A game and one of its variants: its positions, its moves, and how they are written.
+
+    Positions are immutable values.  Moves are numbers; where one is asked for, its text in the
+    game's notation does as well.
+    """
 
     module: ModuleType
     variant: str = ""
 
+    @classmethod
+    def of(cls, position: Any) -> Game:
+        """Return the game of a position, or of a position class."""
+        its = position if isinstance(position, type) else type(position)
+        return cls(module_of(its), declared(its, "VARIANT") or "")
+
     @property
     def name(self) -> str:
+        """The name without the variant."""
         name = self.module.__name__
         return name if ":" in name else name.rpartition(".")[2]
+
+    @property
+    def source(self) -> str:
+        """The text by which :func:`load_game` finds the game and its variant, in any process."""
+        name = self.module.__name__
+        inside = name.removeprefix(f"{COLLECTION}.")
+        source = inside if "." in name or ":" in name else str(self.module.__file__)
+        return f"{source}:{self.variant}" if self.variant else source
 
     @property
     def notation(self) -> Notation:
@@ -50,16 +73,96 @@ class Game:
         return Notation(self.module)
 
     def start(self) -> Any:
-        """The first position."""
-        return shows_board(self.notation.start(self.variant))
+        """Return the first position."""
+        return _shown(self.notation.start(self.variant))
 
     def parse(self, text: str) -> Any:
-        """A position from the game's own notation; :class:`PositionError` if it is none."""
-        return shows_board(self.notation.parse_position(text, self.variant))
+        """Read a position in the game's notation; :class:`PositionError` if it is none."""
+        return _shown(self.notation.parse_position(text, self.variant))
+
+    def position_text(self, position: Any) -> str:
+        """Return one line that :meth:`parse` reads back."""
+        return self.notation.position_text(position)
+
+    def draw(self, position: Any, **look: Unpack[Look]) -> str:
+        """Return the board as people see it: plain, or with *colours*, *glyphs*, *marked* cells."""
+        return board_text(position, **look)
+
+    def legal_moves(self, position: Any) -> list[int]:
+        """Return the legal moves; none if the game is over, or if chance decides."""
+        return legal_moves(position)
+
+    def play(self, position: Any, move: int | str) -> Any:
+        """Return the position after a legal move; :class:`PositionError` if it is none."""
+        return play(position, self.legal_move(position, move))
+
+    def legal_move(self, position: Any, move: int | str) -> int:
+        """Return the number of a legal move, given as such or in the game's notation.
+
+        :class:`PositionError` if it is not legal, or no move at all.
+        """
+        number = self.parse_move(position, move) if isinstance(move, str) else move
+        legal = legal_moves(position)
+        if number not in legal or isinstance(number, bool):
+            written = ", ".join(f"{m} ({self.move_text(position, m)})" for m in legal[:8])
+            some = f"; legal are {written}{', ...' * (len(legal) > 8)}" if legal else ""
+            raise PositionError(f"{move!r} is not a legal move{some or '; there are none'}")
+        return int(number)
+
+    def move_text(self, position: Any, move: int) -> str:
+        """Return a move in the game's notation."""
+        return self.notation.move_text(position, move)
+
+    def parse_move(self, position: Any, text: str) -> int:
+        """Read a legal move in the game's notation; :class:`PositionError` for any other text."""
+        return self.notation.parse_move(position, text)
+
+    def chances(self, position: Any) -> list[tuple[float, Any]]:
+        """Return the probability and the position of each outcome of chance, if it decides here."""
+        events = 0 if self.outcome(position) is not None else chance(position)
+        return [chance_outcome(position, index) for index in range(events)]
+
+    def outcome(self, position: Any) -> float | None:
+        """Return the value for the player to move if the game is over here, else None."""
+        over, value = outcome(position)
+        if over:
+            return float(value) if isinstance(value, float) else int(value)
+        return 0 if drawn(position) else None
+
+    def describe(self, position: Any, value: float) -> str:
+        """Return a value for the player to move in words; "" if the game has none."""
+        return self.notation.describe(position, value)
+
+    def __repr__(self) -> str:
+        return f"load_game({self.source!r})"
+
+    def _repr_html_(self) -> str:
+        summary = (self.module.__doc__ or "").strip().partition("\n\n")[0]
+        return f"<p><b>{escape(self.source)}</b> {escape(summary)}</p>{position_html(self.start())}"
+
+
+def _shown(position: Any) -> Any:
+    """Return the same position; its class shows boards in notebooks, and its ``repr`` reads back.
+
+    A class that has a ``repr`` of its own, not that of a NamedTuple, keeps it.
+    """
+    cls: Any = type(position)
+    if getattr(cls.__repr__, "__module__", "") == "collections":
+        cls.__repr__ = _repr
+    return shows_board(position)
+
+
+def _repr(position: Any) -> str:
+    """Return the call that gives an equal position; the fields, if the game cannot write it."""
+    try:
+        game = Game.of(position)
+        return f"{game!r}.parse({game.position_text(position)!r})"
+    except Exception:  # while rules are written, a position may be none
+        return f"{type(position).__name__}({fields_text(position, ', ')})"
 
 
 def game_names() -> list[str]:
-    """The games that can be named without a path."""
+    """Return the names of the games that need no path."""
     return sorted(info.name for info in pkgutil.iter_modules(_collection().__path__))
 
 
@@ -89,7 +192,7 @@ def _collection() -> ModuleType:
 
 
 def load_game(name: str, *, plain: bool = False) -> Game:
-    """The game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
+    """Return the game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
 
     A variant may follow after a colon: ``connect4:8x7``.  Games of other libraries are called
     ``openspiel:hex(board_size=4)`` and ``easyai:my_file.py:MyGame`` (see ``engine.adapters``).

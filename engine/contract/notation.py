@@ -15,9 +15,9 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
-from engine.contract.cells import Cells
+from engine.contract.cells import Cells, Look
 from engine.contract.dispatch import declared, defines, game_constant, module_of
 from engine.contract.errors import GameError, PositionError
 from engine.contract.positions import coerce, field_kinds
@@ -43,8 +43,11 @@ FOR_PEOPLE = {
     "position_text": ("position",),
     "parse_move": ("position", "text"),
     "move_text": ("position", "move"),
+    "chance_text": ("position", "index"),
     "mover": ("position",),
     "caption": ("position",),
+    "record_text": ("start", "moves", "about"),
+    "parse_record": ("text",),
     "from_cells": ("contents", "mover", "start"),
     "describe": ("position", "value"),
 }
@@ -89,37 +92,57 @@ class Notation:
         if own := self._own("position_text"):
             return str(own(position))
         cells = board_of(type(position))
-        if cells is None or self._own("from_cells") is None:
+        if cells is None or not self.sets_up:
             return fields_text(position)
-        return cells.text(contents_of(position), self._mover(position))
+        return cells.text(contents_of(position), self.mover(position))
 
-    def _mover(self, position: Any) -> str:
+    def mover(self, position: Any) -> str:
+        """Return the name of the player to move; "" where the game does not say."""
         mover = self._own("mover")
         return str(mover(position)) if mover else ""
 
-    def draw(self, position: Any, *, colours: bool = False) -> str:
+    def draw(self, position: Any, **look: Unpack[Look]) -> str:
         """Return the position as a person wants to see it: its board, or its fields."""
         cells = board_of(type(position))
         if cells is None:
             return fields_text(position, "\n")
-        caption = self._own("caption")
-        mover = f"{self._mover(position)} to move" if cells.players else ""
-        words = str(caption(position)) if caption else mover
-        return cells.draw(contents_of(position), words, colours=colours)
+        return cells.draw(contents_of(position), self.caption(position), **look)
+
+    def caption(self, position: Any) -> str:
+        """Return what there is to see beside the cells of the board: by default who is to move."""
+        if own := self._own("caption"):
+            return str(own(position))
+        cells = board_of(type(position))
+        return f"{self.mover(position)} to move" if cells and cells.players else ""
 
     def parse_position(self, text: str, variant: str = "") -> Any:
         """Read a position; :class:`PositionError` says what is wrong with the text."""
         if own := self._own("parse_position"):
             return _drawn(own(text, variant))
         start = self.start(variant)
-        cells, from_cells = board_of(type(start)), self._own("from_cells")
-        if cells and from_cells and cells.is_board(text):
-            contents, mover = cells.read(text, self.position_text(start))
-            return coerce(from_cells(contents, mover, start))
+        cells = board_of(type(start))
+        if cells and self.sets_up and cells.is_board(text):
+            return self.set_up(*cells.read(text, self.position_text(start)), start)
         if "=" in text:
             return self._parse_fields(text.strip(), start)
         pattern = str(declared(type(start), "MOVE_PATTERN") or MOVE_PATTERN)
         return coerce(play_texts(start, re.findall(pattern, text.strip()), text))
+
+    @property
+    def sets_up(self) -> bool:
+        """Whether the game makes a position of any board: it defines ``from_cells``."""
+        return self._own("from_cells") is not None
+
+    def set_up(self, contents: list[int], mover: str, start: Any) -> Any:
+        """Return the position with these contents of cells; :class:`PositionError` if none has.
+
+        *mover* is the name of who is to move, where players have names, and *start* the first
+        position of the variant.
+        """
+        from_cells = self._own("from_cells")
+        if from_cells is None:
+            raise PositionError(f"{self.module.__name__} has no from_cells: write its position")
+        return coerce(from_cells(contents, mover, start))
 
     def move_text(self, position: Any, move: int) -> str:
         """Return a move as :meth:`parse_move` reads it."""
@@ -136,6 +159,11 @@ class Notation:
             raise PositionError(f"{quoted(text)} is not a legal move; {some or 'there are none'}")
         return known[text]
 
+    def chance_text(self, position: Any, index: int) -> str:
+        """Return what an outcome of chance is, such as a roll of dice; else its number."""
+        own = self._own("chance_text")
+        return str(own(position, index) if own else f"outcome {index + 1} of {chance(position)}")
+
     def describe(self, position: Any, value: float) -> str:
         """Return a value in words, or nothing where the game has none and names no players."""
         if own := self._own("describe"):
@@ -146,7 +174,7 @@ class Notation:
         if value == 0:
             return "a draw"
         first, second = cells.players
-        winner = second if (self._mover(position) == first) == (value < 0) else first
+        winner = second if (self.mover(position) == first) == (value < 0) else first
         verb = "has won" if outcome(position)[0] else "wins"
         margin = "" if game_constant(type(position), "DECISIVE", 0) else f" by {abs(value):g}"
         return f"{cells.players[winner]} {verb}{margin}"
@@ -222,11 +250,11 @@ def contents_of(position: Any) -> list[int]:
     return [int(cell(position, index)) for index in range(count)]
 
 
-def board_text(position: Any, *, colours: bool = False) -> str:
-    """Return the position as a person sees it, in the *colours* of a terminal if it can be."""
+def board_text(position: Any, **look: Unpack[Look]) -> str:
+    """Return the position as a person sees it; a class with a ``str`` of its own has one look."""
     cls: Any = type(position)
     if cls.__str__ in (board_text, object.__str__):
-        return notation_of(cls).draw(position, colours=colours)
+        return notation_of(cls).draw(position, **look)
     return str(position)
 
 

@@ -8,12 +8,16 @@ from typing import Any, TypeVar
 
 from engine.contract.messages import board
 
-__all__ = ["InNotebooks", "shows_board"]
+__all__ = ["InNotebooks", "lines_html", "position_html", "shows_board"]
 
 P = TypeVar("P")
 
-BOARD = '<pre style="margin: 0; line-height: 1.3">{}</pre>'
-BESIDE = '<div style="display: flex; gap: 2.5em; align-items: flex-start">{}<table>{}</table></div>'
+BOARD = (
+    '<pre style="margin: 0; line-height: 1.3; white-space: pre; text-align: left; '
+    "font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\">{}</pre>"
+)
+BESIDE = '<div style="display: flex; gap: 2.5em; align-items: flex-start">{}</div>'
+TABLE = "<table>{}</table>"
 ROW = (
     '<tr><th style="text-align: left; vertical-align: top">{}</th>'
     '<td style="text-align: left; font-family: monospace; white-space: pre-wrap">{}</td></tr>'
@@ -32,9 +36,13 @@ class InNotebooks:
     position: Any
 
     def _repr_html_(self) -> str:
-        rows = ((line[:LABEL].strip(), line[LABEL:]) for line in str(self).splitlines())
-        table = "".join(ROW.format(escape(name), escape(text)) for name, text in rows)
-        return BESIDE.format(position_html(self.position), table)
+        return BESIDE.format(position_html(self.position) + lines_html(str(self)))
+
+
+def lines_html(text: str) -> str:
+    """A table of lines of text, the first characters of which are their label."""
+    rows = ((line[:LABEL].strip(), line[LABEL:]) for line in text.splitlines())
+    return TABLE.format("".join(ROW.format(escape(name), escape(line)) for name, line in rows))
 
 
 def position_html(position: Any) -> str:

@@ -136,6 +136,20 @@ class Network(Learned):
             rows, self.inputs[0].nbytes, *others, self.factor,
         )  # fmt: skip
 
+    @classmethod
+    def drawn(cls, game: Any, shape: Inputs, seed: int = 0, *, stages: int = 1) -> Network:
+        """Return a network of random weights for a position class: no two inputs count alike."""
+        random = np.random.default_rng(seed)
+        return cls(
+            game,
+            shape,
+            random.integers(-60, 60, (shape.sides, shape.rows, shape.width)),
+            random.integers(-100, 100, (stages, shape.width)),
+            random.integers(-50, 50, stages),
+            np.minimum(np.arange(MOST_STONES + 1) // 8, stages - 1),
+            200.0,
+        )
+
     def __call__(self, position: Any) -> int:
         shape = self.shape
         rows = self.inputs[int(second_moves(position, shape.side))].astype(np.int64)

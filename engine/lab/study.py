@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
+from engine.storage.frames import Tabular
+
 __all__ = ["Column", "Study", "machine"]
 
 
@@ -26,7 +28,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class Study(Tabular):
     """A table of figures, and the settings that reproduce it."""
 
     name: str
@@ -48,6 +50,10 @@ class Study:
             "notes": list(self.notes),
             "machine": self.machine,
         }
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the figures of all rows by the name of their column."""
+        return {column.name: [row.get(column.name) for row in self.rows] for column in self.columns}
 
     def to_csv(self) -> str:
         """Return the rows below a line of column names; settings and machine as ``#`` comments."""

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from html import escape
 from itertools import islice
 from random import Random
 from statistics import NormalDist
@@ -21,9 +22,11 @@ from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
+from engine.contract.notebook import lines_html
 from engine.contract.verbs import evaluate, key, moves_again, outcome, play
 from engine.playing.elo import CONFIDENCE, POINTS, Sprt, elo_difference, mean_and_error
 from engine.playing.players import Player, make_player
+from engine.search.given import given_position
 from engine.search.record import Record, is_over
 
 __all__ = ["MatchResult", "make_openings", "match", "play_game"]
@@ -57,6 +60,7 @@ class MatchResult:
 
     @property
     def games(self) -> int:
+        """How many games were played."""
         return self.wins + self.draws + self.losses
 
     @property
@@ -132,6 +136,10 @@ class MatchResult:
             lines.append(f"drawn  {', '.join(notes)}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        head, _, lines = str(self).partition("\n")
+        return f"<p><b>{escape(head)}</b></p>{lines_html(lines)}"
+
     def elo_text(self) -> str:
         """Return the difference in Elo with its error bars."""
         if self.interval is None:
@@ -163,7 +171,7 @@ def play_game(
     *seed*, and chance from the seed *dice*, by default the same.  :class:`GameError` if a
     player chooses an illegal move.
     """
-    record = Record(start, seed=seed if dice is None else dice, plies=plies)
+    record = Record(given_position(start), seed=seed if dice is None else dice, plies=plies)
     for player in players:
         player.new_game(seed)
     while not record.ending():
@@ -266,7 +274,7 @@ class _Match:
 
 
 def match(
-    game: Game,
+    game: Game | str,
     player: str,
     opponent: str,
     *,
@@ -281,12 +289,14 @@ def match(
 ) -> MatchResult:
     """Play so many *pairs* of games (50, or all of the *openings*) between configurations.
 
+    *game* is what :func:`load_game` returns, or a game's name.
     Configurations are texts for :func:`engine.playing.players.make_player`.  Without *openings*
     (positions) they are made by random moves, *plies* of them.  The player moves first in
     the first game of a pair.  A game of *most_plies* steps (the game's ``MAX_PLIES``) is a
     draw.  The result is the same for any number of *processes*.  A test may end the match
     early, and Ctrl-C ends it with what was played; *progress* is called after each pair.
     """
+    game = load_game(game) if isinstance(game, str) else game
     if pairs is None:
         pairs = 50 if openings is None else len(openings)
     for number, least, what in (
@@ -309,7 +319,7 @@ def match(
             text = game.notation.position_text(opening)
             raise CutnodeError(f"an opening is a position where the game goes on, not {text}")
     texts = tuple(game.notation.position_text(opening) for opening in openings[:pairs])
-    plan = _Match(_source(game), (player, opponent), texts, seed, most_plies)
+    plan = _Match(game.source, (player, opponent), texts, seed, most_plies)
 
     counts, results, endings = [0] * len(POINTS), Counter[float](), Counter[str]()
     records: list[dict[str, Any]] = []
@@ -349,13 +359,6 @@ def match(
     except KeyboardInterrupt:
         return result("interrupted")
     return result("played")
-
-
-def _source(game: Game) -> str:
-    """Return the name by which another process finds a game."""
-    name = game.module.__name__
-    source = name if "." in name or ":" in name else str(game.module.__file__)
-    return f"{source}:{game.variant}" if game.variant else source
 
 
 def _in_processes(

@@ -13,6 +13,7 @@ from random import Random
 from statistics import pstdev
 from typing import Any, Protocol
 
+from engine.contract.choices import ENGINES
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
@@ -22,21 +23,22 @@ from engine.kernels.optionality import PRESETS, Optionality
 from engine.kernels.parameters import MOST_DEPTH, PARITY
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
+from engine.playing.levels import FULL_STRENGTH, LEVELS, Level
 from engine.runtime.running import Limits
+from engine.search.given import class_of
 from engine.search.monte_carlo import MonteCarlo
-from engine.search.options import ENGINES, SearchOptions, check_engine, class_of
+from engine.search.options import SearchOptions, check_engine
 from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.tree_options import TreeKeywords
 from engine.search.tree_results import MonteCarloResult
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "KEYS",
-    "LEVELS",
     "Choice",
     "EnginePlayer",
-    "Level",
     "LevelPlayer",
     "Player",
     "RandomPlayer",
@@ -57,7 +59,6 @@ STRENGTH_DEPTH = 6
 STRENGTH_SECONDS = 5.0
 """The limits of a player with a strength, if none are given."""
 
-FULL_STRENGTH = 100
 SEES_ALL_MOVES = 20
 """From this strength on a player thinks of every move."""
 
@@ -195,27 +196,6 @@ def full_width(cls: Any) -> frozenset[str]:
 # Levels
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
-    """The limits and the evaluation of a level."""
-
-    depth: int
-    seconds: float | None = None
-    share: float = 1.0
-    """The share of optionality in the evaluation, in games with ``features``."""
-    jitter: tuple[float, float] | None = None
-    """Each weight of optionality is multiplied by a factor between these, by game."""
-
-
-LEVELS = {
-    "easy": Level(1, share=0.1, jitter=(0.5, 1.5)),
-    "medium": Level(2, share=0.5),
-    "hard": Level(4, share=0.8),
-    "expert": Level(6, 5.0, share=1.0),
-}
-"""The levels, from the weakest on."""
-
-
 def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | None:
     """Make the evaluation of a level; None is the game's own.
 
@@ -241,7 +221,7 @@ class LevelPlayer(EnginePlayer):
         *,
         seconds: float | None = None,
         table: Table | int = TABLE_MEGABYTES,
-        tablebase: str | None = None,
+        tablebase: Tablebase | str | None = None,
     ):
         if level not in LEVELS:
             raise CutnodeError(
@@ -254,7 +234,7 @@ class LevelPlayer(EnginePlayer):
             depth=self.level.depth,
             seconds=self.level.seconds if seconds is None else seconds,
             table=table,
-            techniques=full_width(class_of(game)),
+            techniques=None if self.level.depth is None else full_width(class_of(game)),
             evaluation=level_evaluation(class_of(game), self.level, Random("0 level")),
             tablebase=tablebase,
         )
@@ -401,10 +381,15 @@ def make_player(game: Any, text: str) -> Player:
 
 
 def parse_configuration(text: str) -> dict[str, Any]:
-    """Return the settings in a text such as ``depth=6,without=history``, by key."""
+    """Return the settings in a text such as ``depth=6,without=history``, by key.
+
+    The name of a level stands for ``level=`` and the name.
+    """
     settings: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
+        if name in LEVELS and not equals:
+            name, equals, value = "level", "=", name
         if name not in KEYS:
             raise CutnodeError(
                 f"{quoted(text)}: there is no setting {quoted(name)}{nearest(name, KEYS)}; "

@@ -14,10 +14,10 @@ from typing import Any
 class _SearchModule(ModuleType):
     """A package that is also the function of the same name."""
 
-    def __call__(self, position: Any, **options: Any) -> Any:
+    def __call__(self, *args: Any, **options: Any) -> Any:
         from engine.search.api import search
 
-        return search(position, **options)
+        return search(*args, **options)
 
 
 sys.modules[__name__].__class__ = _SearchModule

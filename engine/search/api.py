@@ -1,5 +1,7 @@
 """The functions of the public face: solve, analyse, search, count lines, and plain searches.
 
+Each takes a position, a :class:`~engine.search.board.Board`, or a game or its name, which stand
+for their start (see :mod:`engine.search.given`).
 Each checks its input, owns the memory, runs compiled code in threads of its own, watches
 the clock, and returns an immutable result.  Ctrl-C, a stop event and limits end a search
 early; what is proven by then is returned.
@@ -34,6 +36,7 @@ from engine.kernels.solver import result_dtype
 from engine.runtime.running import KernelCall, Limits, run, watch
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.game_solver import GameSolver
+from engine.search.given import class_of, given_history, given_position
 from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import (
     ProofKeywords,
@@ -76,9 +79,11 @@ class SolveKeywords(ProofKeywords, total=False):
     memory: int | None
 
 
-def solve(position: Any, **options: Unpack[SolveKeywords]) -> Result:
+def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeywords]) -> Result:
     """Prove the value of a position, a best move, and the line of best play.
 
+    *position* can also be a game or its name, with the *text* of a position in its notation:
+    ``solve("connect4", "4455")``.
     *weak* asks only who wins.  Without *table* the search starts from nothing, and with
     one of the *threads* (by default there is one) it visits the same nodes each time; with a
     :class:`Table` it builds on what earlier searches with that table stored, and no other may use
@@ -92,16 +97,19 @@ def solve(position: Any, **options: Unpack[SolveKeywords]) -> Result:
     *engine* is what proves it: ``"alphabeta"``, ``"pn"`` (proof numbers, for games that are won or
     lost by narrow lines in wide trees: :mod:`engine.kernels.proof_numbers`), or ``"auto"``: they
     take turns, each time with more nodes, until one has a proof, and the result says which.
+
+    :class:`GameError` for games of chance, which :func:`iterate` solves; :class:`PositionError` for
+    a text that denotes no position; :class:`CutnodeError` for options that make no sense.
     """
-    return _prove("solve", position, **options)
+    return _prove("solve", given_position(position, text), **options)
 
 
-def analyse(position: Any, **options: Unpack[SolveKeywords]) -> Result:
+def analyse(position: Any, text: str | None = None, **options: Unpack[SolveKeywords]) -> Result:
     """Prove the values of a position and of every legal move, as :func:`solve` does.
 
     The limits are for all of it together.
     """
-    return _prove("analyse", position, **options)
+    return _prove("analyse", given_position(position, text), **options)
 
 
 def _prove(
@@ -131,6 +139,7 @@ class _Keywords(SearcherKeywords, SearchKeywords, TreeKeywords, total=False):
 
 def search(
     position: Any,
+    text: str | None = None,
     *,
     engine: str = "alphabeta",
     table: Table | int = 64,
@@ -139,6 +148,7 @@ def search(
 ) -> SearchResult | MonteCarloResult:
     """Search a position with a :class:`Searcher` of its own, or with a :class:`MonteCarlo`.
 
+    *position* and *text* are as for :func:`solve`; of a board, the history is known.
     The *engine* is ``"alphabeta"``, ``"mcts"`` or ``"auto"``: the one of them that does better in a
     trial, which takes a quarter of the *seconds*, and the result says *why*.  *options* are those
     of :class:`Searcher` or :class:`MonteCarlo`, and of :meth:`engine.Engine.search`; of ``"auto"``,
@@ -147,6 +157,8 @@ def search(
     check_engine(engine)
     keywords: dict[str, Any] = dict(options)
     own = {name: keywords.pop(name) for name in options if name in SearchKeywords.__optional_keys__}
+    own["history"] = given_history(position, own.get("history", ()))
+    position = given_position(position, text)
     if engine == "mcts":
         return MonteCarlo(position, threads=threads, **keywords).search(position, **cast(Any, own))
     with holding(table) as table:
@@ -177,6 +189,7 @@ def solve_many(
     of its own instead, and they are together as large.
     *progress* is called now and then with the number of positions that are done.  With an *engine*
     other than alpha-beta all threads are on one position, whose line is found in any case.
+    :class:`CutnodeError` if there are no positions, :class:`GameError` as for :func:`solve`.
     """
     chosen = ProofOptions.of("solve_many", options)
     positions = list(positions)
@@ -259,6 +272,7 @@ def perft(
     Several *threads* share the lines; *workers* are where to find them.
     :class:`CutnodeError` if the event *stop* ended the count.
     """
+    position = given_position(position)
     cls = type(position)
     longest = game_constant(cls, "MAX_PLIES", 512)
     if _depth(depth) > longest:
@@ -328,8 +342,12 @@ def minimax(
 def alphabeta(
     position: Any, depth: int | None = None, **options: Unpack[PlainKeywords]
 ) -> PlainResult:
-    """Return that value by textbook alpha-beta, in the game's order of moves, without a table."""
-    if defines(type(position), "chance"):
+    """Return the value of :func:`minimax` by textbook alpha-beta.
+
+    Moves are searched in the order in which the game lists them, without a table.
+    :class:`GameError` for games of chance.
+    """
+    if defines(class_of(position), "chance"):
         raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
     return _plain_result(alphabeta_node, (-INFINITE, INFINITE), position, depth, **options)
 
@@ -344,6 +362,7 @@ def _plain_result(
     soonest: bool = True,
     depth_in: str = "turns",
 ) -> PlainResult:
+    position = given_position(position)
     cls: Any = type(position)
     chosen, plies = chosen_evaluation(cls, evaluation), _depth(depth)
     call = kernel.specialise(cls, chosen)

@@ -16,12 +16,15 @@ from typing import Any, NoReturn, Self, Unpack
 
 from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError
+from engine.contract.loading import Game
 from engine.kernels.clock import Clock
 from engine.kernels.node import search_dtype
 from engine.kernels.solver import search_dtype as solver_dtype
 from engine.runtime.threads import Workers, interrupts
 from engine.search.api import perft
+from engine.search.board import Board
 from engine.search.game_solver import GameSolver
+from engine.search.given import class_of, given_history, given_position
 from engine.search.handles import Handle, Progress, Stop
 from engine.search.loops import has_loops
 from engine.search.monte_carlo import MonteCarlo
@@ -32,7 +35,6 @@ from engine.search.options import (
     SearchKeywords,
     SearchOptions,
     check_engine,
-    class_of,
     thread_count,
 )
 from engine.search.results import Iteration, Result, SearchResult
@@ -58,13 +60,14 @@ class EngineKeywords(SearcherKeywords, TreeKeywords, total=False):
 class Engine:
     """Searches and proofs for one game, with a table and threads of its own.
 
-    *game* is a game, a position or a position class.  *engine* says how positions are searched:
-    by ``"alphabeta"``, by ``"mcts"``, whose options are those of
-    :class:`~engine.search.monte_carlo.MonteCarlo`, or by ``"auto"``, the one of them that does
-    better in a trial, which takes a quarter of the first search of a game.  *table* is a
-    :class:`Table`, or its size in MiB.  *threads* work together on one position by what each finds
-    in the table (without
-    the technique ``table`` only one searches), and have equal shares of limits of nodes.  The rest
+    *game* is a game or its name, a position or a position class; what is searched is a position, a
+    text in the game's notation, or a :class:`~engine.search.board.Board`, whose history a search
+    knows. *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, whose
+    options are those of :class:`~engine.search.monte_carlo.MonteCarlo`, or by ``"auto"``, the one
+    of them that does better in a trial, which takes a quarter of the first search of a game.
+    *table* is a :class:`Table`, or its size in MiB. *threads* work together on one position by
+    what each finds in the table (without the technique ``table`` only one searches), and have
+    equal shares of limits of nodes. The rest
     is as for :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book*
     and a *tablebase* help these, too.
 
@@ -170,6 +173,8 @@ class Engine:
         each depth, and *bounds* where a score turns out to be beyond what was expected, with
         the bound that is known by then.  What a callback raises ends the search.
         """
+        options["history"] = given_history(position, options.get("history", ()))
+        position = self._mine(position)
         chosen = SearchOptions.of("search", options)
         chosen.require_limit()
         running = self._begin(chosen.stop)
@@ -190,6 +195,7 @@ class Engine:
         return self._prove(position, "analyse", ProofOptions.of("analyse", options))
 
     def _prove(self, position: Any, kind: str, options: ProofOptions) -> Result:
+        position = self._mine(position)
         running = self._begin(options.stop)
         try:
             return self._proof(position, kind, options, running)
@@ -198,14 +204,13 @@ class Engine:
 
     def evaluate(self, position: Any) -> float:
         """Return the score of a position without looking ahead: the estimate for the mover."""
-        self._require_mine(position)
-        return self._opened().estimate(position)
+        return self._opened().estimate(self._mine(position))
 
     def perft(self, position: Any, depth: int, *, finished: bool = False, bulk: bool = True) -> int:
         """Count the lines of *depth* moves, with all threads: see :func:`perft`."""
+        position = self._mine(position)
         running = self._begin(None)
         try:
-            self._require_mine(position)
             return perft(
                 position,
                 depth,
@@ -257,6 +262,7 @@ class Engine:
 
     @property
     def table(self) -> Table:
+        """The transposition table of its searches."""
         self._opened()
         assert self._table is not None
         return self._table
@@ -334,16 +340,21 @@ class Engine:
         self, position: Any, kind: str, options: ProofOptions, stop: threading.Event
     ) -> Result:
         """Prove the value of a position, and of all moves to ``"analyse"`` it."""
-        self._require_mine(position)
         solver = self._ready_solver()
         prove = solver.solve if kind == "solve" else solver.analyse
         limits = replace(options.limits, stop=stop)
         return prove(position, weak=options.weak, limits=limits, engine=options.engine)
 
-    def _require_mine(self, position: Any) -> None:
+    def _mine(self, position: Any) -> Any:
+        """Return the position that is meant; :class:`GameError` if it is of another game."""
+        if isinstance(position, str):
+            return Game.of(self.cls).parse(position)
+        if isinstance(position, Game | Board):
+            position = given_position(position)
         if type(position) is not self.cls:
             given = game_name(type(position)) if hasattr(position, "_fields") else repr(position)
             raise GameError(f"this engine is for {game_name(self.cls)}, not {given}")
+        return position
 
     def _begin(self, stop: threading.Event | None, own: Stop | None = None) -> Stop:
         """Take the engine for a search, which the event that is returned ends.
@@ -384,6 +395,10 @@ class Engine:
                     self._solver.stop()
 
     def _start(self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]) -> Handle:
+        _require_kind(kind)
+        if kind == "search":
+            keywords["history"] = given_history(position, keywords.get("history", ()))
+        position = self._mine(position)
         stop, call = self._call(position, kind, clock, keywords)
         running = self._begin(stop, Stop())
         self._opened().reset()
@@ -437,11 +452,9 @@ class Engine:
         self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
     ) -> tuple[threading.Event | None, Callable[[Stop, Handle], Any]]:
         """Check the options of a call of some kind; return its stop event, and the call."""
-        _require_kind(kind)
         if kind != "search":
             options = ProofOptions.of(kind, keywords)
             require_solvable(self.cls)
-            self._require_mine(position)
             return options.stop, lambda running, _: self._proof(position, kind, options, running)
         chosen = SearchOptions.of(kind, keywords)
         searcher = self._opened()

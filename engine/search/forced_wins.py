@@ -22,10 +22,12 @@ from engine.contract.positions import coerce
 from engine.contract.stop import MOVES, NODES, RUNNING
 from engine.contract.verbs import NO_MOVE, outcome, play
 from engine.kernels.clock import Clock
-from engine.kernels.mate import MOST_MOVES, mating_dtype, mating_root
+from engine.kernels.mate import mating_dtype, mating_root
+from engine.kernels.parameters import MOST_MOVES
 from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
+from engine.search.given import class_of, given_history, given_position
 from engine.search.history import drawing_words
-from engine.search.options import LimitKeywords, chosen_moves, class_of
+from engine.search.options import LimitKeywords, chosen_moves
 from engine.search.proofs import Answer, ForcedWin, Proof
 from engine.search.tablebase_results import value_and_line
 from engine.storage.tables import Table, holding
@@ -303,5 +305,7 @@ def prove_win(
     *tablebase* is as for :class:`Prover`.  :class:`GameError` for games with chance or with extra
     turns.
     """
+    options["history"] = list(given_history(position, options.get("history", ())))
+    position = given_position(position)
     with holding(table) as table:
         return Prover(position, table=table, tablebase=tablebase).prove(position, moves, **options)

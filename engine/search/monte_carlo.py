@@ -36,12 +36,12 @@ from engine.kernels.playouts import (
 from engine.kernels.scores import is_decisive
 from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from engine.runtime.threads import SHARED_WORKERS, Workers
+from engine.search.given import class_of
 from engine.search.history import drawing_words, require_history
 from engine.search.options import (
     SearchKeywords,
     SearchOptions,
     chosen_moves,
-    class_of,
     thread_count,
 )
 from engine.search.playout_tree import PlayoutTree

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, TypedDict, cast
 
-from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.choices import SEARCHES, SOLVERS
+from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
-from engine.contract.loading import Game
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
 from engine.runtime.running import Limits
@@ -22,10 +22,6 @@ from engine.storage.books import Book
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
-    "DRIVERS",
-    "ENGINES",
-    "SEARCHES",
-    "SOLVERS",
     "LimitKeywords",
     "ProofKeywords",
     "ProofOptions",
@@ -36,27 +32,11 @@ __all__ = [
     "check_depth",
     "check_engine",
     "chosen_moves",
-    "class_of",
     "require_book",
     "require_keywords",
     "require_limit",
     "thread_count",
 ]
-
-DRIVERS = ("alphabeta", "mtdf")
-"""How a depth is searched: with a window around the last score, or with null windows only,
-from the last score on (MTD(f), A. Plaat et al., 1996)."""
-
-
-ENGINES = ("alphabeta", "mcts")
-"""How a position is searched: by alpha-beta, or by Monte Carlo tree search."""
-
-SEARCHES = (*ENGINES, "auto")
-"""The same, or by the one of them that does better in a trial."""
-
-SOLVERS = ("alphabeta", "pn", "auto")
-"""How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
-numbers, or by the one of them that gets there first."""
 
 
 class SearcherKeywords(TypedDict, total=False):
@@ -228,17 +208,6 @@ def thread_count(threads: int, cls: type) -> int:
     if threads > 1 and is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
     return threads
-
-
-def class_of(game: Any) -> Any:
-    """Return the position class that a game, a position, or a position class means."""
-    if isinstance(game, str):
-        raise GameError(f"a game is what load_game({game!r}) returns, not its name")
-    meant = game.start() if isinstance(game, Game) else game
-    cls: Any = meant if isinstance(meant, type) else type(meant)
-    if not defines(cls, "moves"):
-        raise GameError(f"{game!r} is no position, nor a game that load_game returns")
-    return cls
 
 
 def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:

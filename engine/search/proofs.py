@@ -52,7 +52,12 @@ class ForcedWin(PositionResult):
         return self.moves is not None or self.refuted >= self.within
 
     @property
-    def best_move(self) -> int | None:
+    def value(self) -> int | None:  # type: ignore[override]
+        """1 if the player to move wins, None if no win was found."""
+        return None if self.moves is None else 1
+
+    @property
+    def best_move(self) -> int | None:  # type: ignore[override]
         """The move that wins."""
         return self.pv[0] if self.pv else None
 
@@ -119,6 +124,7 @@ class Proof:
 
     @property
     def moves(self) -> int:
+        """The moves of the winner within which he wins."""
         return self.answers[self.position].moves
 
     def replies(self, position: Any) -> list[tuple[int, Any]]:

@@ -15,6 +15,7 @@ from engine.contract.verbs import play
 from engine.kernels.scores import win_distance
 from engine.kernels.tablebase_scores import FAR
 from engine.search.statistics import Statistics
+from engine.storage.frames import Tabular
 
 __all__ = [
     "Batch",
@@ -43,16 +44,42 @@ class TableUse:
 
 
 class PositionResult(InNotebooks):
-    """The result of a search or a proof, of whatever kind."""
+    """The result of a search or a proof, of whatever kind: a value, a move, a line of play.
+
+    Moves are the numbers of the rules; :meth:`move_text` and :meth:`line_text` write them in the
+    game's notation.
+    """
 
     __slots__ = ()
 
+    value: float | None
+    best_move: int | None
     pv: tuple[int, ...]
     nodes: int
     seconds: float
 
     @property
+    def move(self) -> int | None:
+        """The best move, as :attr:`best_move`."""
+        return self.best_move
+
+    @property
+    def score(self) -> float | None:
+        """The value for the player to move, as :attr:`value`."""
+        return self.value
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The best line of play, as :attr:`pv`."""
+        return self.pv
+
+    def move_text(self) -> str | None:
+        """Return the best move in the game's own notation; None if there is none."""
+        return None if self.best_move is None else move_text(self.position, self.best_move)
+
+    @property
     def nodes_per_second(self) -> float:
+        """The rate; 0 if no time was measured."""
         return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
     def line_text(self) -> list[str]:
@@ -106,6 +133,7 @@ class Result(PositionResult):
 
     @property
     def proven(self) -> bool:
+        """Whether the value is known."""
         return self.value is not None
 
     @property
@@ -238,7 +266,8 @@ class SearchResult(PositionResult):
     """Why this engine, where ``engine="auto"`` chose it."""
 
     @property
-    def best_move(self) -> int | None:
+    def best_move(self) -> int | None:  # type: ignore[override]
+        """The first move of the best line; None if the game is over or chance decides."""
         return self.lines[0].move if self.lines else None
 
     @property
@@ -248,6 +277,7 @@ class SearchResult(PositionResult):
 
     @property
     def nodes(self) -> int:  # type: ignore[override]
+        """The positions visited, over all iterations."""
         return self.statistics.nodes
 
     def meaning(self) -> str:
@@ -312,7 +342,7 @@ class SearchResult(PositionResult):
         return "\n".join(lines)
 
 
-class Batch(Sequence[Result]):
+class Batch(Sequence[Result], Tabular):
     """The results of many positions: a sequence, and an array for each figure.
 
     ``values`` (0 where not ``proven``), ``proven``, ``lower``, ``upper``, ``nodes`` and
@@ -338,6 +368,20 @@ class Batch(Sequence[Result]):
         self.upper = rows["upper"]
         self.nodes = rows["nodes"]
         self.seconds = seconds
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the positions as text, and what is known of each."""
+        return {
+            "position": [position_text(position) for position in self._positions],
+            "value": [
+                v if known else None
+                for v, known in zip(self.values.tolist(), self.proven.tolist(), strict=True)
+            ],
+            "lower": self.lower.tolist(),
+            "upper": self.upper.tolist(),
+            "nodes": self.nodes.tolist(),
+            "seconds": self.seconds.tolist(),
+        }
 
     def __len__(self) -> int:
         return len(self._positions)

@@ -17,6 +17,7 @@ from engine.kernels.clock import Clock
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.compiled_search import CompiledSearch
 from engine.search.deepening import Deepening
+from engine.search.given import class_of
 from engine.search.helper_threads import HelperThreads
 from engine.search.history import require_history
 from engine.search.options import (
@@ -25,7 +26,6 @@ from engine.search.options import (
     SearchKeywords,
     SearchOptions,
     chosen_moves,
-    class_of,
     require_book,
     thread_count,
 )

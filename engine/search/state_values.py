@@ -9,17 +9,17 @@ from engine.contract.derived import same_after_chance
 from engine.contract.dispatch import game_name
 from engine.contract.errors import PositionError
 from engine.contract.messages import description, move_text, position_text
-from engine.contract.notebook import InNotebooks
 from engine.contract.positions import coerce
 from engine.contract.text import quoted
 from engine.contract.verbs import canonical, chance, chance_outcome, moves_again
 from engine.kernels.value_iteration import slot_of
+from engine.search.results import PositionResult
 
 __all__ = ["Iterated", "States"]
 
 
 @dataclass(frozen=True, slots=True)
-class Iterated(InNotebooks):
+class Iterated(PositionResult):
     """The result of value iteration: bounds of a position, and of all that it leads to.
 
     *value* is the value for the mover, or None if its bounds are not within *tolerance* of each
@@ -53,12 +53,23 @@ class Iterated(InNotebooks):
 
     @property
     def proven(self) -> bool:
+        """Whether both bounds agree."""
         return self.value is not None
 
     @property
     def positions(self) -> int:
         """All states."""
         return self.decisions + self.chances + self.finished
+
+    @property
+    def nodes(self) -> int:  # type: ignore[override]
+        """All states, as :attr:`positions`."""
+        return self.positions
+
+    @property
+    def pv(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The best move alone, if there is one: chance decides what follows."""
+        return () if self.best_move is None else (self.best_move,)
 
     def bounds_of(self, position: Any) -> tuple[float, float]:
         """Return bounds of another position; :class:`PositionError` if play does not reach it."""
@@ -80,9 +91,7 @@ class Iterated(InNotebooks):
         The scores of outcomes of chance are named by the positions that they lead to.
         """
         best = None if self.best_move is None else move_text(self.position, self.best_move)
-        return {
-            "game": game_name(type(self.position)),
-            "position": position_text(self.position),
+        return self._about() | {
             "value": self.value,
             "proven": self.proven,
             "lower": self.lower,

@@ -53,6 +53,7 @@ from engine.kernels.value_iteration import (
     renumber,
 )
 from engine.runtime.running import KernelCall, Limits, run
+from engine.search.given import given_position
 from engine.search.state_values import Iterated, States
 
 __all__ = ["iterate"]
@@ -87,6 +88,7 @@ def iterate(
         raise CutnodeError(f"a tolerance is a number, more than 0, not {tolerance!r}")
     if not 0 < require_integer(positions, "a number of positions") <= MOST_STATES:
         raise CutnodeError(f"a number of positions is 1 to {MOST_STATES:,}, not {positions:,}")
+    position = given_position(position)
     cls: Any = type(position)
     if defines(cls, "drawn"):
         raise GameError(f"{game_name(cls)} has draws by rule: value iteration does not take them")

@@ -14,6 +14,7 @@ from engine.contract.messages import move_text, position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import drawn, moves_again, outcome, play
 from engine.runtime.running import Limits
+from engine.search.given import given_position
 from engine.search.options import LimitKeywords
 from engine.search.proof_numbers import ProofNumberSolver, Questions
 from engine.search.solving import table_for
@@ -123,7 +124,7 @@ def write_proof(
     """
     if (at_least is None) == (at_most is None):
         raise CutnodeError("a proof says at_least or at_most how much a player has")
-    position = coerce(position)
+    position = coerce(given_position(position))
     mover = at_least is not None
     claimed = at_least if at_least is not None else at_most
     least = require_integer(claimed, "a value") * (1 if mover else -1)

@@ -1,4 +1,4 @@
-"""Parquet files, which need pyarrow."""
+"""Arrow and its Parquet files, which need pyarrow."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def pyarrow_modules(otherwise: str = "") -> tuple[Any, Any]:
         import pyarrow.parquet
     except ImportError:
         raise CutnodeError(
-            f"Parquet files need pyarrow: pip install 'cutnode[parquet]'{otherwise}"
+            f"Arrow and Parquet need pyarrow: pip install 'cutnode[parquet]'{otherwise}"
         ) from None
     return pyarrow, pyarrow.parquet

@@ -15,6 +15,7 @@ from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.messages import description, move_text, position_text
+from engine.contract.notebook import lines_html
 from engine.contract.positions import coerce, words_each
 from engine.contract.text import quoted
 from engine.contract.verbs import chance, chance_outcome, moves_again, outcome, play
@@ -53,6 +54,13 @@ class Entry:
     """Of perfect play, for the mover; in a tablebase of distances 1 a win, 0 a draw, -1 a loss."""
     distance: int | None
     """Plies to the end, or to where the tablebase's metric ends them; None if none are kept."""
+
+    def __str__(self) -> str:
+        plies = "" if self.distance is None else f"\nplies  {self.distance}"
+        return f"value  {self.value:g}{plies}"
+
+    def _repr_html_(self) -> str:
+        return lines_html(str(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.contract.errors import CutnodeError
-from engine.kernels.scores import WIN
-from engine.tree.recording import Node, Tree, Unsearched
+from engine.kernels.scores import WIN, win_distance
+from engine.search.results import score_text
+from engine.tree.nodes import Node, Unsearched
 
-__all__ = ["FORMATS", "to_dot", "to_json", "to_mermaid", "to_svg"]
+__all__ = ["FORMATS", "Tree", "to_dot", "to_json", "to_mermaid", "to_svg"]
 
 MOST_MERMAID_EDGES = 500
 MOST_MERMAID_TEXT = 50_000
@@ -34,6 +35,42 @@ LONGEST_LIST = 24
 SIGNS = {"exact": "=", "lower": "≥", "upper": "≤", "none": "?"}
 
 STUB = "stub"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A search, and the part of its tree that is shown."""
+
+    game: str
+    position: str
+    search: str
+    """One of ``RECORDED_SEARCHES``."""
+    techniques: tuple[str, ...]
+    depth: int
+    """Plies, of the last iteration; less than asked for if the value was proven by then."""
+    decisive: bool
+    """True if scores far from 0 are wins (see ``engine.kernels.scores``)."""
+    value: float
+    pv: tuple[str, ...]
+    """The line of best play, as far as the tree was recorded: a ply more than is shown."""
+    nodes: int
+    """Visited by all iterations; ``root.nodes`` by the one that is shown."""
+    root: Node
+
+    def score_text(self, score: float) -> str:
+        """A score as people read it; wins count plies from the root."""
+        distance = win_distance(score) if self.decisive else None
+        if distance is None:
+            return score_text(score)
+        return f"{'win' if score > 0 else 'loss'} in {score_text(distance)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the fields of a tree, and in ``root`` those of a node, and so on."""
+        return asdict(self)
+
+    def _repr_html_(self) -> str:
+        drawn = to_svg(self).replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
+        return f'<div style="overflow: auto">{drawn}</div>'
 
 
 class _Look(NamedTuple):
@@ -160,7 +197,7 @@ _MERMAID_SAFE = " (),:=+-/≥≤∞"
 
 
 def to_mermaid(tree: Tree) -> str:
-    """Draw a tree for Mermaid; :class:`CutnodeError` if it is more than that draws."""
+    """Return a flowchart in Mermaid; :class:`CutnodeError` if a tree is more than that draws."""
     boxes = _boxes(tree)
     lines = [*(f"%% {line}" for line in _title(tree)), "flowchart LR"]
     for box in boxes:
@@ -207,7 +244,7 @@ _DOT_SHAPES = {
 
 
 def to_dot(tree: Tree) -> str:
-    """Draw a tree for Graphviz."""
+    """Return a drawing of a tree in DOT, the language of Graphviz."""
     boxes = _boxes(tree)
     caption = [*_title(tree), "max: square, min: round, best play: bold lines"]
     caption += [f"{look.color}: {look.about}" for look in _looks(boxes).values()]
@@ -395,10 +432,10 @@ def to_json(tree: Tree) -> str:
     return json.dumps(tree.to_dict(), indent=1) + "\n"
 
 
-FORMATS: dict[str, tuple[Callable[[Tree], str], tuple[str, ...]]] = {
-    "mermaid": (to_mermaid, (".mmd", ".mermaid")),
-    "dot": (to_dot, (".dot", ".gv")),
-    "json": (to_json, (".json",)),
-    "svg": (to_svg, (".svg",)),
+FORMATS: dict[str, Callable[[Tree], str]] = {
+    "mermaid": to_mermaid,
+    "dot": to_dot,
+    "json": to_json,
+    "svg": to_svg,
 }
-"""The formats of a tree, and the endings of their files."""
+"""The formats of a tree, by name."""

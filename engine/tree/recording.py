@@ -22,11 +22,11 @@ import heapq
 import inspect
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Any
 
 from engine.compiler.interpreter import Interpretable, Observer, observed
+from engine.contract.choices import RECORDED_NODES, RECORDED_SEARCHES
 from engine.contract.derived import same_after_chance
 from engine.contract.dispatch import defines, game_name, is_plain, module_of
 from engine.contract.errors import CutnodeError, GameError, require_integer
@@ -50,19 +50,15 @@ from engine.kernels.ordering import bring_best, ranked_move
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.quiescence import quiet_node
 from engine.kernels.reference import alphabeta_node, minimax_node, repeats
-from engine.kernels.scores import is_decisive, win_distance
+from engine.kernels.scores import is_decisive
 from engine.kernels.search import search_node
 from engine.search.api import alphabeta, minimax
-from engine.search.results import score_text
+from engine.search.given import given_position
 from engine.search.searcher import Searcher
+from engine.tree.drawing import Tree
+from engine.tree.nodes import Node, Unsearched
 
-__all__ = ["SEARCHES", "Node", "Tree", "Unsearched", "record_tree"]
-
-SEARCHES = ("search", "alphabeta", "minimax")
-"""The search with its techniques, and the plain references."""
-
-MOST_NODES = 100_000
-"""A search of more nodes is not recorded unless asked for: it takes seconds."""
+__all__ = ["record_tree"]
 
 OVER, REPETITION, DRAWN, HORIZON = "game over", "repetition", "drawn", "depth reached"
 
@@ -80,95 +76,6 @@ CUTOFFS = {
 """Why a node ended by the counter that it raised; a beta cutoff is told apart below."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unsearched:
-    """Moves of a node that were not searched, and the reason."""
-
-    reason: str
-    moves: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A position as the search saw it; scores are for the player to move at the root."""
-
-    move: str
-    """The move that led here, in the game's notation: "" at the root, ``null move`` for a pass that
-    was tried, ``chance 0.25`` for an outcome of chance and its probability."""
-    position: str
-    player: str
-    """``max``, ``min`` or ``chance``."""
-    ply: int
-    depth: int
-    """The plies left."""
-    window: tuple[float | None, float | None]
-    """Alpha and beta; None where there is no bound."""
-    value: float
-    bound: str
-    """The kind of *value*: ``exact``, a ``lower`` or an ``upper`` bound; ``none``: only one move
-    was tried, which fell short."""
-    kind: str
-    """The type of node that it turned out to be: ``pv`` inside the window, ``cut`` if it was too
-    good for the player who moves to be allowed, ``all`` if no move was good enough; ``chance``;
-    ``leaf``: no move was searched."""
-    best: str | None
-    """The best move, if one is known to be."""
-    principal: bool
-    """True on the line of best play."""
-    reason: str
-    """Why the search went no further here."""
-    notes: tuple[str, ...]
-    """How the node was searched: reduced, extended, again."""
-    nodes: int
-    """Visited here and below, by all searches of the node."""
-    searches: int
-    children: tuple[Node, ...]
-    """Those that are shown, in the order in which they were searched first."""
-    more: int
-    """Children that were searched and are not shown, ..."""
-    more_nodes: int
-    """... and the nodes visited there."""
-    unsearched: tuple[Unsearched, ...]
-
-    def walk(self) -> Iterable[Node]:
-        """The node and all that are shown below it, parents first."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """A search, and the part of its tree that is shown."""
-
-    game: str
-    position: str
-    search: str
-    """One of ``SEARCHES``."""
-    techniques: tuple[str, ...]
-    depth: int
-    """Plies, of the last iteration; less than asked for if the value was proven by then."""
-    decisive: bool
-    """True if scores far from 0 are wins (see ``engine.kernels.scores``)."""
-    value: float
-    pv: tuple[str, ...]
-    """The line of best play, as far as the tree was recorded: a ply more than is shown."""
-    nodes: int
-    """Visited by all iterations; ``root.nodes`` by the one that is shown."""
-    root: Node
-
-    def score_text(self, score: float) -> str:
-        """A score as people read it; wins count plies from the root."""
-        distance = win_distance(score) if self.decisive else None
-        if distance is None:
-            return score_text(score)
-        return f"{'win' if score > 0 else 'loss'} in {score_text(distance)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data: the fields of a tree, and in ``root`` those of a node, and so on."""
-        return asdict(self)
-
-
 def record_tree(
     position: Any,
     depth: int,
@@ -179,16 +86,16 @@ def record_tree(
     driver: str = "alphabeta",
     evaluation: AnyEvaluation = None,
     depth_in: str = "turns",
-    nodes: int = MOST_NODES,
+    nodes: int = RECORDED_NODES,
     plies: int = 3,
     width: int = 8,
     size: int = 200,
 ) -> Tree:
     """Search a position *depth* plies deep, and keep the tree.
 
-    *search* is one of ``SEARCHES``; what follows is as for :class:`Searcher`, and techniques
-    and drivers are those of the search only.  More than *nodes* visited are an error: plain
-    Python visits some 10,000 a second.
+    *search* is one of ``RECORDED_SEARCHES``; what follows is as for :class:`Searcher`, and
+    techniques and drivers are those of the search only.  More than *nodes* visited are an error:
+    plain Python visits some 10,000 a second.
 
     Shown are *plies* of the tree, of each node at most *width* children, of all at most
     *size* nodes: what is nearest to the root first, best moves before others, then by the
@@ -204,12 +111,12 @@ def record_tree(
             raise CutnodeError(f"{what} is {least} or more, not {number}")
     if not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
-    if search not in SEARCHES:
-        raise CutnodeError(f"a search is one of {', '.join(SEARCHES)}, not {search!r}")
+    if search not in RECORDED_SEARCHES:
+        raise CutnodeError(f"a search is one of {', '.join(RECORDED_SEARCHES)}, not {search!r}")
     if search != "search" and (techniques is not None or exact or driver != "alphabeta"):
         raise CutnodeError(f"{search} has no techniques to choose from")
 
-    position = _in_plain_python(position)
+    position = _in_plain_python(given_position(position))
     cls = type(position)
     recorder = _Recorder(plies + 1, nodes, COUNTERS if search == "search" else ())
     options: dict[str, Any] = {"evaluation": evaluation, "depth_in": depth_in}
@@ -499,6 +406,7 @@ class _Shape:
         self.has_chance = defines(cls, "chance")
         self.plies = plies
         self._move_text = notation_of(cls).move_text
+        self._chance_text = notation_of(cls).chance_text
         self.position_text = notation_of(cls).position_text
         self.principal = _line(root) if pv is None else _line_along(root, pv)
         self._on_line = set(map(id, self.principal))
@@ -571,7 +479,8 @@ class _Shape:
 
     def _key_text(self, parent: _Visit, key: int) -> str:
         if parent.by_chance:
-            return f"chance {chance_outcome(parent.position, key)[0]:.3g}"
+            odds = chance_outcome(parent.position, key)[0]
+            return f"{self._chance_text(parent.position, key)} ({odds:.3g})"
         return "null move" if key == NO_MOVE else str(self._move_text(parent.position, key))
 
     def _reason(self, visit: _Visit) -> str:

@@ -43,8 +43,7 @@ from engine import (
 )
 from engine.contract.verbs import check, play
 from engine.kernels.clock import Allowance, Clock, allot, settle
-from engine.kernels.mate import MOST_MOVES
-from engine.kernels.parameters import MOST_DEPTH
+from engine.kernels.parameters import MOST_DEPTH, MOST_MOVES
 from engine.kernels.scores import WIN, win_distance
 from games.chess import MAX_MOVES, UNIT, Position, parse_position, start
 from games.chess.notation import parse_move, uci
@@ -705,7 +704,7 @@ def lines_of_input() -> Iterator[str]:
             yield line.decode("utf-8", "replace")
 
 
-@click.command()
+@click.command("uci")
 def main() -> None:
     """Play chess by UCI: commands on standard input, answers on standard output."""
     lock = threading.Lock()

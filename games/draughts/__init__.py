@@ -307,8 +307,15 @@ def order(position, move, child):
 
 # Boards of all sizes
 
+VARIANTS = "8x8", "6x6", "4x4"
 
-@variants(Pieces, usual="8x8", read=functools.partial(board_size, example="6x6"))
+
+@variants(
+    Pieces,
+    usual="8x8",
+    read=functools.partial(board_size, example="6x6"),
+    about="the board, 4x4, 6x6 or 8x8: 6x6",
+)
 def board(width: int, height: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     if width != height or width not in ROWS_OF_MEN:
@@ -347,6 +354,7 @@ def board(width: int, height: int) -> dict[str, Any]:
                 "W": "white king",
                 " ": "no square",
             },
+            glyphs={".": "·", "b": "⛂", "B": "⛃", "w": "⛀", "W": "⛁"},
             players={"black": "black", "white": "white"},
             row_names=[f"{n + 1}-{n + half}" for n in range(0, squares, half)],
         ),

@@ -397,7 +397,15 @@ def _places(rings: int) -> dict[tuple[int, int], int]:
     return found
 
 
-@variants(Men, usual="nine", read=_settings)
+VARIANTS = "nine", "six", "three"
+
+
+@variants(
+    Men,
+    usual="nine",
+    read=_settings,
+    about="three, six, nine, lasker or morabaraba, and perhaps a number of men: six-4",
+)
 def ruleset(name: str, men: int, flying: bool) -> dict[str, Any]:
     """The constants of a game with a number of men."""
     changed = {**USUAL, **RULES[name], "MEN": men, "FLYING": flying}
@@ -424,6 +432,7 @@ def ruleset(name: str, men: int, flying: bool) -> dict[str, Any]:
             tuple((float(x), float(y)) for x, y in ordered),
             lines,
             contents={".": "empty", "w": "white man", "b": "black man"},
+            glyphs={".": "·", "w": "○", "b": "●"},
             players={"white": "white", "black": "black"},
             row_names="7654321"[7 - 2 * rules.RINGS - 1 :],
             column_names="abcdefg"[: 2 * rules.RINGS + 1],

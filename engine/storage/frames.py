@@ -1,0 +1,56 @@
+"""Tables of results for other programs: Arrow, and the data frames of pandas."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from html import escape
+from typing import Any
+
+from engine.contract.errors import CutnodeError
+from engine.storage.parquet import pyarrow_modules
+
+__all__ = ["Tabular"]
+
+MOST_ROWS = 20
+"""Rows that a notebook shows."""
+
+
+class Tabular(ABC):
+    """A table: columns of equal length, with a name each.
+
+    Programs that read Arrow, such as polars and DuckDB, take one as it is.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the columns by name, with None where there is no value."""
+
+    def to_arrow(self) -> Any:
+        """Return a ``pyarrow.Table``; :class:`CutnodeError` if pyarrow is not installed."""
+        arrow, _ = pyarrow_modules()
+        return arrow.table(self.to_columns())
+
+    def to_pandas(self) -> Any:
+        """Return a ``pandas.DataFrame``; :class:`CutnodeError` if pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise CutnodeError("data frames need pandas: pip install 'cutnode[pandas]'") from None
+        return pandas.DataFrame(self.to_columns())
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        columns = self.to_columns()
+        count = len(next(iter(columns.values()), ()))
+        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+        rows = [
+            "".join(f"<td>{escape('' if v is None else str(v))}</td>" for v in row)
+            for row in zip(*(values[:MOST_ROWS] for values in columns.values()), strict=True)
+        ]
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        more = f"<p>{count:,} rows, {MOST_ROWS} shown</p>" if count > MOST_ROWS else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

@@ -1,0 +1,274 @@
+"""What a programmer types first works: names of games, boards, results, the package cutnode."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import cutnode
+import pytest
+from toys import duel, pig
+
+import engine
+from engine import (
+    Board,
+    Engine,
+    Game,
+    PositionError,
+    analyse,
+    game_names,
+    iterate,
+    load_game,
+    make_player,
+    minimax,
+    perft,
+    play_game,
+    prove_win,
+    record_tree,
+    search,
+    solve,
+    solve_many,
+)
+from engine.contract.errors import CutnodeError, GameError
+
+TICTACTOE = load_game("tictactoe")
+
+
+# Positions
+
+
+@pytest.mark.parametrize("given", ["tictactoe", TICTACTOE, Board(TICTACTOE), TICTACTOE.start()])
+def test_calls_take_games_by_name_games_boards_and_positions(given):
+    assert solve(given).score == 0
+    assert set(analyse(given).scores.values()) == {0}
+    assert search(given, depth=2).depth == 2
+    assert minimax(given, 3).nodes == 1 + 9 + 72 + 504
+    assert perft(given, 3) == 504
+    assert record_tree(given, 1).position == ".../.../..."
+    assert prove_win(given, 1).value is None
+    with Engine(given, table=1) as held:
+        board = Board(given) if isinstance(given, str) else given
+        assert held.search(board, depth=2).depth == 2
+        assert held.solve(board).score == 0
+
+
+def test_a_text_goes_with_its_game():
+    assert solve("tictactoe", "1524").line_text() == analyse(TICTACTOE, "1524").line_text()
+    assert search("tictactoe", "15", depth=3).position == TICTACTOE.parse("15")
+    with Engine("tictactoe", table=1) as held:
+        assert held.search("15", depth=3).position == TICTACTOE.parse("15")
+    with pytest.raises(PositionError, match="a text such as '15' goes with the game"):
+        solve(TICTACTOE.start(), "15")
+    with pytest.raises(PositionError, match="'q' is not a cell"):
+        solve("tictactoe", "q")
+
+
+@pytest.mark.parametrize("thing", [None, 7, (1, 2), TICTACTOE.module.Position])
+def test_what_is_no_position(thing):
+    with pytest.raises(GameError, match="is no position: give a game's name, a game"):
+        search(thing, depth=1)
+
+
+def test_results_of_every_kind_have_a_score_a_move_and_a_line():
+    late = TICTACTOE.parse("1524")
+    for result in (solve(late), search(late, depth=5), search(late, engine="mcts", playouts=99)):
+        assert (result.score, result.move) == (result.value, result.best_move)
+        assert result.line == result.pv
+        assert result.move == result.line[0]
+        assert result.move_text() == result.line_text()[0]
+        assert result.nodes_per_second > 0
+    quick = prove_win(TICTACTOE.parse("1425"), 1)
+    assert (quick.score, quick.move_text()) == (1, "3")
+    over = solve(TICTACTOE.parse("14253"))
+    assert (over.move, over.move_text(), over.line) == (None, None, ())
+
+
+def test_value_iteration_gives_a_result_as_the_others():
+    result = iterate(pig.Position())
+    assert result.score == result.value
+    assert result.nodes == result.positions
+    assert len(result.line) == (result.move is not None)
+
+
+def test_players_by_the_name_of_a_level():
+    game = play_game(
+        [make_player("tictactoe", "hard"), make_player("tictactoe", "expert")], "tictactoe"
+    )
+    assert game.ending() == "rules"
+
+
+# Games
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_the_repr_of_games_and_positions_reads_back(name):
+    game = load_game(name)
+    start = game.start()
+    names = {"load_game": load_game}
+    assert eval(repr(game), names) == game
+    assert eval(repr(start), names) == start
+    assert Game.of(start).start() == start
+
+
+def test_games_of_files_read_back(tmp_path):
+    file = tmp_path / "pile.py"
+    file.write_text((Path(__file__).parent / "toys" / "race.py").read_text())
+    game = load_game(str(file))
+    assert eval(repr(game), {"load_game": load_game}) == game
+
+
+def test_a_game_plays_moves_by_number_and_by_text():
+    position = TICTACTOE.play(TICTACTOE.play(TICTACTOE.start(), "5"), 0)
+    assert TICTACTOE.position_text(position) == "o../.x./..."
+    assert TICTACTOE.draw(position).split() == list("o...x....")
+    assert TICTACTOE.legal_moves(position) == [1, 2, 3, 5, 6, 7, 8]
+    assert TICTACTOE.move_text(position, 8) == "9"
+    assert TICTACTOE.parse_move(position, "9") == 8
+    assert TICTACTOE.outcome(position) is None
+    assert TICTACTOE.outcome(TICTACTOE.parse("14253")) == -1
+    assert TICTACTOE.chances(position) == []
+    for wrong in (0, 4, 9, -1, True, 2.5, None):
+        with pytest.raises(PositionError, match=r"is not a legal move; legal are 1 \(2\), 2 \(3\)"):
+            TICTACTOE.play(position, wrong)
+    with pytest.raises(PositionError, match="cell 5 is marked already"):
+        TICTACTOE.play(position, "5")
+    with pytest.raises(GameError, match="a position is what a game makes, not of type str"):
+        TICTACTOE.legal_moves("15")
+
+
+def test_chances_are_probabilities_and_positions():
+    ur = load_game("ur:finkel-1")
+    chances = ur.chances(ur.start())
+    assert sum(odds for odds, _ in chances) == pytest.approx(1)
+    assert all(type(position) is type(ur.start()) for _, position in chances)
+    assert ur.legal_moves(ur.start()) == []
+
+
+# Boards
+
+
+def test_a_board_is_played_on():
+    board = Board("tictactoe")
+    board.push("5")
+    board.push(0)
+    assert (board.turn, board.moves, board.text) == (0, [4, 0], "o../.x./...")
+    assert board.history == [TICTACTOE.start(), TICTACTOE.parse("5")]
+    assert board.move_text(8) == "9"
+    assert board.pop() == 0
+    assert (board.turn, board.text) == (1, ".../.x./...")
+    other = board.copy()
+    assert other == board
+    other.push("9")
+    assert other != board
+    assert str(other) == str(other.position)
+    assert eval(repr(other), {"Board": Board}).position == other.position
+
+
+def test_the_end_of_a_board():
+    board = Board("tictactoe", "1425")
+    assert (board.is_game_over(), board.outcome()) == (False, None)
+    board.push("3")
+    assert (board.is_game_over(), board.outcome(), board.legal_moves) == (True, -1, [])
+    with pytest.raises(PositionError, match=r"the game is over \(rules\): '6' cannot be played"):
+        board.push("6")
+    board.pop()
+    with pytest.raises(IndexError, match="no move to take back"):
+        board.pop()
+
+
+def test_a_board_rolls_dice():
+    board = Board("ur:finkel-1", seed=3)
+    with pytest.raises(PositionError, match="chance decides here"):
+        board.push(0)
+    rolled = board.roll()
+    assert board.moves == [rolled]
+    assert Board("ur:finkel-1", seed=3).roll() == rolled
+    again = board.copy()
+    assert again == board
+    board.pop()
+    assert board.roll(2) == 2
+    board.pop()
+    with pytest.raises(PositionError, match="chance has no outcome 99"):
+        board.roll(99)
+
+
+def test_searches_know_the_history_of_a_board():
+    board = Board(Game(duel))
+    board.push(board.legal_moves[0])
+    told = search(board, depth=3)
+    asked = search(board.position, depth=3, history=board.history)
+    assert (told.score, told.line) == (asked.score, asked.line)
+    with Engine(board, table=1) as held:
+        assert held.search(board, depth=3).line == told.line
+        assert held.start(board, depth=3).wait().line == told.line
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Board(7), "a board is of a game or its name, not of 7"),
+        (lambda: Board("tictactoe", load_game("hex:3").start()), "is no position of tictactoe"),
+        (lambda: Board("tictactoe", 7), "7 is no position of tictactoe"),
+        (lambda: Board("tictactoe", "99"), "cell 9 is marked already"),
+        (lambda: Board("tictac"), "there is no game 'tictac'"),
+    ],
+)
+def test_what_is_no_board(make, message):
+    with pytest.raises(CutnodeError, match=message):
+        make()
+
+
+# The package
+
+
+def test_cutnode_has_the_names_of_the_engine():
+    assert cutnode.__all__ == engine.__all__
+    assert all(getattr(cutnode, name) is getattr(engine, name) for name in engine.__all__)
+    assert cutnode.__version__ == engine.__version__
+    assert {"Board", "solve"} <= set(dir(cutnode))
+    with pytest.raises(AttributeError, match="module 'cutnode' has no attribute 'solv'"):
+        _ = cutnode.solv
+
+
+def run(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_files_with_the_names_of_its_packages_are_in_nobodys_way(tmp_path):
+    (tmp_path / "engine.py").write_text("raise SystemExit('the wrong one')\n")
+    (tmp_path / "games").mkdir()
+    code = "import cutnode; print(cutnode.load_game('hex'))"
+    assert run(tmp_path, "-c", code).stdout == "load_game('hex')\n"
+    assert "tictactoe" in run(tmp_path, "-m", "cutnode", "games").stdout
+
+
+def test_an_engine_that_was_loaded_before_is_named(tmp_path):
+    (tmp_path / "engine.py").touch()
+    done = run(tmp_path, "-c", "import engine, cutnode")
+    assert "hides the package of cutnode: give it another name" in done.stderr
+
+
+def test_public_names_are_typed():
+    """The files that tell type checkers so (PEP 561)."""
+    for package in (cutnode, engine, __import__("games")):
+        assert (Path(package.__file__).parent / "py.typed").exists()
+
+
+# Tables for other programs
+
+
+def test_batches_as_tables():
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    batch = solve_many([TICTACTOE.parse("1524"), TICTACTOE.parse("14253")])
+    frame = batch.to_pandas()
+    assert frame["value"].tolist() == [1, -1]
+    assert pyarrow.table(batch).to_pylist() == frame.to_dict("records")
+    assert isinstance(frame, pandas.DataFrame)
+    assert "<th>position</th>" in batch._repr_html_()
+
+
+def test_trees_fit_a_notebook():
+    assert "max-width: 100%" in record_tree("tictactoe", 2)._repr_html_()
