@@ -264,7 +264,7 @@ def test_all_that_takes_a_game_takes_one_of_openspiel(pyspiel, tmp_path):
         ("perft", name, "--depth", "3"),
         ("show", name, "4 0"),
         ("check", name, "--games", "1"),
-        ("tree", name, "x(1,1)", "--depth", "2", "--output", str(tmp_path / "tree.svg")),
+        ("tree", name, "x(1,1)", "--depth", "2", "--out", str(tmp_path / "tree.svg")),
     ):
         result = run(*words)
         assert result.exit_code == 0, result.output
