@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from engine.kernels.evaluation import Evaluation as Evaluation
     from engine.kernels.optionality import Optionality as Optionality
     from engine.playing.elo import Sprt as Sprt
+    from engine.playing.levels import LEVELS as LEVELS
     from engine.playing.matches import MatchResult as MatchResult
     from engine.playing.matches import match as match
     from engine.playing.matches import play_game as play_game
-    from engine.playing.players import LEVELS as LEVELS
     from engine.playing.players import Choice as Choice
     from engine.playing.players import Player as Player
     from engine.playing.players import make_player as make_player
@@ -141,6 +141,7 @@ _HOMES = {
     "engine.kernels.evaluation": ("Evaluation",),
     "engine.kernels.optionality": ("Optionality",),
     "engine.playing.elo": ("Sprt",),
+    "engine.playing.levels": ("LEVELS",),
     "engine.playing.matches": (
         "MatchResult",
         "match",
@@ -148,7 +149,6 @@ _HOMES = {
     ),
     "engine.playing.players": (
         "Choice",
-        "LEVELS",
         "Player",
         "make_player",
     ),

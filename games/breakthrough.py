@@ -49,7 +49,7 @@ from engine import (
     without_lowest,
 )
 from engine.contract.bits import bytes_reversed, high_product, mix, nth_index
-from engine.contract.cells import Grid
+from engine.contract.cells import STONES, Grid
 from engine.contract.variants import board_size, variants
 
 DECISIVE = True
@@ -391,6 +391,8 @@ def original_move(position, move, symmetry):
 
 # Boards of all sizes
 
+VARIANTS = "8x8", "6x6", "5x6", "5x5"
+
 
 @variants(
     Stones,
@@ -427,6 +429,7 @@ def board(width: int, height: int) -> dict[str, Any]:
         "CELLS": Grid(
             height,
             width,
+            glyphs=STONES,
             players={"x": "first player (x)", "o": "second player (o)"},
             row_names="87654321"[8 - height :],
             column_names=COLUMNS[:width],

@@ -44,7 +44,7 @@ from engine import (
     without_lowest,
 )
 from engine.contract.bits import random_index
-from engine.contract.cells import Grid
+from engine.contract.cells import STONES, Grid
 from engine.contract.variants import board_size, variants
 
 DECISIVE = True
@@ -396,6 +396,8 @@ def count_lines(position, stones):
 
 # Boards of all sizes
 
+VARIANTS = "7x6", "8x7", "6x5", "5x4"
+
 
 @variants(
     Stones,
@@ -429,7 +431,12 @@ def board(width: int, height: int) -> dict[str, Any]:
         "STRIPE": Bits((1 << stride) - 1),
         "EVEN": Bits(bottom * even),
         "VARIANT": f"{width}x{height}",
-        "CELLS": Grid(height, width, column_names=[str(n % 10) for n in range(1, width + 1)]),
+        "CELLS": Grid(
+            height,
+            width,
+            glyphs=STONES,
+            column_names=[str(n % 10) for n in range(1, width + 1)],
+        ),
         "MOVE_PATTERN": "." if width < 10 else r"[^\s,]+",
         "MAX_MOVES": width,
         "MAX_PLIES": width * height,

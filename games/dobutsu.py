@@ -827,6 +827,9 @@ def _drops(variant: str) -> bool:
     return variant == "drops"
 
 
+VARIANTS = "drops", "vanish"
+
+
 @variants(
     Men,
     usual="drops",

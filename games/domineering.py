@@ -392,6 +392,9 @@ def variant_of(text: str) -> tuple[int, int, bool]:
     return (*board_size(size, example="8x8"), beginner != "horizontal")
 
 
+VARIANTS = "8x8", "6x6", "5x4", "8x8,horizontal"
+
+
 @variants(
     cells,
     usual="8x8",
@@ -428,6 +431,7 @@ def dominoes(width: int, height: int, vertical: bool) -> dict[str, Any]:
             height,
             width,
             contents={".": "free", "#": "covered"},
+            glyphs={".": "·", "#": "■"},
             players={"vertical": "Vertical", "horizontal": "Horizontal"},
             row_names=[str(number) for number in range(height, 0, -1)],
             column_names=COLUMNS[:width],

@@ -359,6 +359,9 @@ def cells(houses: int, seeds: int) -> Points:
     )
 
 
+VARIANTS = "6x4", "4x3", "6x4,empty"
+
+
 @variants(
     Seeds,
     usual="6x4",

@@ -45,7 +45,7 @@ from engine import (
     without_lowest,
 )
 from engine.contract.boards import board, constant, fields, random_cell, remade, single, word, write
-from engine.contract.cells import Grid
+from engine.contract.cells import STONES, Grid
 from engine.contract.variants import variants
 
 DECISIVE = True
@@ -405,6 +405,9 @@ def size(text: str) -> tuple[int, int, int]:
     return int(match[1]), int(match[2]), int(match[3])
 
 
+VARIANTS = "15x15x5", "3x3x3", "4x4x4", "7x7x5"
+
+
 @variants(
     stones,
     usual="15x15x5",
@@ -450,6 +453,7 @@ def rules(width: int, height: int, length: int) -> dict[str, Any]:
         "CELLS": Grid(
             height,
             width,
+            glyphs=STONES,
             row_names=[str(row) for row in range(height, 0, -1)],
             column_names=COLUMNS[:width],
         ),

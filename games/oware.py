@@ -235,6 +235,9 @@ def _limit(variant: str) -> int:
     return int(variant)
 
 
+VARIANTS = "50", "20"
+
+
 @variants(
     Seeds,
     usual="50",

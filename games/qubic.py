@@ -47,7 +47,7 @@ from engine import (
     without_lowest,
 )
 from engine.contract.bits import random_index
-from engine.contract.cells import Points
+from engine.contract.cells import STONES, Points
 
 DECISIVE = True
 VALUE_LIMIT = 1
@@ -60,7 +60,9 @@ MOST_LOOKS = 200
 EARLY = 4
 """Stones up to which a position is compared with all its images."""
 
-CELLS = Points(tuple((float(5 * (n // 4 % 4) + n % 4), float(n // 16)) for n in range(64)))
+CELLS = Points(
+    tuple((float(5 * (n // 4 % 4) + n % 4), float(n // 16)) for n in range(64)), glyphs=STONES
+)
 MOVE_PATTERN = r"[1-4]{3}|[^\s,]+"
 
 DIRECTIONS = [d for d in itertools.product((-1, 0, 1), repeat=3) if d > (0, 0, 0)]

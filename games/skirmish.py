@@ -587,6 +587,8 @@ MAPS = {
 
 COLUMNS = "abcdef"
 
+VARIANTS = "6x6", "5x5", "4x4"
+
 
 @variants(
     Field,

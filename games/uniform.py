@@ -165,6 +165,8 @@ def plies_left(position):
 
 # Trees of all shapes
 
+VARIANTS = "4x6", "2x8,random"
+
 
 @variants(
     Node,

@@ -384,6 +384,7 @@ COLUMNS = ((0, 1, 2, 3, 6, 7), tuple(range(8)), (0, 1, 2, 3, 6, 7))
 CELLS = Points(
     tuple((float(x), float(y)) for y, row in enumerate(COLUMNS) for x in row),
     contents={".": "empty", "l": "light piece", "d": "dark piece", "*": "rosette"},
+    glyphs={".": "·", "l": "○", "d": "●", "*": "✿"},
     row_names=("light", "", "dark"),
 )
 
@@ -463,6 +464,9 @@ def _ranks(own: int, shared: int, pieces: int) -> dict[str, Any]:
     }
 
 
+VARIANTS = "finkel", "masters", "blitz", "finkel-2"
+
+
 @variants(
     Pieces,
     usual="finkel",
@@ -526,6 +530,10 @@ def caption(position: Pieces) -> str:
     ]
     rolled = "to roll" if position.roll < 0 else f"has rolled {position.roll}"
     return "\n".join([*lines, f"{mover(position)} {rolled}"])
+
+
+def chance_text(position: Pieces, index: int) -> str:
+    return f"roll of {position.LEAST + index}"
 
 
 def position_text(position: Pieces) -> str:

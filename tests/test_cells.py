@@ -1,6 +1,7 @@
 """Boards that are declared once: drawings, texts, colours, and what stands where."""
 
 import random
+import unicodedata
 
 import numpy as np
 import pytest
@@ -71,15 +72,45 @@ def test_one_owner_has_one_colour():
     ]
 
 
+def test_glyphs_marks_and_legends_are_for_people():
+    cells = Grid(1, 4, contents=PIECES, glyphs={"N": "♘", "n": "♞"})
+    assert cells.draw([0, 1, 2, 3], glyphs=True) == ". ♘ ♞ P"
+    assert cells.text([0, 1, 2, 3]) == ".NnP"
+    lines = cells.draw([0, 1, 2, 3], colours=True, marked=[1]).split(" ")
+    assert lines[1:3] == ["\x1b[1;31;7mN\x1b[0m", "\x1b[1;34mn\x1b[0m"]
+    assert cells.draw([0, 1, 2, 3], marked=[1]) == ". N n P"
+    assert cells.legend([3, 0, 1, 1], glyphs=True) == "♘ white knight  P white pawn"
+    assert cells.legend([0, 2], colours=True) == "\x1b[1;34mn\x1b[0m black knight"
+    assert cells.legend([0, 0]) == ""
+    chess = load_game("chess").start()
+    lines = board_of(type(chess)).legend(contents_of(chess)).splitlines()
+    assert len(lines) == 3 and max(map(len, lines)) < 80
+    kalah = load_game("kalah").start()
+    assert board_of(type(kalah)).legend(contents_of(kalah)) == ""
+
+
+def test_columns_of_a_rhombus_are_named_below_its_last_row():
+    cells = Hexagons((2, 2), row_names="12", column_names="ab")
+    assert cells.draw([0] * 4).splitlines() == ["1 . .", "2  . .", "   a b"]
+
+
 @pytest.mark.parametrize("name", GAMES)
-def test_boards_of_games(name, monkeypatch):
-    monkeypatch.delenv("NO_COLOR", raising=False)
+def test_boards_of_games(name):
     game = load_game(name)
     cells = board_of(type(game.start()))
     for position in reached(game):
         drawn, coloured = board(position), board(position, colours=True)
         assert drawn == str(position) != coloured
         assert all(symbol in coloured for symbol in cells.symbols(contents_of(position)))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_glyphs_stand_for_contents_and_tell_them_apart(name):
+    cells = board_of(type(load_game(name).start()))
+    assert cells.glyphs.keys() <= cells.contents.keys()
+    shown = [cells.glyphs.get(symbol, symbol) for symbol in cells.contents]
+    assert len({*shown}) == len(shown)
+    assert all(unicodedata.east_asian_width(glyph) not in "WF" for glyph in cells.glyphs.values())
 
 
 @pytest.mark.slow

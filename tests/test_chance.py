@@ -528,7 +528,7 @@ def test_command_line():
     result = cutnode("search", "toys.race", "5 4 0", "--depth", 2, "--json", *shared)
     data = json.loads(result.output)
     assert same(data["value"], minimax(race.Position(5, 4, 0), 2).value)
-    assert (data["best_move"], data["lines"]) == (None, [])
+    assert (data["move"], data["moves"]) == (None, [])
     result = cutnode("search", "tictactoe", "--depth", 1, "--debug")
     assert (result.exit_code, "has no chance" in result.output) == (2, True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import functools
 import json
 import os
 import re
@@ -13,11 +13,15 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from pathlib import Path
 
 import click
+import jsonschema_rs
 import pytest
+from click.shell_completion import ZshComplete
 from click.testing import CliRunner, Result
 
 import engine
+from engine.cli.completion import Bash
 from engine.cli.main import GROUP, OWN_COMMANDS, added_commands, main
+from engine.cli.output import output_schema
 from engine.compiler.jit import jit_enabled
 
 ROOT = Path(__file__).parent.parent
@@ -26,10 +30,6 @@ COMMAND = (sys.executable, "-m", "engine")
 LATE = "2252576253462244111563365343671351441"  # five cells are free; the value is -1
 LATE_TOO = "7422341735647741166133573473242566"  # the value is 1
 SEARCHED = "52677675164321472411331752454"  # the value is 0, and no bound shows it at once
-KEYS = {
-    *("game", "position", "value", "proven", "lower", "upper", "weak", "best_move", "scores"),
-    *("pv", "depth", "nodes", "seconds", "table", "reason", "engine", "numbers", "why"),
-}
 
 
 def cutnode(*args: object, stdin: str | bytes = "") -> Result:
@@ -75,33 +75,79 @@ def test_solve_starts_at_the_start():
     assert cutnode("solve", "tictactoe").output.startswith(". . .\n. . .\n. . .\n\nvalue  0")
 
 
-def test_all_adds_the_value_of_every_move():
-    output = cutnode("solve", "tictactoe", 5, "--all").output
+def test_analyse_adds_the_value_of_every_move():
+    output = cutnode("analyse", "tictactoe", 5).output
     assert "\nscores 1: 0, 2: -1, 3: 0, 4: -1, 6: -1, 7: 0, 8: -1, 9: 0\n" in output
 
 
-def test_json_is_the_result():
+def scores(data: dict[str, object]) -> dict[str, object]:
+    return {each["move"]: each["value"] for each in data["moves"]}
+
+
+@functools.cache
+def validator():
+    return jsonschema_rs.validator_for(output_schema())
+
+
+SHAPES = {
+    ("solve", "tictactoe", "15"): ("x../.o./...", 0, 7),
+    ("analyse", "connect4", LATE): (None, -1, 4),
+    ("analyse", "connect4", "--nodes", "200"): (None, None, None),
+    ("solve", "toys.race", "3 2 2"): ("3 2 2", -50, None),
+    ("solve", "toys.race", "5 5 0", "--tolerance", "1e-6"): ("5 5 0", None, None),
+    ("search", "tictactoe", "1425"): ("xx./oo./...", 29999, 1),
+    ("search", "tictactoe", "--engine", "mcts", "--playouts", "50"): (".../.../...", None, None),
+    ("mate", "tictactoe", "1425", "--proof"): ("xx./oo./...", 1, 1),
+    ("perft", "tictactoe", "--depth", "2", "--divide"): (".../.../...", None, None),
+    ("show", "tictactoe", "14253"): ("xxx/oo./...", -1, 0),
+    ("match", "tictactoe", "random", "random", "--pairs", "1"): (".../.../...", None, None),
+}
+
+
+@pytest.mark.parametrize("args", SHAPES)
+def test_json_has_one_shape(args):
+    (data,) = parsed(cutnode(*args, "--json"))
+    validator().validate(data)
+    position, value, distance = SHAPES[args]
+    assert data["verb"] == args[0]
+    assert position in (None, data["position"])
+    assert value in (None, data["value"])
+    assert data["distance"] == distance
+    assert len(data["line"]) == len(data["line_numbers"])
+    if data["line"]:
+        assert (data["move"], data["move_number"]) == (data["line"][0], data["line_numbers"][0])
+
+
+def test_json_of_every_command_is_in_the_schema():
+    with_json = {args[0] for args in SHAPES}
+    assert {*output_schema()["properties"]["verb"]["enum"]} == with_json
+
+
+def test_page_of_json_explains_every_key():
+    page = (ROOT / "engine" / "docs" / "json.md").read_text()
+    assert all(f"`{key}`" in page for key in output_schema()["properties"])
+    assert all(f"`{verb}`" in page for verb in output_schema()["properties"]["verb"]["enum"])
+
+
+def test_json_says_what_was_asked_and_what_it_means():
     (data,) = parsed(cutnode("solve", "connect4", LATE, "--json"))
-    assert data.keys() == KEYS
-    assert data["position"] == LATE
-    assert (data["value"], data["proven"], data["scores"]) == (-1, True, None)
-    assert data["best_move"] == data["pv"][0]
-
-
-def test_json_of_the_start_echoes_an_empty_position():
+    assert (data["given"], data["value"], data["proven"], data["bounds"]) == (
+        LATE,
+        -1,
+        True,
+        [-1, -1],
+    )
+    assert data["meaning"].startswith("first player (x) wins") and data["moves"] == []
     (data,) = parsed(cutnode("solve", "tictactoe", "--json"))
-    assert data["position"] == ""
-
-
-def test_json_with_all():
-    (data,) = parsed(cutnode("solve", "tictactoe", "15", "--json", "--all"))
-    assert data["scores"].keys() == set("2346789")
-    assert max(data["scores"].values()) == data["value"] == 0
+    assert data["given"] == ""
+    (data,) = parsed(cutnode("analyse", "tictactoe", "15", "-j"))
+    assert scores(data).keys() == set("2346789")
+    assert max(scores(data).values()) == data["value"] == 0
 
 
 def test_weak_gives_a_sign():
     (data,) = parsed(cutnode("solve", "connect4", "4455", "--weak", "--json"))
-    assert (data["value"], data["weak"]) == (1, True)
+    assert (data["value"], data["details"]["weak"]) == (1, True)
 
 
 def test_board_is_a_position():
@@ -110,8 +156,9 @@ def test_board_is_a_position():
 
 
 def test_finished_position_has_no_move():
-    (data,) = parsed(cutnode("solve", "connect4", "1212121", "--json", "--all"))
-    assert (data["value"], data["best_move"], data["scores"], data["pv"]) == (-18, None, {}, [])
+    (data,) = parsed(cutnode("analyse", "connect4", "1212121", "--json"))
+    assert (data["value"], data["move"], data["moves"], data["line"]) == (-18, None, [], [])
+    assert data["distance"] == 0
 
 
 def test_variant_after_a_colon():
@@ -143,19 +190,19 @@ def test_limit_before_the_proof_is_exit_3(limit):
     assert result.exit_code == 3
     (data,) = parsed(result)
     assert (data["value"], data["proven"]) == (None, False)
-    assert data["lower"] < data["upper"]
+    assert data["bounds"][0] < data["bounds"][1]
 
 
 def test_limit_before_every_move_is_valued_is_exit_3():
     limits = "--nodes", cutnode_nodes(SEARCHED) + 1
     assert cutnode("solve", "connect4", SEARCHED, *limits).exit_code == 0
-    result = cutnode("solve", "connect4", SEARCHED, *limits, "--all")
+    result = cutnode("analyse", "connect4", SEARCHED, *limits)
     assert result.exit_code == 3
     assert ": ?" in result.output
 
 
 def cutnode_nodes(position: str) -> int:
-    return int(parsed(cutnode("solve", "connect4", position, "--json"))[0]["nodes"])
+    return int(parsed(cutnode("solve", "connect4", position, "--json"))[0]["statistics"]["nodes"])
 
 
 def test_limits_far_away_change_nothing():
@@ -177,18 +224,18 @@ def test_file_gives_a_line_for_each_position(positions):
 
 def test_file_in_json_echoes_the_positions(positions):
     data = parsed(cutnode("solve", "connect4", "--file", positions, "--json"))
-    assert [(one["position"], one["value"]) for one in data] == [
+    assert [(one["given"], one["value"]) for one in data] == [
         (LATE, -1),
         (LATE_TOO, 1),
         (SEARCHED, 0),
     ]
-    assert all(one["scores"] is None and one["pv"] for one in data)
+    assert all(not one["moves"] and one["line"] for one in data)
 
 
-def test_file_with_all(positions):
-    data = parsed(cutnode("solve", "connect4", "--file", positions, "--json", "--all"))
-    assert [max(one["scores"].values()) for one in data] == [-1, 1, 0]
-    line = cutnode("solve", "connect4", "--file", positions, "--all").output.splitlines()[0]
+def test_analyse_of_a_file(positions):
+    data = parsed(cutnode("analyse", "connect4", "--file", positions, "--json"))
+    assert [max(scores(one).values()) for one in data] == [-1, 1, 0]
+    line = cutnode("analyse", "connect4", "-f", positions).output.splitlines()[0]
     assert line.split()[5:] == ["6:-1", "7:-2"]
 
 
@@ -197,12 +244,12 @@ def test_file_of_one_line_is_a_batch():
     assert result.output.split()[:2] == ["5", "0"]
 
 
-@pytest.mark.parametrize("options", [(), ("--all",)])
-def test_cold_positions_do_not_help_each_other(options):
+@pytest.mark.parametrize("verb", ["solve", "analyse"])
+def test_cold_positions_do_not_help_each_other(verb):
     def nodes(*more):
         twice = f"{SEARCHED}\n{SEARCHED}\n"
-        arguments = "solve", "connect4", "--file", "-", "--json", *options, *more
-        return [one["nodes"] for one in parsed(cutnode(*arguments, stdin=twice))]
+        arguments = verb, "connect4", "--file", "-", "--json", *more
+        return [one["statistics"]["nodes"] for one in parsed(cutnode(*arguments, stdin=twice))]
 
     alone = cutnode_nodes(SEARCHED)
     assert nodes("--cold") == [alone, alone]
@@ -237,9 +284,9 @@ def test_solve_by_value_iteration():
 
 def test_value_iteration_in_json():
     (data,) = parsed(cutnode("solve", "toys.race", "3 2 2", "--json"))
-    assert (data["game"], data["position"], data["best_move"]) == ("toys.race", "3 2 2", "2")
-    assert data["proven"] and data["lower"] <= data["value"] <= data["upper"]
-    assert data["value"] == data["scores"]["2"]
+    assert (data["game"], data["position"], data["move"]) == ("toys.race", "3 2 2", "2")
+    assert data["proven"] and data["bounds"][0] <= data["value"] <= data["bounds"][1]
+    assert data["value"] == scores(data)["2"]
 
 
 def test_value_iteration_of_a_file():
@@ -270,7 +317,7 @@ def test_bounds_that_stay_apart_are_exit_3():
         *(
             ("toys.race", option, f"toys.race is a game of chance: {option[0]} does not apply")
             for option in (
-                *(("--all",), ("--weak",), ("--cold",), ("--nodes", "9")),
+                *(("--weak",), ("--cold",), ("--nodes", "9")),
                 *(("--threads", "1"), ("--table-mb", "256")),
             )
         ),
@@ -307,17 +354,18 @@ def test_search_of_a_second_is_the_default():
 @pytest.mark.skipif(not jit_enabled(), reason="plain Python has one thread")
 def test_search_with_threads():
     (data,) = parsed(cutnode("search", "connect4", "44", "--depth", 9, "--threads", 2, "--json"))
-    assert data["depth"] == 9
+    assert data["details"]["depth"] == 9
 
 
 def test_search_in_json():
     arguments = "search", "connect4", "44", "--depth", 5, "--json", "--lines", 2, "--seed", 1
     (data,) = parsed(cutnode(*arguments))
-    assert (data["position"], data["depth"], data["reason"]) == ("44", 5, "depth limit")
-    assert len(data["lines"]) == 2
-    assert data["statistics"]["nodes"] == data["nodes"]
+    assert (data["given"], data["details"]["depth"]) == ("44", 5)
+    assert data["reason"] == "depth limit"
+    assert [each["line"][0] for each in data["moves"]] == [each["move"] for each in data["moves"]]
+    assert len(data["moves"]) == 2
     (again,) = parsed(cutnode(*arguments))
-    assert again["nodes"] == data["nodes"]
+    assert again["statistics"]["nodes"] == data["statistics"]["nodes"]
 
 
 def test_search_of_a_file(positions):
@@ -326,13 +374,13 @@ def test_search_of_a_file(positions):
     assert [row[0] for row in rows] == [LATE, LATE_TOO, SEARCHED]
     assert {len(row) for row in rows} == {6}
     alone = cutnode("search", "connect4", SEARCHED, "--depth", 3, "--json")
-    assert int(rows[2][4]) == parsed(alone)[0]["nodes"]
+    assert int(rows[2][4]) == parsed(alone)[0]["statistics"]["nodes"]
 
 
 def test_search_with_chosen_techniques():
     def nodes(*options):
         arguments = "search", "connect4", "--depth", 6, "--evaluation", "own", "--json"
-        return parsed(cutnode(*arguments, *options))[0]["nodes"]
+        return parsed(cutnode(*arguments, *options))[0]["statistics"]["nodes"]
 
     assert nodes("--techniques", "") == 16630
     assert nodes("--exact", "--driver", "mtdf") < 4000
@@ -404,10 +452,10 @@ def test_perft_divides():
 
 def test_perft_in_json():
     (data,) = parsed(cutnode("perft", "tictactoe", "1237", "--depth", 2, "--divide", "--json"))
-    assert (data["position"], data["depth"], data["lines"]) == ("1237", 2, 20)
-    assert data["moves"] == dict.fromkeys("45689", 4)
+    assert (data["given"], data["details"]) == ("1237", {"depth": 2, "lines": 20})
+    assert {each["move"]: each["lines"] for each in data["moves"]} == dict.fromkeys("45689", 4)
     (data,) = parsed(cutnode("perft", "tictactoe", "--depth", 1, "--json"))
-    assert "moves" not in data
+    assert data["moves"] == []
 
 
 def test_perft_counts_finished_games():
@@ -416,7 +464,8 @@ def test_perft_counts_finished_games():
     assert cutnode(*arguments).output == "16\n"
     assert cutnode(*arguments, "--finished").output == "17\n"
     (data,) = parsed(cutnode(*arguments, "--finished", "--divide", "--json"))
-    assert data["moves"] == {"3": 4, "6": 4, "7": 1, "8": 4, "9": 4}
+    lines = {each["move"]: each["lines"] for each in data["moves"]}
+    assert lines == {"3": 4, "6": 4, "7": 1, "8": 4, "9": 4}
 
 
 def test_perft_of_a_file():
@@ -444,24 +493,35 @@ def test_show_of_a_file():
     result = cutnode("show", "tictactoe", "--file", "-", stdin="1\n2\n")
     assert result.output.count("text ") == 2
     result = cutnode("show", "tictactoe", "--file", "-", "--json", stdin="1\n")
-    shown = {"board": "x../.../...", "moves": list("23456789"), "over": False}
-    assert parsed(result) == [{"position": "1", **shown}]
+    (data,) = parsed(result)
+    assert (data["given"], data["position"]) == ("1", "x../.../...")
+    assert [each["move"] for each in data["moves"]] == list("23456789")
+    assert not data["details"]["over"]
 
 
 def test_games():
     output = cutnode("games").output
     assert [line.split()[0] for line in output.splitlines()] == engine.game_names()
     assert "Connect Four" in output
+    listed = parsed(cutnode("games", "--json"))
+    assert [game["name"] for game in listed] == engine.game_names()
+    assert all(game["about"] for game in listed)
 
 
-def test_a_damaged_game_does_not_hide_the_others(monkeypatch, tmp_path):
-    (tmp_path / "damaged.py").write_text("1 / 0\n")
-    package = importlib.import_module("games")
-    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+def test_variants_that_are_listed_are_variants():
+    for game in parsed(cutnode("games", "--json")):
+        for variant in game["variants"]:
+            engine.load_game(f"{game['name']}:{variant}")
+
+
+def test_a_game_that_cannot_be_read_does_not_hide_the_others(monkeypatch, tmp_path):
+    (tmp_path / "damaged.py").write_text("def f(:\n")
+    (tmp_path / "tictactoe.py").write_text(TICTACTOE)
+    monkeypatch.setattr("engine.contract.collection.FOLDER", tmp_path)
     result = cutnode("games")
     assert result.exit_code == 2
-    assert "Connect Four" in result.output
-    assert "cannot load 'damaged': ZeroDivisionError: division by zero (damaged.py" in result.output
+    assert "Tic-tac-toe" in result.output
+    assert "cannot read 'damaged': SyntaxError: invalid syntax (" in result.output
 
 
 # Help
@@ -493,15 +553,15 @@ def test_a_folder_named_games_does_not_hide_the_games(tmp_path, text):
     (tmp_path / "games").mkdir()
     if text is not None:
         (tmp_path / "games" / "__init__.py").write_text(text)
-    process = started("games", cwd=tmp_path, stdout=subprocess.PIPE)
-    assert "tictactoe" in process.communicate()[0]
+    process = started("show", "tictactoe", cwd=tmp_path, stdout=subprocess.PIPE)
+    assert "text   .../.../..." in process.communicate()[0]
 
 
 def test_a_module_named_games_is_an_error(monkeypatch, tmp_path):
     mine = types.ModuleType("games")
     mine.__file__ = str(tmp_path / "games.py")
     monkeypatch.setitem(sys.modules, "games", mine)
-    result = cutnode("games")
+    result = cutnode("show", "no_such_game")
     assert result.exit_code == 2
     assert "hides the games of the engine: give it another name" in result.output
 
@@ -513,16 +573,95 @@ def test_a_count_deeper_than_any_game_ends_at_once():
         assert result.output == ("255168\n" if finished else "0\n")
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_help_and_version_do_not_load_the_compiler(option):
+def every_command(command=main, path=()):
+    """The commands of this package and their subcommands, as words."""
+    yield path
+    for name in command.commands if path and isinstance(command, click.Group) else ():
+        yield from every_command(command.commands[name], (*path, name))
+    for name in () if path else OWN_COMMANDS:
+        yield from every_command(main.get_command(click.Context(main), name), (name,))
+
+
+def test_help_and_version_load_neither_the_compiler_nor_a_game():
+    """Of all commands, in one process."""
     code = (
-        "import sys; from engine.cli.main import main; main([sys.argv[1]], standalone_mode=False); "
-        "print(sorted({'numba', 'numpy', 'games.chess'} & {*sys.modules}), file=sys.stderr)"
+        "import json, sys\n"
+        "from click.testing import CliRunner\n"
+        "from engine.cli.main import main\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    result = CliRunner().invoke(main, words)\n"
+        "    assert result.exit_code == 0 and result.output, (words, result.output)\n"
+        "heavy = {'numba', 'numpy', 'rich', 'games'}\n"
+        "print(sorted(heavy & {*sys.modules}))"
     )
+    asked = [[*words, "--help"] for words in every_command()]
+    assert len(asked) > len(OWN_COMMANDS) + 10
+    asked += [["--version"], ["games"], ["games", "--json"]]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", code, option]
+    command = [sys.executable, "-c", code, json.dumps(asked)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert result.stdout and result.stderr == "[]\n"
+    assert (result.stdout, result.stderr) == ("[]\n", "")
+
+
+COMPLETED = {
+    ("solve", "conn"): ["connect4"],
+    ("solve", "connect4:8"): ["connect4:8x7"],
+    ("solve", "my_g"): ["my_game.py"],
+    ("solve", "somewhere/"): ["somewhere/else.py"],
+    ("search", "connect4", "--evaluation", "c"): ["cells"],
+    ("search", "connect4", "--techniques", "table,kil"): ["table,killers"],
+    ("search", "connect4", "--engine", "m"): ["mcts"],
+    ("play", "chess", "--level", "ex"): ["expert"],
+    ("match", "chess", "level=h"): ["level=hard"],
+    ("tablebase", "bu"): ["build"],
+    ("sol",): ["solve"],
+}
+
+
+@pytest.mark.parametrize("words", COMPLETED)
+def test_completion(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_game.py").touch()
+    (tmp_path / "somewhere").mkdir()
+    (tmp_path / "somewhere" / "else.py").touch()
+    monkeypatch.setenv("COMP_WORDS", " ".join(("cutnode", *words)))
+    shell = ZshComplete(main, {}, "cutnode", "_CUTNODE_COMPLETE")
+    found = shell.get_completions([*words[:-1]], words[-1])
+    assert [item.value for item in found] == COMPLETED[words]
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (("cutnode", "solve", "connect4", ":", "8"), "plain,8x7"),
+        (("cutnode", "solve", "othello", ":"), "plain,8x8\nplain,6x6\nplain,4x4"),
+        (("cutnode", "solve", "connect4:8x7", "--dep"), ""),
+    ],
+)
+def test_bash_breaks_words_at_colons(words, answer, monkeypatch):
+    monkeypatch.setenv("COMP_WORDS", "\n".join(words))
+    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+    assert Bash(main, {}, "cutnode", "_CUTNODE_COMPLETE").complete() == answer
+
+
+def test_completion_loads_neither_the_compiler_nor_a_game():
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "_CUTNODE_COMPLETE": "bash_complete"}
+    environment |= {"COMP_WORDS": "cutnode search connect4 --evaluation ", "COMP_CWORD": "4"}
+    code = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print(sorted({'numba', 'numpy', 'games'} & {*sys.modules})))\n"
+        "from engine.cli.main import main\n"
+        "main(prog_name='cutnode')"
+    )
+    command = [sys.executable, "-c", code]
+    found = subprocess.check_output(command, env=environment, text=True).splitlines()
+    assert "plain,cells" in found and "plain,aggressive" in found and found[-1] == "[]"
+
+
+def test_help_fits_80_columns():
+    for words in every_command():
+        lines = cutnode(*words, "-h").output.splitlines()
+        assert all(len(line) <= 80 for line in lines), words
 
 
 OF_TWO_MEANINGS = {"--engine", "--games", "--search", "--searches"}
@@ -544,7 +683,7 @@ def test_version():
         installed = version("cutnode")
     except PackageNotFoundError:
         pytest.skip("not installed")
-    assert cutnode("--version").output.split()[-1] == installed
+    assert cutnode("--version").output == f"cutnode {installed}\n"
 
 
 # Bad input: one line, exit 2
@@ -618,7 +757,7 @@ BAD_USAGE = {
     (): "Usage:",
     ("win",): "No such command 'win'",
     ("solve",): "Missing argument 'GAME'",
-    ("perft", "connect4"): "Missing option '--depth'",
+    ("perft", "connect4"): "Missing option '-d' / '--depth'",
     ("perft", "connect4", "--depth", "-1"): "-1 is not in the range x>=0",
     ("perft", "connect4", "--depth", "two"): "'two' is not a valid integer",
     (*SOLVE, "-4"): "No such option",
@@ -783,7 +922,11 @@ FAILING = {
     "start": ("show", "", "start, line N: IndexError: list index out"),
     "parse_position": ("show", "5", "parse_position, line N: IndexError: list index out"),
     "move_text": ("solve", "xxo/oox/x..", "move_text, line N, at 'xxo/oox/x..': IndexError"),
-    "position_text": ("show", "5", "position_text, line N, at Position(mine=0, theirs=16): Index"),
+    "position_text": (
+        "show",
+        "5",
+        "position_text, line N, at Position(mine=0, theirs=16): Index",
+    ),
     "__str__": ("solve", "xxo/oox/x..", "__str__, line N, at 'xxo/oox/x..': IndexError"),
     "describe": ("solve", "xxo/oox/x..", "describe, line N, at 'xxo/oox/x..': IndexError"),
 }
@@ -838,7 +981,8 @@ def test_file_that_cannot_be_loaded(tmp_path, name):
 INTERRUPTIBLE = {
     ("solve", "connect4"): "(interrupted)",
     ("solve", "connect4", "--threads", "2"): "(interrupted)",
-    ("solve", "connect4", "--all", "--json"): '"reason": "interrupted"',
+    ("analyse", "connect4", "--json"): '"reason": "interrupted"',
+    ("search", "connect4", "--seconds", "60"): "(interrupted)",
     ("perft", "connect4", "--depth", "30"): "",
 }
 
@@ -856,15 +1000,17 @@ def test_interrupt_is_exit_130_with_what_is_known(ctrl_c, args, message):
     result = cutnode(*args)
     assert result.exit_code == 130
     assert message in result.output
-    counted = re.findall(r'\bnodes"?:?\s+([\d,]+)', result.output)
-    assert len(counted) == (args[0] == "solve") and "0" not in counted
+    counted = re.findall(r'\bnodes"?:?\s+([\d,]+)', result.stdout)
+    assert len(counted) == (args[0] != "perft") and "0" not in counted
+    found = "; this is what was found until then" * (args[0] != "perft")
+    assert result.stderr == f"cutnode: interrupted{found}\n"
 
 
-@pytest.mark.parametrize("options", [(), ("--all",)])
-def test_interrupted_file_shows_what_was_begun(ctrl_c, options):
-    result = cutnode("solve", "connect4", "--file", "-", *options, stdin=f"{LATE}\n4\n1\n2\n")
+@pytest.mark.parametrize("verb", ["solve", "analyse"])
+def test_interrupted_file_shows_what_was_begun(ctrl_c, verb):
+    result = cutnode(verb, "connect4", "--file", "-", stdin=f"{LATE}\n4\n1\n2\n")
     assert result.exit_code == 130
-    first, second = (line.split() for line in result.output.splitlines())
+    first, second = (line.split() for line in result.stdout.splitlines())
     assert first[:2] == [LATE, "-1"]
     assert second[0] == "4" and ".." in second[1]
 
@@ -931,9 +1077,33 @@ def at_terminal(*args: object) -> str:
     return shown.decode()
 
 
-def test_terminal_shows_the_value_of_every_move():
-    assert "scores 1: 0, 2: -1, 3: 0" in at_terminal("solve", "tictactoe", "5")
-    assert '"scores": null' in at_terminal("solve", "tictactoe", "5", "--json")
+def test_terminal_shows_boards_in_colour_with_glyphs(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    shown = at_terminal("show", "connect4", 44)
+    assert "\x1b[1;31m●\x1b[0m" in shown and "\x1b[1;34m○\x1b[0m second player" in shown
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = at_terminal("show", "connect4", 44)
+    assert "· · · ● · · ·" in shown and "\x1b" not in shown
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    assert ". . . x . . ." in at_terminal("show", "connect4", 44)
+
+
+def test_terminal_shows_how_far_a_search_is():
+    shown = at_terminal("search", "connect4", "--seconds", "0.9")
+    assert re.search(
+        r"depth \d+  value -?\d+  [\d,]+ nodes  [\d,]+/s  table \d+%  0.\d s  \d", shown
+    )
+
+
+def test_log_has_info_lines():
+    arguments = "search", "connect4", "--seconds", "0.6"
+    assert cutnode(*arguments).stderr == ""
+    lines = cutnode(*arguments, "--progress").stderr.splitlines()
+    told = r"info depth \d+ value -?\d+ nodes \d+ nps \d+ hashfull \d+ time \d+ pv \d"
+    assert any(re.match(told, line) for line in lines)
+    assert "info value -" in cutnode("solve", "connect4", "-s", "0.6", "--progress").stderr
 
 
 def test_terminal_shows_progress_and_a_summary(positions):
@@ -961,7 +1131,7 @@ def commands(monkeypatch):
         "solve": f"{__name__}:hello",
     }
     points = [EntryPoint(name, value, GROUP) for name, value in values.items()]
-    monkeypatch.setattr("engine.cli.main.metadata.entry_points", lambda group: points)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
     added_commands.cache_clear()
     yield
     added_commands.cache_clear()

@@ -327,5 +327,5 @@ def test_random_positions_of_4x4():
 
 def test_drawing():
     assert str(parse_position("b2c3", "3")) == "\n".join(
-        ["1 . . .", "2  . x .", "3   . . o", "x to move"]
+        ["1 . . .", "2  . x .", "3   . . o", "    a b c", "x to move"]
     )

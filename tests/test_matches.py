@@ -330,8 +330,10 @@ def test_command_prints_json_and_reads_openings(tmp_path):
     file.write_text("5 ; centre\n1\n")
     result = cutnode("match", "tictactoe", "random", "random", "--file", file, "--json")
     data = json.loads(result.output)
-    assert (data["games"], data["player"], data["reason"]) == (4, "random", "played")
-    assert data["wins"] + data["draws"] + data["losses"] == 4
+    found = data["details"]
+    assert (found["games"], found["player"], data["reason"]) == (4, "random", "played")
+    assert found["wins"] + found["draws"] + found["losses"] == 4
+    assert data["value"] == found["score"]
 
 
 @pytest.mark.parametrize(

@@ -517,7 +517,8 @@ def test_command_shows_the_proof():
 def test_command_as_data():
     result = cutnode("chess", MATE_IN_2, "--moves", "2", "--proof", "--json")
     data = json.loads(result.output)
-    assert (data["moves"], data["pv"][0], len(data["proof"]["positions"])) == (2, "Ra6", 8)
+    assert (data["details"]["win_in"], data["move"]) == (2, "Ra6")
+    assert len(data["details"]["proof"]["positions"]) == 8
 
 
 def test_command_reads_files():

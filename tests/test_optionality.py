@@ -206,7 +206,7 @@ def test_command_line():
     arguments = ["search", "breakthrough:3x4", "--depth", "3", "--evaluation", "economic", "--json"]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["depth"] == 3
+    assert json.loads(result.stdout)["details"]["depth"] == 3
     arguments[1] = "tictactoe"
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 2

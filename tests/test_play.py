@@ -295,6 +295,95 @@ def test_save_keeps_other_files(tmp_path):
     assert sum(text.startswith("saved; to go on later") for text in shown) == 2
 
 
+def test_moves_of_any_game_are_saved_and_resumed(tmp_path):
+    file = tmp_path / "game.txt"
+    play("tictactoe", "--both", "5", script=f"1\n9\nsave {file}\n")
+    assert file.read_text() == "# moves of tictactoe, from .../.x./...\n1\n9\n"
+    output = play("--resume", file, "--both", script="2\n").output
+    assert "o o .\n. x .\n. . x" in output
+    dice = tmp_path / "dice.txt"
+    played = session(PERSON, PERSON, game=Game(race), name="toys.race", start="5 5 0", seed=3)
+    played.run(Script("1", "1", f"save {dice}"))
+    assert "\nchance " in dice.read_text()
+    rest = play("toys.race", "--resume", dice, "--both", script="undo\n").output
+    assert "taken back" in rest
+
+
+def test_games_of_chess_are_pgn(tmp_path):
+    import io
+
+    import chess.pgn
+
+    file = tmp_path / "game.pgn"
+    moves = ["e4", "e5", "Bc4", "Nc6", "Qh5", "Nf6", "Qxf7#"]
+    play("chess", "--both", script="\n".join([*moves, f"save {file}"]))
+    read = chess.pgn.read_game(io.StringIO(file.read_text()))
+    assert not read.errors
+    assert (read.headers["Result"], read.headers["White"]) == ("1-0", "person")
+    assert read.end().board().is_checkmate()
+    assert "player 1 wins" in play("--resume", file, "--both").output
+    black = "8/8/8/8/8/6k1/5r2/7K b - - 0 7"
+    play("chess", black, "--both", script=f"Rf1#\nsave {file}\n")
+    assert "\n7... Rf1# 0-1\n" in file.read_text()
+    assert "to go on from here" in play("--resume", file, "--both", script="undo\nquit\n").output
+    read = chess.pgn.read_game(io.StringIO(file.read_text()))
+    assert read.end().board().fen() == "8/8/8/8/8/6k1/8/5r1K w - - 1 8"
+
+
+WRITTEN = """[Event "A game"]
+[White "A \\"quick\\" one"]
+
+1. e4 {best by test} e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 $1 Nc6 ; a line
+3. Bb5 *
+"""
+
+
+def test_foreign_pgn_is_read(tmp_path):
+    file = tmp_path / "game.pgn"
+    file.write_text(WRITTEN)
+    output = play("--resume", file, "--both").output
+    assert "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3" in output
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("game.pgn", "1. e4 e6 2. Ke3 *", "step 3: 'Ke3' is not a legal move of white"),
+        ("game.pgn", "1. e4 * 1. d4 *", "it holds more than one game"),
+        ("game.pgn", "1. e4 (1. d4 *", "do not match"),
+        ("game.pgn", "", "it holds no game in PGN"),
+        ("game.txt", "5\n1\n", "does not say which game it is"),
+        ("game.txt", "# moves of tictactoe\n5\n5\n", "step 2: cell 5 is marked already"),
+        ("game.txt", "# moves of tictactoe, from x\n5\n", "game.txt: the board has 1 rows"),
+    ],
+)
+def test_damaged_records_are_refused(tmp_path, name, text, reason):
+    file = tmp_path / name
+    file.write_text(text)
+    result = play("--resume", file)
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
+    assert reason in result.output
+
+
+def test_other_games_have_no_pgn(tmp_path):
+    _, shown = people("5", f"save {tmp_path}/game.pgn")
+    assert "tictactoe has no files that end in .pgn" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "player"),
+    [
+        ((), "level=medium"),
+        (("--seconds", 0.5), "seconds=0.5"),
+        (("-d", 3, "-n", 2_000_000), "depth=3,nodes=2000000"),
+        (("--level", "expert", "-s", 2), "level=expert,seconds=2"),
+        (("--strength", 40, "-d", 4), "strength=40,depth=4"),
+    ],
+)
+def test_limits_of_the_engine(options, player):
+    assert f"player 2: {player}" in play("tictactoe", *options, script="quit\n").output
+
+
 SAVED = {
     "format": "cutnode game",
     "version": 1,
@@ -354,6 +443,7 @@ def test_foreign_files_are_refused(tmp_path, data):
         (("magic",), "there is no game 'magic'"),
         (("tictactoe", "55"), "cell 5 is marked already"),
         (("tictactoe", "--level", "hard", "--strength", 4), "exclude each other"),
+        (("tictactoe", "--level", "hard", "--depth", 4), "--level and --depth exclude each other"),
         (("--resume", "nothing.json"), "nothing.json cannot be read: "),
         (("--resume", "nothing.json", "--seed", 3), "has its own settings: leave --seed out"),
     ],

@@ -43,7 +43,9 @@ def test_paths_exist(path: str) -> None:
     assert (ROOT / path).exists()
 
 
-COMMANDS = sorted(set(re.findall(r"\bcutnode ((?:[a-z]+ )[^`#\n]*?)(?:\s*#.*|`|\n)", README)))
+PAGES = [(ROOT / "engine" / "docs" / name).read_text() for name in ("json.md", "terminal.md")]
+WRITTEN = "\n".join([README, *PAGES])
+COMMANDS = sorted(set(re.findall(r"\bcutnode ((?:[a-z]+ )[^`#|\n]*?)(?:\s*[#|].*|`|\n)", WRITTEN)))
 
 
 @pytest.mark.parametrize("line", [c for c in COMMANDS if c.split()[0] in OWN_COMMANDS])

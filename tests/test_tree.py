@@ -32,10 +32,10 @@ from engine import (
 )
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
+from engine.contract.choices import RECORDED_SEARCHES
 from engine.contract.dispatch import is_plain
 from engine.contract.loading import plain_copy
 from engine.contract.notation import Notation
-from engine.tree.recording import SEARCHES
 
 # S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach" (4th edition, 2021),
 # figure 5.2: minimax 3; figure 5.5: alpha-beta never looks at the leaves 4 and 6.
@@ -300,7 +300,7 @@ def test_chance(start, search):
     events = [node for node in tree.root.walk() if node.kind == "chance"]
     assert events and all(node.player == "chance" for node in events)
     for node in events:
-        shares = [float(child.move.removeprefix("chance ")) for child in node.children]
+        shares = [float(child.move.partition("(")[2].removesuffix(")")) for child in node.children]
         if search == "minimax":
             mean = sum(p * child.value for p, child in zip(shares, node.children, strict=True))
             assert mean == pytest.approx(node.value, abs=0.01 * (1 + abs(node.value)))
@@ -346,7 +346,7 @@ def test_what_is_hidden_is_summed_up(big):
 
 
 def test_limit_of_nodes(big):
-    for name in SEARCHES:
+    for name in RECORDED_SEARCHES:
         with pytest.raises(CutnodeError, match=r"visits more than 50 nodes"):
             record_tree(big, 5, search=name, nodes=50)
     count = record_tree(big, 3).nodes
@@ -358,7 +358,7 @@ def test_limit_of_nodes(big):
 def test_nothing_to_search():
     game = load_game("tictactoe", plain=True)
     over = game.parse("14253")
-    for name in SEARCHES:
+    for name in RECORDED_SEARCHES:
         root = record_tree(over, 3, search=name).root
         assert (root.reason, root.bound, root.kind) == ("game over", "exact", "leaf")
         root = record_tree(game.parse("1"), 0, search=name).root
@@ -498,16 +498,16 @@ def test_command_writes_mermaid_to_standard_output():
 def test_command_writes_files(tmp_path, ending, beginning):
     file = tmp_path / f"tree.{ending}"
     args = ("tictactoe", "519", "--depth", 2, "--search", "alphabeta")
-    assert cutnode(*args, "--output", file).output == ""
+    assert cutnode(*args, "--out", file).output == ""
     assert file.read_text().startswith(beginning)
     assert [*tmp_path.iterdir()] == [file]
-    assert cutnode(*args, "--format", "json", "--output", file).exit_code == 0
+    assert cutnode(*args, "--format", "json", "--out", file).exit_code == 0
     assert json.loads(file.read_text())["nodes"] > 1
 
 
 BAD_COMMANDS = {
-    ("tictactoe", "--depth", "2", "--output", "tree.png"): "a tree is a file that ends in .mmd, ",
-    ("tictactoe", "--depth", "2", "--output", "no/tree.svg"): "no/tree.svg cannot be written: ",
+    ("tictactoe", "--depth", "2", "--out", "tree.png"): "a tree is a file that ends in .mmd, ",
+    ("tictactoe", "--depth", "2", "--out", "no/tree.svg"): "no/tree.svg cannot be written: ",
     ("tictactoe", "--depth", "2", "--search", "minimax", "--exact"): "minimax has no techniques",
     ("tictactoe", "--depth", "2", "--search", "minimax", "--without", "table"): (
         "minimax has no techniques"

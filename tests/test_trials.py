@@ -123,7 +123,7 @@ def test_command():
     asked = ["search", "tictactoe", "15", "--engine", "auto", "--memory-mb", "8"]
     asked += ["--seconds", "0.2"]
     found = CliRunner().invoke(main, [*asked, "--json"])
-    assert json.loads(found.stdout)["why"]
+    assert json.loads(found.stdout)["details"]["why"]
     found = CliRunner().invoke(main, asked)
     assert "\nengine " in found.stdout
     wrong = CliRunner().invoke(main, [*asked, "--rave", "5"])

@@ -30,6 +30,14 @@ from games.ur import (
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
 
 
+def test_rolls_are_said():
+    game = load_game("ur:masters")
+    assert game.notation.chance_text(game.start(), 0) == "roll of 1"
+    assert game.notation.chance_text(load_game("ur").start(), 4) == "roll of 4"
+    race = load_game("toys.race")
+    assert race.notation.chance_text(race.parse("5 5 0"), 0).startswith("outcome 1 of ")
+
+
 # Counts
 
 PUBLISHED = (1, 10, 58, 362, 2_622, 21_055, 183_456, 1_697_273, 16_541_998)

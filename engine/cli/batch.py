@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.batches.results import BatchResult, read_positions
-from engine.batches.running import run_batch
-from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
+import engine
+from engine.cli.completion import complete_file
+from engine.cli.exit_codes import NOT_PROVEN, interrupted
 from engine.cli.inputs import read_lines
 from engine.cli.options import (
     DEPTH_IN,
@@ -29,8 +29,11 @@ from engine.cli.options import (
 )
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import Game, load_game
 from engine.storage.files import check_file
+
+if TYPE_CHECKING:
+    from engine.batches.results import BatchResult
+    from engine.contract.loading import Game
 
 __all__ = ["LIMITS", "WEAK", "WORK", "batch"]
 
@@ -53,7 +56,7 @@ WEAK = weak_option("Prove only who wins.")
 
 @click.command()
 @GAME
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @click.option(
     "--solve", "task", flag_value="solve", default="solve", help="Prove values (default)."
 )
@@ -92,7 +95,9 @@ def batch(
         if not out.endswith(OUT):
             raise CutnodeError(f"results are written to a file {' or '.join(OUT)}, not {out}")
         check_file(out)
-    loaded = load_game(game)
+    from engine.batches.running import run_batch
+
+    loaded = engine.load_game(game)
     positions = read_batch(loaded, file)
     context = click.get_current_context()
     chosen = {
@@ -122,13 +127,15 @@ def batch(
             err=True,
         )
     if result.reason == "interrupted":
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)
     if task == "solve" and not result.proven.all():
         sys.exit(NOT_PROVEN)
 
 
 def read_batch(game: Game, file: str) -> Any:
     """Read the positions of a file, packed."""
+    from engine.batches.results import read_positions
+
     source, lines = read_lines(file)
     return read_positions(game, lines, source)
 

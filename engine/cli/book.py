@@ -6,13 +6,15 @@ import json
 import os
 import sys
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.batches.books import build_book
+import engine
 from engine.cli.batch import LIMITS, WEAK, WORK
+from engine.cli.completion import complete_file
 from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
+from engine.cli.inputs import position_of
 from engine.cli.options import (
     BEGIN,
     GAME,
@@ -23,13 +25,11 @@ from engine.cli.options import (
     plies_option,
 )
 from engine.cli.progress import progress_bar
-from engine.contract.dispatch import game_name, module_of
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import Game, load_game
-from engine.contract.messages import move_text
-from engine.contract.verbs import NO_MOVE
-from engine.storage.books import Book
 from engine.storage.files import check_file
+
+if TYPE_CHECKING:
+    from engine.storage.books import Book
 
 __all__ = ["book"]
 
@@ -61,8 +61,10 @@ def build(
 
     With limits, what is not proven has bounds.
     """
+    from engine.batches.books import build_book
+
     check_file(out)
-    loaded = load_game(game)
+    loaded = engine.load_game(game)
     with progress_bar(1) as tell:
         found, reason = build_book(
             loaded,
@@ -87,7 +89,10 @@ def build(
 
 def opened(file: str, game: str | None) -> Book:
     """Open a book of a *game* that is loaded before, or of one of its variants."""
-    loaded = None if game is None else load_game(game)
+    from engine.contract.dispatch import game_name, module_of
+    from engine.storage.books import Book
+
+    loaded = None if game is None else engine.load_game(game)
     found = Book.load(file)
     if loaded is not None and (
         module_of(found.cls) is not loaded.module
@@ -98,11 +103,13 @@ def opened(file: str, game: str | None) -> Book:
 
 
 @book.command()
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @OWN_GAME
 @json_option()
 def show(file: str, game: str | None, as_json: bool) -> None:
     """Say what a book holds."""
+    from engine.contract.dispatch import game_name
+
     found = opened(file, game)
     proven = found.proven
     values = Counter(found.lower[proven].tolist())
@@ -111,7 +118,7 @@ def show(file: str, game: str | None, as_json: bool) -> None:
         "plies": found.plies,
         "positions": len(found),
         "proven": int(proven.sum()),
-        "with a best move": int((found.bests != NO_MOVE).sum()),
+        "with a best move": int((found.bests != engine.NO_MOVE).sum()),
         "values": {str(value): values[value] for value in sorted(values, reverse=True)},
         "bytes": os.path.getsize(file),
     }
@@ -125,7 +132,7 @@ def show(file: str, game: str | None, as_json: bool) -> None:
 
 
 @book.command()
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @POSITION
 @OWN_GAME
 @json_option()
@@ -134,8 +141,10 @@ def probe(file: str, position: str | None, game: str | None, as_json: bool) -> N
 
     Exit code 3 if it is not in the book.
     """
+    from engine.contract.messages import move_text
+
     found = opened(file, game)
-    place = Game(module_of(found.cls), getattr(found.cls, "VARIANT", "")).parse(position or "")
+    place = position_of(found.cls, position)
     answer = found.answer(place)
     lower, upper, move = answer or (None, None, None)
     best = None if move is None else move_text(place, move)

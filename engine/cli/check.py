@@ -6,10 +6,9 @@ import sys
 
 import click
 
-from engine import conformance
+import engine
 from engine.cli.exit_codes import BREAKS_CONTRACT, EPILOG
 from engine.cli.options import GAME, games_option, seed_option
-from engine.contract.loading import load_game
 
 __all__ = ["check"]
 
@@ -25,7 +24,9 @@ def check(game: str, games: int, seed: int, rules: bool) -> None:
     Checks that moves are legal and made once, keys, texts, bounds and all else that a game
     says against plain minimax, and the compiled rules against the same in plain Python.
     """
-    loaded = load_game(game)
+    from engine import conformance
+
+    loaded = engine.load_game(game)
     findings = conformance.check(loaded, games=games, seed=seed, compile=not rules)
     for finding in findings:
         click.echo(finding)

@@ -11,11 +11,13 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.exit_codes import INTERRUPTED, NOT_PROVEN
+import engine
+from engine.cli.boards import drawn
+from engine.cli.exit_codes import NOT_PROVEN, interrupted
 from engine.cli.options import (
     GAME,
     POSITION,
@@ -30,24 +32,24 @@ from engine.cli.options import (
     weak_option,
 )
 from engine.cli.tablebase import SOLVED, solve_and_print
-from engine.cluster.driver import MOST_POSITIONS, SplitProgress, solve_split
-from engine.cluster.layers import LARGE, build_tablebase
-from engine.cluster.tasks import require_distributed
+from engine.contract.choices import CLUSTER_POSITIONS, LARGE_LAYER
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import load_game
-from engine.contract.messages import board
 from engine.contract.text import quoted
+
+if TYPE_CHECKING:
+    from engine.cluster.driver import SplitProgress
 
 __all__ = ["cluster"]
 
 EPILOG = """\
 \b
-GAME and POSITION are those of `cutnode solve --help`. The workers need cutnode, of the same
-version; a game in a file of its own is sent to them.
+GAME and POSITION are those of `cutnode solve --help`. The workers need
+cutnode, of the same version; a game in a file of its own is sent to them.
 
 \b
-Exit codes: 0 proven, 1 an unexpected failure, 2 bad input, 3 a limit ended the search before the
-proof, 4 a game breaks the contract, 130 interrupted (what was found until then is printed).
+Exit codes: 0 proven, 1 an unexpected failure, 2 bad input, 3 a limit ended
+the search before the proof, 4 a game breaks the contract, 130 interrupted
+(what was found until then is printed).
 """
 
 
@@ -83,7 +85,7 @@ def cluster() -> None:
 @integer(
     "--most-positions",
     "Hold at most N positions here, some 130 bytes each.",
-    default=MOST_POSITIONS,
+    default=CLUSTER_POSITIONS,
 )
 @table_option(256)
 @json_option()
@@ -101,19 +103,21 @@ def solve(
     The tree is expanded here to a ply, and workers answer questions about what is below. A worker
     that dies is no harm; if this program ends, the same command goes on with the journal.
     """
-    start = load_game(game).parse(position or "")
+    from engine.cluster.driver import solve_split
+
+    start = engine.load_game(game).parse(position or "")
     with connected(scheduler, workers) as client, status_line() as progress:
         result = solve_split(client, start, table=table_mb, progress=progress, **search)
     if as_json:
         click.echo(json.dumps(result.to_dict()))
     else:
-        click.echo(f"{board(start)}\n\n{result}")
+        click.echo(f"{drawn(start)}\n\n{result}")
         click.echo(
             f"tasks  {result.tasks:,}, {result.cancelled:,} more cancelled, {result.restored:,} "
             f"answers from the journal; {result.busy:.3g} s of work"
         )
     if result.reason == "interrupted":
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)
     if not result.proven:
         sys.exit(NOT_PROVEN)
 
@@ -122,13 +126,15 @@ def solve(
 @GAME
 @SOLVED
 @SCHEDULER
-@integer("--large", "All workers together solve a layer of N indices or more.", default=LARGE)
+@integer("--large", "All workers together solve a layer of N indices or more.", default=LARGE_LAYER)
 def tablebase(scheduler: str | None, workers: int | None, large: int, **options: Any) -> None:
     """Solve every position of a game, and keep the results in a folder.
 
     It is that of `cutnode tablebase build`, and every worker has to reach it by the same path.
     Workers may come, go and die; if this program ends, the same command goes on, or that one.
     """
+    from engine.cluster.layers import build_tablebase
+
     with connected(scheduler, workers) as client:
         solve_and_print(functools.partial(build_tablebase, client, large=large), 1, **options)
 
@@ -136,6 +142,8 @@ def tablebase(scheduler: str | None, workers: int | None, large: int, **options:
 @contextlib.contextmanager
 def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     """Connect a client to a cluster that runs, or start one here."""
+    from engine.cluster.tasks import require_distributed
+
     distributed = require_distributed()
     if scheduler is not None and workers is not None:
         raise CutnodeError("--scheduler and --workers exclude each other")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["BAD_INPUT", "BREAKS_CONTRACT", "EPILOG", "INTERRUPTED", "NOT_PROVEN"]
+import sys
+from typing import NoReturn
+
+import click
+
+__all__ = ["BAD_INPUT", "BREAKS_CONTRACT", "EPILOG", "INTERRUPTED", "NOT_PROVEN", "interrupted"]
 
 BAD_INPUT = 2
 NOT_PROVEN = 3
@@ -25,3 +30,9 @@ Exit codes: 0 all done and proven, 1 an unexpected failure, 2 bad input,
 3 a limit ended a search before the proof, 4 a game breaks the contract, 130
 interrupted (what was found until then is printed).
 """
+
+
+def interrupted(found: bool = False) -> NoReturn:
+    """End after Ctrl-C; *found*: what was found until then is printed already."""
+    click.echo(f"cutnode: interrupted{'; this is what was found until then' * found}", err=True)
+    sys.exit(INTERRUPTED)

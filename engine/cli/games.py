@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import click
 
+from engine.cli.options import json_option
+from engine.contract.collection import described, names_of_games
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import game_names, load_game
 
 __all__ = ["games"]
 
 
 @click.command()
-def games() -> None:
+@json_option("A JSON object for each game, with some of its variants.")
+def games(as_json: bool) -> None:
     """List the games that have a name."""
-    names = game_names()
+    names = names_of_games()
     width = max(map(len, names))
     failures = []
     for name in names:
         try:
-            about = load_game(name).module.__doc__ or ""
-            click.echo(f"{name:{width}}  {about.partition(chr(10))[0]}")
-        except CutnodeError as error:
-            failures.append(str(error))
+            game = described(name)
+        except (OSError, SyntaxError) as error:
+            failures.append(f"cannot read {name!r}: {type(error).__name__}: {error}")
+            continue
+        click.echo(json.dumps(asdict(game)) if as_json else f"{name:{width}}  {game.about}")
     if failures:
         raise CutnodeError("\n".join(failures))

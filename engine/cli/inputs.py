@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import engine
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import Game, load_game
 from engine.kernels.techniques import choose, leave_out
 
-__all__ = ["chosen_techniques", "names_in", "numbers_in", "read_lines", "read_positions"]
+if TYPE_CHECKING:
+    from engine.contract.loading import Game
+
+__all__ = [
+    "chosen_techniques",
+    "names_in",
+    "numbers_in",
+    "position_of",
+    "read_lines",
+    "read_positions",
+]
 
 
 def chosen_techniques(
@@ -43,7 +53,7 @@ def read_positions(
 
     All of a file is read before anything is solved, so that an error in it shows at once.
     """
-    game = load_game(name)
+    game = engine.load_game(name)
     if file is None:
         return game, [(position or "", game.parse(position or ""))]
     if position is not None:
@@ -60,6 +70,11 @@ def read_positions(
     if not entries:
         raise CutnodeError(f"{source} holds no positions")
     return game, entries
+
+
+def position_of(cls: Any, text: str | None) -> Any:
+    """Return the position of a text in the game of a position class; the start without one."""
+    return engine.Game.of(cls).parse(text or "")
 
 
 def read_lines(file: str) -> tuple[str, list[str]]:

@@ -7,13 +7,12 @@ Exit codes: 0 measured, 2 bad input, 130 interrupted (what was measured is print
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.exit_codes import INTERRUPTED
+from engine.cli.exit_codes import interrupted
 from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
 from engine.cli.options import (
     EVALUATION,
@@ -39,16 +38,10 @@ from engine.cli.options import (
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab import ablation as ablation_study
-from engine.lab import depths as depth_study
-from engine.lab import deviation as deviation_study
-from engine.lab import engines as engine_study
-from engine.lab import minimal as minimal_study
-from engine.lab import report as reporting
-from engine.lab import theory as theory_study
-from engine.lab.measuring import INTERRUPTED as INTERRUPTED_NOTE
-from engine.lab.report import Draw
-from engine.lab.study import Study
+
+if TYPE_CHECKING:
+    from engine.lab.report import Draw
+    from engine.lab.study import Study
 
 __all__ = ["OUTPUTS", "deliver", "lab"]
 
@@ -120,6 +113,9 @@ def deliver(
 
     What cannot be written is said before anything is measured.
     """
+    from engine.lab import report as reporting
+    from engine.lab.measuring import INTERRUPTED as INTERRUPTED_NOTE
+
     if as_json and as_csv:
         raise CutnodeError("--json and --csv exclude each other")
     if plot is not None:
@@ -140,7 +136,7 @@ def deliver(
     else:
         reporting.print_study(study)
     if INTERRUPTED_NOTE in study.notes:
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)
     return study
 
 
@@ -174,7 +170,9 @@ def ablation(**options: Any) -> None:
     a FILE they are totals. Selective techniques are compared with the exact result at the
     same depth.
     """
-    measure_searches(ablation_study.ablation, ablation_study.draw, **options)
+    from engine.lab import ablation as study
+
+    measure_searches(study.ablation, study.draw, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -185,7 +183,9 @@ def depths(**options: Any) -> None:
 
     Every depth is searched from nothing. With a FILE, nodes and times are totals.
     """
-    measure_searches(depth_study.depths, depth_study.draw, **options)
+    from engine.lab import depths as study
+
+    measure_searches(study.depths, study.draw, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -208,9 +208,11 @@ def theory(
 
     The fewest are those of Knuth and Moore; the growth of random trees is Pearl's.
     """
+    from engine.lab import theory as study
+
     deliver(
-        theory_study.theory,
-        theory_study.draw,
+        study.theory,
+        study.draw,
         widths=numbers_in(widths),
         depths=numbers_in(depths),
         models=names_in(models),
@@ -241,10 +243,12 @@ def minimal(
 
     The score is proven again with the moves that proved it in front.
     """
+    from engine.lab import minimal as study
+
     _, entries = read_positions(game, position, file)
     deliver(
-        minimal_study.minimal_graph,
-        minimal_study.draw,
+        study.minimal_graph,
+        study.draw,
         positions=[start for _, start in entries],
         depths=numbers_in(depths),
         searches=None if searches is None else names_in(searches),
@@ -267,8 +271,10 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
     The games begin with POSITION, and the engine plays them against itself, with some moves
     at random.
     """
+    from engine.lab import deviation as study
+
     _, [(_, start)] = read_positions(game, position, None)
-    deliver(deviation_study.deviation, None, start=start, **options)
+    deliver(study.deviation, None, start=start, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -288,6 +294,8 @@ def engines(game: str, position: str | None, file: str | None, **options: Any) -
     gives them turns. Monte Carlo tree search (mcts) plays matches against the search by
     alpha-beta, with the same time for each move.
     """
+    from engine.lab import engines as study
+
     loaded, entries = read_positions(game, position, file)
     positions = [start for _, start in entries]
-    deliver(engine_study.engines, None, game=loaded, positions=positions, **options)
+    deliver(study.engines, None, game=loaded, positions=positions, **options)

@@ -12,35 +12,45 @@ import errno
 import functools
 import os
 import sys
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT, EPILOG, INTERRUPTED
+from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT, EPILOG, interrupted
 from engine.contract.errors import ContractError, CutnodeError
+from engine.contract.forgiving import forgiving
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["main"]
 
 GROUP = "cutnode.commands"
 """Entry points of this group, ``name = "module:command"``, are commands of click."""
 
-OWN_COMMANDS = {
-    name: metadata.EntryPoint(name, f"engine.cli.{name}:{name}", GROUP)
-    for name in (
-        *("batch", "board", "book", "check", "cluster", "games", "lab", "match", "mate"),
-        *("new", "perft", "play", "search", "serve", "show", "solve", "tablebase", "train", "tree"),
-    )
-}
+OWN_COMMANDS = (
+    *("analyse", "batch", "board", "book", "check", "cluster", "games", "lab", "match"),
+    *("mate", "new", "perft", "play", "search", "serve", "show", "solve", "tablebase"),
+    *("train", "tree"),
+)
 """The commands of this package, a module each."""
 
 
+def own_command(name: str) -> EntryPoint:
+    """Return where a command of this package is."""
+    from importlib.metadata import EntryPoint
+
+    return EntryPoint(name, f"engine.cli.{name}:{name}", GROUP)
+
+
 @functools.cache
-def added_commands() -> dict[str, metadata.EntryPoint]:
+def added_commands() -> dict[str, EntryPoint]:
     """The commands that installed packages add, by name."""
-    return {entry.name: entry for entry in metadata.entry_points(group=GROUP)}
+    from importlib.metadata import entry_points  # to look for them takes a while
+
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
 class Commands(click.Group):
@@ -53,12 +63,14 @@ class Commands(click.Group):
         return sorted({*OWN_COMMANDS, *added_commands()})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        entry = OWN_COMMANDS.get(name) or added_commands().get(name)
+        if name in OWN_COMMANDS:
+            return loaded_command(own_command(name))
+        entry = added_commands().get(name)
         return None if entry is None else loaded_command(entry)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, and import none whose source says what it does."""
-        entries = added_commands() | OWN_COMMANDS
+        entries = added_commands() | {name: own_command(name) for name in OWN_COMMANDS}
         width = formatter.width - 6 - max(map(len, entries))
         with formatter.section("Commands"):
             formatter.write_dl(
@@ -69,13 +81,11 @@ class Commands(click.Group):
             )
 
     def invoke(self, ctx: click.Context) -> Any:
-        from engine.contract.messages import explained, forgiving  # they need the compiler
-
         with forgiving() as failures:
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
-                sys.exit(INTERRUPTED)
+                interrupted()
             except CutnodeError as error:
                 fail(error)
             except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -84,6 +94,8 @@ class Commands(click.Group):
                 if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                     written = error.filename or "standard output"
                     fail(CutnodeError(f"{written} cannot be written: {error.strerror}"))
+                from engine.contract.messages import explained  # it needs the compiler
+
                 failure = explained(error)
                 if failure is None:
                     raise
@@ -93,7 +105,7 @@ class Commands(click.Group):
                     fail(failures[0])
 
 
-def described(entry: metadata.EntryPoint) -> click.Command:
+def described(entry: EntryPoint) -> click.Command:
     """Make a command with the help of an entry point, imported only if its source is not found."""
     package, *inner = entry.module.split(".")
     spec = find_spec(package)
@@ -107,7 +119,7 @@ def described(entry: metadata.EntryPoint) -> click.Command:
     return loaded_command(entry)
 
 
-def loaded_command(entry: metadata.EntryPoint) -> click.Command:
+def loaded_command(entry: EntryPoint) -> click.Command:
     """Load the command of an entry point, or make one that says why it cannot be loaded."""
     try:
         command = entry.load()
@@ -135,16 +147,27 @@ def fail(error: CutnodeError) -> NoReturn:
     sys.exit(BREAKS_CONTRACT if isinstance(error, ContractError) else BAD_INPUT)
 
 
-def installed_version() -> str:
-    """Return the version that is installed."""
-    try:
-        return metadata.version("cutnode")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
+def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Print the version that is installed, and end."""
+    if wanted and not ctx.resilient_parsing:
+        from importlib import metadata
+
+        try:
+            click.echo(f"cutnode {metadata.version('cutnode')}")
+        except metadata.PackageNotFoundError:
+            click.echo("cutnode (not installed)")
+        ctx.exit()
 
 
-@click.group(cls=Commands, epilog=EPILOG)
-@click.version_option(installed_version(), prog_name="cutnode")
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=show_version,
+    help="Show the version and exit.",
+)
 def main() -> None:
     """Solve positions of board games, play, count lines of play, and show boards."""
     sys.path.append(os.getcwd())  # where modules named by a person may be

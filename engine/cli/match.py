@@ -6,12 +6,13 @@ Exit codes: 0 played, 2 bad input, 130 interrupted (what was played is printed).
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import click
 
-from engine.cli.exit_codes import INTERRUPTED
+import engine
+from engine.cli.completion import complete_player
+from engine.cli.exit_codes import interrupted
 from engine.cli.inputs import read_positions
 from engine.cli.options import (
     FILE,
@@ -23,11 +24,11 @@ from engine.cli.options import (
     plies_option,
     seed_option,
 )
+from engine.cli.output import json_of_match
 from engine.cli.play import PLAYED
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
 from engine.playing.elo import Sprt
-from engine.playing.matches import match as play_match
 from engine.storage.files import check_file, write_whole
 
 __all__ = ["match"]
@@ -36,24 +37,25 @@ PLAYERS = """\
 \b
 GAME  as in `cutnode solve --help`.
 A     a player: `random`, or settings separated by commas:
-        level=NAME      easy, medium, hard or expert
-        strength=N      0..100: errs as a person does, the less the higher N is
+        level=NAME    easy, medium, hard or expert
+        strength=N    0..100: errs as a person does, the less the higher N
         depth=N, nodes=N, seconds=S
-                        the limits of an engine
-        evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME, table=MIB,
-        tablebase=FOLDER
-                        as the options of `cutnode search`
-        engine=mcts     a Monte Carlo tree search, with playouts=N, nodes=N, seconds=S,
-                        memory=MIB, selection=NAME, exploration=X, rave=X, minimax=X,
-                        rollouts=NAME, cut_after=N as the options of `cutnode search`
+                      the limits of an engine
+        evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME,
+        table=MIB, tablebase=FOLDER
+                      as the options of `cutnode search`
+        engine=mcts   a Monte Carlo tree search, with playouts=N, nodes=N,
+                      seconds=S, memory=MIB, selection=NAME, exploration=X,
+                      rave=X, minimax=X, rollouts=NAME, cut_after=N as the
+                      options of `cutnode search`
 B     another, or the same.
 """
 
 
 @click.command(epilog=PLAYERS + PLAYED)
 @GAME
-@click.argument("a")
-@click.argument("b")
+@click.argument("a", shell_complete=complete_player)
+@click.argument("b", shell_complete=complete_player)
 @pairs_option("Play N pairs of games.  [50, or as many as there are positions in a FILE]")
 @plies_option("Begin each pair after N random moves.", default=4)
 @FILE
@@ -96,7 +98,7 @@ def match(
     openings = None if file is None else [position for _, position in entries]
     total = options["pairs"] or len(openings or range(50))
     with progress_bar(total) as progress:
-        result = play_match(
+        result = engine.match(
             loaded,
             a,
             b,
@@ -108,6 +110,6 @@ def match(
     if record is not None:
         lines = (json.dumps(facts) + "\n" for facts in result.records)
         write_whole(record, "".join(lines).encode())
-    click.echo(json.dumps(result.to_dict()) if as_json else result)
+    click.echo(json_of_match(result, loaded.start()) if as_json else result)
     if result.reason == "interrupted":
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)

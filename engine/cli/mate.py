@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import engine
-from engine.cli.exit_codes import EPILOG, INTERRUPTED, NOT_PROVEN
+from engine.cli.boards import drawn
+from engine.cli.exit_codes import EPILOG, NOT_PROVEN, interrupted
+from engine.cli.live import live
 from engine.cli.options import (
+    PROGRESS,
     integer,
     nodes_option,
     positions_of_game,
@@ -18,8 +20,12 @@ from engine.cli.options import (
     table_option,
     tablebase_option,
 )
-from engine.contract.messages import board
-from engine.kernels.mate import MOST_MOVES
+from engine.cli.output import json_of_win
+from engine.kernels.parameters import MOST_MOVES
+
+if TYPE_CHECKING:
+    from engine.search.handles import Progress
+    from engine.search.proofs import ForcedWin
 
 __all__ = ["mate"]
 
@@ -34,6 +40,7 @@ __all__ = ["mate"]
 @seconds_option()
 @table_option(64)
 @tablebase_option()
+@PROGRESS
 def mate(
     entries: list[tuple[str, Any]],
     file: str | None,
@@ -44,6 +51,7 @@ def mate(
     seconds: float | None,
     table_mb: int,
     tablebase: str | None,
+    told: bool,
 ) -> None:
     """Prove whether the player to move wins by force within N moves, and how.
 
@@ -54,18 +62,22 @@ def mate(
     With --file each line is: position, moves to win (- for no win, ? for not decided), best
     move, nodes, seconds. Each position starts from an empty table.
     """
+
     prover = engine.Prover(entries[0][1], table=table_mb, tablebase=tablebase)
     width = max(len(text) for text, _ in entries)
     done = True
     for text, start in entries:
         prover.table.forget()
-        result = prover.prove(start, moves, proof=proof, nodes=nodes, seconds=seconds)
+        if file is None and not as_json:
+            click.echo(f"{drawn(start)}\n")
+        limits = {"nodes": nodes, "seconds": seconds}
+        result = prove(prover, start, moves, told=told, proof=proof, **limits)
         if result.proof is not None:
             result.proof.verify()
         if as_json:
-            click.echo(json.dumps(result.to_dict() | {"position": text}))
+            click.echo(json_of_win(result, text))
         elif file is None:
-            click.echo(f"{board(start)}\n\n{result}")
+            click.echo(result)
         else:
             found = result.moves if result.moves is not None else "-" if result.proven else "?"
             best = result.line_text()[0] if result.pv else "-"
@@ -76,7 +88,29 @@ def mate(
             for line in result.proof.lines():
                 click.echo(f"  {line}")
         if result.reason == "interrupted":
-            sys.exit(INTERRUPTED)
+            interrupted(found=True)
         done = done and result.reason == "proven"
     if not done:
         sys.exit(NOT_PROVEN)
+
+
+def prove(
+    prover: engine.Prover, start: Any, moves: int, *, told: bool, **options: Any
+) -> ForcedWin:
+    """Look for a win, and tell how far the search is: the depth is what has none, in plies."""
+    from engine.kernels.clock import Clock
+    from engine.search.handles import Progress
+
+    clock, refuted = Clock(None), 0
+
+    def note(done: int, nodes: int) -> None:
+        nonlocal refuted
+        refuted = done
+
+    def look() -> Progress:
+        nodes, seconds = int(prover.memory["nodes"]), clock.elapsed()
+        depth = max(2 * refuted - 1, 0)
+        return Progress(depth, None, None, None, (), nodes, seconds, prover.table.fill())
+
+    with live(start, look, told=told):
+        return prover.prove(start, moves, progress=note, **options)

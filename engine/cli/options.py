@@ -12,13 +12,18 @@ from typing import Any
 
 import click
 
+from engine.cli.completion import (
+    complete_evaluation,
+    complete_file,
+    complete_folder,
+    complete_game,
+    complete_techniques,
+)
 from engine.cli.inputs import read_positions
+from engine.contract.choices import DRIVERS, ROLLOUTS, SEARCHES, SELECTIONS, SOLVERS, STYLES
 from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
-from engine.kernels.optionality import PRESETS
 from engine.runtime.threads import MOST_THREADS
-from engine.search.options import DRIVERS, SEARCHES, SOLVERS
-from engine.search.tree_options import ROLLOUTS, SELECTIONS
 
 __all__ = [
     "BEGIN",
@@ -31,6 +36,7 @@ __all__ = [
     "OWN_GAME",
     "PLAYOUTS",
     "POSITION",
+    "PROGRESS",
     "SEARCHER",
     "SOLVER",
     "TECHNIQUES",
@@ -63,6 +69,12 @@ __all__ = [
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+SHORT = {
+    **{"depth": "-d", "engine": "-e", "file": "-f", "json": "-j", "lines": "-l", "nodes": "-n"},
+    **{"out": "-o", "seconds": "-s", "threads": "-t"},
+}
+"""The options that have a short name, which is the same in all commands."""
+
 
 def combined(*parameters: Decorator) -> Decorator:
     """Combine arguments and options into one decorator; the help lists them in this order."""
@@ -75,9 +87,15 @@ def combined(*parameters: Decorator) -> Decorator:
     return decorate
 
 
+def named(name: str) -> tuple[str, ...]:
+    """Return the names of an option: its short one, where it has one, and the long one."""
+    short = SHORT.get(name.removeprefix("--"))
+    return (name,) if short is None else (short, name)
+
+
 def option(name: str, help: str, **settings: Any) -> Decorator:
     """An option whose default the help shows; *settings* are those of ``click.option``."""
-    return click.option(name, help=help, **{"show_default": True, **settings})
+    return click.option(*named(name), help=help, **{"show_default": True, **settings})
 
 
 def integer(
@@ -99,13 +117,14 @@ def choice(name: str, help: str, values: Sequence[str]) -> Decorator:
 
 # What is searched
 
-GAME = click.argument("game")
+GAME = click.argument("game", shell_complete=complete_game)
 POSITION = click.argument("position", required=False)
 FILE = option(
     "--file",
     "Read positions from FILE ('-' is standard input), one per line. What follows a "
     "';', blank lines, and lines that begin with '#' are skipped.",
     metavar="FILE",
+    shell_complete=complete_file,
 )
 
 
@@ -124,7 +143,12 @@ def pairs_option(help: str, **settings: Any) -> Decorator:
     return integer("--pairs", help, **settings)
 
 
-OWN_GAME = option("--game", "The game, if it is one in a file of yours.", metavar="GAME")
+OWN_GAME = option(
+    "--game",
+    "The game, if it is one in a file of yours.",
+    metavar="GAME",
+    shell_complete=complete_game,
+)
 """A file or folder names its game; one in a file of its own has to be loaded first."""
 
 BEGIN = click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
@@ -144,12 +168,20 @@ DRIVER = choice("--driver", "How a depth is searched: mtdf uses null windows onl
 EVALUATION = option(
     "--evaluation",
     "Another of the game's estimates than its usual one, or, in games that define features, "
-    f"a style: {', '.join(PRESETS)}.",
+    f"a style: {', '.join(STYLES)}.",
     metavar="NAME",
+    shell_complete=complete_evaluation,
 )
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
-TECHNIQUES = option("--techniques", "Only these techniques; '' for none of them.", metavar="A,B")
-WITHOUT = option("--without", "Not these techniques.", metavar="A,B")
+TECHNIQUES = option(
+    "--techniques",
+    "Only these techniques; '' for none of them.",
+    metavar="A,B",
+    shell_complete=complete_techniques,
+)
+WITHOUT = option(
+    "--without", "Not these techniques.", metavar="A,B", shell_complete=complete_techniques
+)
 ENGINE = choice(
     "--engine", "Alpha-beta, Monte Carlo tree search, or what a trial shows to be better.", SEARCHES
 )
@@ -222,7 +254,7 @@ def tablebase_option(
     help: str = "Answer from the tablebase in FOLDER.", **settings: Any
 ) -> Decorator:
     """The folder of a tablebase."""
-    return option("--tablebase", help, metavar="FOLDER", **settings)
+    return option("--tablebase", help, metavar="FOLDER", shell_complete=complete_folder, **settings)
 
 
 def table_option(default: int) -> Decorator:
@@ -235,19 +267,25 @@ def table_option(default: int) -> Decorator:
 
 def json_option(help: str = "One JSON object.") -> Decorator:
     """Results as JSON."""
-    return click.option("--json", "as_json", is_flag=True, help=help)
+    return click.option(*named("--json"), "as_json", is_flag=True, help=help)
+
+
+PROGRESS = click.option(
+    "--progress", "told", is_flag=True, help="Write info lines on standard error if it is a file."
+)
+"""Signs of life for a log; a terminal has them in any case."""
 
 
 def journal_option(
     help: str = "Keep what is done in FILE, and go on with it if it is there.",
 ) -> Decorator:
     """A file that makes interrupted work go on."""
-    return option("--journal", help, metavar="FILE")
+    return option("--journal", help, metavar="FILE", shell_complete=complete_file)
 
 
 def out_option(help: str, **settings: Any) -> Decorator:
     """The file that a command writes."""
-    return option("--out", help, metavar="FILE", **settings)
+    return option("--out", help, metavar="FILE", shell_complete=complete_file, **settings)
 
 
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:

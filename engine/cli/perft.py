@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import sys
 import time
 from typing import Any
@@ -13,8 +12,7 @@ import click
 import engine
 from engine.cli.exit_codes import EPILOG
 from engine.cli.options import depth_option, positions_of_game
-from engine.contract.messages import move_text
-from engine.contract.verbs import play
+from engine.cli.output import json_of_count
 
 __all__ = ["perft"]
 
@@ -35,13 +33,16 @@ def perft(
     no_bulk: bool,
 ) -> None:
     """Count the lines of exactly N moves, a test of the rules."""
+    from engine.contract.messages import move_text
+    from engine.contract.verbs import play
+
     count_lines = functools.partial(engine.perft, finished=finished, bulk=not no_bulk)
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
         engine.perft(start, 0)  # compiles, so that the clock sees only the counting
         started = time.perf_counter()
         behind = {
-            move_text(start, move): count_lines(play(start, move), depth - 1)
+            move: count_lines(play(start, move), depth - 1)
             for move in (engine.legal_moves(start) if divide and depth > 0 else ())
         }
         lines = sum(behind.values())
@@ -49,12 +50,11 @@ def perft(
             lines = count_lines(start, depth)
         seconds = time.perf_counter() - started
         if as_json:
-            data = {"position": text, "depth": depth, "lines": lines, "seconds": seconds}
-            click.echo(json.dumps(data | ({"moves": behind} if divide else {})))
+            click.echo(json_of_count(start, text, depth, lines, behind, seconds))
         else:
             click.echo(lines if file is None else f"{text:{width}}  {lines}")
             for move, count in behind.items():
-                click.echo(f"  {move}: {count}")
+                click.echo(f"  {move_text(start, move)}: {count}")
         if sys.stderr.isatty():
             rate = f"{lines / seconds:,.0f} per second"
             click.echo(f"{lines:,} lines in {seconds:.3g} s ({rate})", err=True)

@@ -12,18 +12,22 @@ from random import SystemRandom
 
 import click
 
+import engine
+from engine.cli.boards import look_of_terminal
+from engine.cli.completion import complete_file, complete_game
 from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.options import (
     POSITION,
+    depth_option,
     integer,
+    nodes_option,
     seconds_option,
     seed_option,
     tablebase_option,
 )
 from engine.contract.errors import CutnodeError
-from engine.contract.loading import load_game
-from engine.playing.play import PERSON, Session, resume
-from engine.playing.players import FULL_STRENGTH, LEVELS
+from engine.kernels.parameters import MOST_DEPTH
+from engine.playing.levels import FULL_STRENGTH, LEVELS
 
 __all__ = ["PLAYED", "Terminal", "play"]
 
@@ -36,7 +40,7 @@ Exit codes: 0 played, 1 an unexpected failure, 2 bad input, 130 interrupted
 POSITIONS = """\
 \b
 GAME      as in `cutnode solve --help`.
-POSITION  where to begin, in the game's own notation; the default is the start.
+POSITION  where to begin, in the game's own notation; else at the start.
 """
 
 
@@ -71,7 +75,7 @@ class Terminal:
 
 
 @click.command(epilog=POSITIONS + PLAYED)
-@click.argument("game", required=False)
+@click.argument("game", required=False, shell_complete=complete_game)
 @POSITION
 @click.option("--level", type=click.Choice(list(LEVELS)), help="The engine's level.  [medium]")
 @integer(
@@ -80,7 +84,9 @@ class Terminal:
     least=0,
     most=FULL_STRENGTH,
 )
-@seconds_option("The engine thinks for S seconds at most.")
+@depth_option("The engine looks N plies deep.", least=1, most=MOST_DEPTH)
+@nodes_option("The engine visits at most N positions for a move.")
+@seconds_option("The engine thinks at most S seconds for a move.")
 @click.option("--first", "sides", flag_value="first", help="You move first.  [default]")
 @click.option("--second", "sides", flag_value="second", help="The engine moves first.")
 @click.option("--both", "sides", flag_value="both", help="Two people play.")
@@ -88,27 +94,45 @@ class Terminal:
 @tablebase_option("The engine and its hints know the tablebase in FOLDER.")
 @seed_option("The same game again, if you play the same.", None)
 @click.option("--thoughts", is_flag=True, help="Show the engine's value and line with its moves.")
-@click.option("--resume", "file", metavar="FILE", help="Go on with a game that was saved.")
+@click.option(
+    "--resume",
+    "file",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Go on with a game that was saved.",
+)
 def play(
     game: str | None,
     position: str | None,
     level: str | None,
     strength: int | None,
-    seconds: float | None,
     sides: str | None,
     tablebase: str | None,
     seed: int | None,
     thoughts: bool,
     file: str | None,
+    **limits: float | None,
 ) -> None:
     """Play a game in the terminal: write moves in its notation, or `help`.
 
     Games can be saved, and resumed with --resume, where GAME is needed for your own games
-    only.
+    only. A file .json has all of it; from .pgn (chess) or .txt, a list of moves, a game goes on
+    with the players that you choose.
+
+    With --depth, --nodes or --seconds alone the engine plays as well as it can within them.
     """
-    if file is not None:
+    from engine.playing.play import PERSON, Session, resume
+    from engine.playing.records import read_record, record_suffix
+
+    given = {name: value for name, value in limits.items() if value is not None}
+    recorded = None
+    if file is not None and record_suffix(file):
+        recorded = read_record(file, game)
+        game = recorded.name
+    if file is not None and recorded is None:
         own: dict[str, object] = {"POSITION": position, "--level": level, "--strength": strength}
-        own |= {"--seconds": seconds, "--tablebase": tablebase, "--seed": seed, "a side": sides}
+        own |= {f"--{name}": value for name, value in given.items()}
+        own |= {"--tablebase": tablebase, "--seed": seed, "a side": sides}
         surplus = [name for name, value in own.items() if value is not None]
         if surplus:
             raise CutnodeError(f"a resumed game has its own settings: leave {surplus[0]} out")
@@ -117,28 +141,56 @@ def play(
     else:
         if game is None:
             raise CutnodeError("say which game to play, as in cutnode play connect4")
-        if level is not None and strength is not None:
-            raise CutnodeError("--level and --strength exclude each other")
-        loaded = load_game(game)
-        skill = f"level={level or 'medium'}" if strength is None else f"strength={strength}"
-        engine = skill if seconds is None else f"{skill},seconds={seconds:g}"
-        if tablebase is not None:
-            engine += f",tablebase={tablebase}"
+        if recorded is not None and position is not None:
+            raise CutnodeError(f"{file} says where the game begins: leave POSITION out")
+        loaded = engine.load_game(game)
+        opponent = configuration(level, strength, given, tablebase)
         players = {
-            "first": (PERSON, engine),
-            "second": (engine, PERSON),
+            "first": (PERSON, opponent),
+            "second": (opponent, PERSON),
             "both": (PERSON, PERSON),
-            "watch": (engine, engine),
+            "watch": (opponent, opponent),
         }[sides or "first"]
+        try:
+            start = loaded.parse((recorded.start if recorded else position) or "")
+        except CutnodeError as error:
+            raise CutnodeError(f"{file}: {error}" if recorded else str(error)) from None
         session = Session(
             loaded,
             game,
-            loaded.parse(position or ""),
+            start,
             players=players,
             seed=SystemRandom().getrandbits(24) if seed is None else seed,
             thoughts=thoughts,
             tablebase=tablebase,
         )
-    session.colours = sys.stdout.isatty()
+        if recorded is not None:
+            try:
+                session.record.follow(recorded.steps)
+            except CutnodeError as error:
+                raise CutnodeError(f"{file}: {error}") from None
+    session.look = look_of_terminal(type(session.record.position))
     if not session.run(Terminal()):
         sys.exit(INTERRUPTED)
+
+
+def configuration(
+    level: str | None, strength: int | None, limits: dict[str, float], tablebase: str | None
+) -> str:
+    """Return the engine's configuration, as :func:`engine.make_player` takes it."""
+    if level is not None and strength is not None:
+        raise CutnodeError("--level and --strength exclude each other")
+    surplus = [name for name in limits if level is not None and name != "seconds"]
+    if surplus:
+        raise CutnodeError(f"--level and --{surplus[0]} exclude each other: a level has its depth")
+    settings = [
+        f"{name}={value:g}" if name == "seconds" else f"{name}={value}"
+        for name, value in limits.items()
+    ]
+    if strength is not None:
+        settings.insert(0, f"strength={strength}")
+    elif level is not None or not limits:
+        settings.insert(0, f"level={level or 'medium'}")
+    if tablebase is not None:
+        settings.append(f"tablebase={tablebase}")
+    return ",".join(settings)

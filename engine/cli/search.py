@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.exit_codes import EPILOG, INTERRUPTED
+from engine.cli.boards import drawn
+from engine.cli.exit_codes import EPILOG, interrupted
 from engine.cli.inputs import chosen_techniques
+from engine.cli.live import live
 from engine.cli.options import (
     ENGINE,
     PLAYOUTS,
+    PROGRESS,
     SEARCHER,
     TREE,
     depth_option,
@@ -26,15 +27,14 @@ from engine.cli.options import (
     tablebase_option,
     threads_option,
 )
+from engine.cli.output import json_of_search
+from engine.contract.choices import DRIVERS, TREE_MEMORY
 from engine.contract.errors import CutnodeError
-from engine.contract.messages import board
 from engine.contract.stop import DEPTH_IN
-from engine.contract.verbs import outcome
-from engine.search.engine import Engine
-from engine.search.options import DRIVERS
-from engine.search.record import is_over
-from engine.search.results import score_text
-from engine.search.tree_options import DEFAULT_MEMORY
+
+if TYPE_CHECKING:
+    from engine.search.engine import Engine
+    from engine.search.handles import Handle
 
 __all__ = ["search"]
 
@@ -52,14 +52,16 @@ __all__ = ["search"]
 @seed_option("Choose among equal moves by N; play playouts by N.", None)
 @threads_option("Search each position with N threads.")
 @table_option(64)
-@memory_option("Memory of the tree in MiB (mcts).", DEFAULT_MEMORY >> 20)
+@memory_option("Memory of the tree in MiB (mcts).", TREE_MEMORY >> 20)
 @tablebase_option("Answer from the tablebase in FOLDER, and end lines where they come to it.")
 @click.option("--statistics", is_flag=True, help="Print what the search counted.")
+@PROGRESS
 @click.option("--debug", is_flag=True, help="Check a game of chance while it is searched.")
 def search(
     entries: list[tuple[str, Any]],
     file: str | None,
     as_json: bool,
+    told: bool,
     engine: str,
     depth: int | None,
     playouts: int | None,
@@ -78,6 +80,11 @@ def search(
 
     Scores are for the player to move. Each position starts from an empty table, or tree.
     """
+    from engine.contract.verbs import outcome
+    from engine.search.engine import Engine
+    from engine.search.record import is_over
+    from engine.search.results import score_text
+
     if depth is None and playouts is None and nodes is None and seconds is None:
         seconds = 1.0
     cls = type(entries[0][1])
@@ -92,8 +99,14 @@ def search(
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
         engine_of_game.new_game()
-        result = engine_of_game.search(
+        if file is None and not as_json:
+            is_drawn = is_over(start) and not outcome(start)[0]
+            note = "\na draw by the rules; if play goes on:" * is_drawn
+            click.echo(f"{drawn(start)}\n{note}")
+        result = search_one(
+            engine_of_game,
             start,
+            told=told,
             depth=depth,
             playouts=playouts,
             nodes=nodes,
@@ -103,11 +116,9 @@ def search(
         )
         data = result.to_dict()
         if as_json:
-            click.echo(json.dumps(data | {"position": text}))
+            click.echo(json_of_search(result, text))
         elif file is None:
-            drawn = is_over(start) and not outcome(start)[0]
-            note = "\na draw by the rules; if play goes on:" * drawn
-            click.echo(f"{board(start)}\n{note}\n{result}")
+            click.echo(result)
         else:
             best = data["best_move"] or "-"
             click.echo(
@@ -119,7 +130,26 @@ def search(
                 number = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
                 click.echo(f"  {name.replace('_', ' '):24}{number:>16}")
         if result.reason == "interrupted":
-            sys.exit(INTERRUPTED)
+            interrupted(found=True)
+
+
+def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> Any:
+    """Search a position, and tell how far the search is."""
+    from engine.kernels.clock import Clock
+    from engine.search.handles import Progress
+
+    clock = Clock(None)
+    handle: Handle | None = None
+
+    def look() -> Progress:
+        if handle is None:
+            return Progress(0, None, None, None, (), 0, clock.elapsed(), 0.0)
+        return handle.progress
+
+    with live(start, look, told=told):
+        searching.prepare()
+        handle = searching.start(start, **limits)
+        return handle.wait()
 
 
 TREE_OPTIONS = "selection", "exploration", "rave", "minimax", "rollouts", "cut_after"

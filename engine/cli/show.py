@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 import engine
+from engine.cli.boards import drawn
 from engine.cli.exit_codes import EPILOG
 from engine.cli.options import positions_of_game
-from engine.contract.messages import board, move_text, position_text
-from engine.contract.verbs import outcome
-from engine.search.record import is_over
+from engine.cli.output import json_of_position, outcomes_of
 
 __all__ = ["show"]
 
@@ -21,15 +19,22 @@ __all__ = ["show"]
 @positions_of_game
 def show(entries: list[tuple[str, Any]], file: str | None, as_json: bool) -> None:
     """Print a position: the board, its text, and the legal moves."""
+    from engine.contract.messages import move_text, position_text
+    from engine.contract.verbs import outcome
+    from engine.search.record import is_over
+
     for number, (text, shown) in enumerate(entries):
-        line = position_text(shown)
-        moves = [move_text(shown, move) for move in engine.legal_moves(shown)]
         if as_json:
-            data = {"position": text, "board": line, "moves": moves, "over": is_over(shown)}
-            click.echo(json.dumps(data))
+            click.echo(json_of_position(shown, text))
         else:
-            click.echo("\n" * (number > 0) + f"{board(shown, colours=True)}\n\ntext   {line}")
+            line = position_text(shown)
+            moves = [move_text(shown, move) for move in engine.legal_moves(shown)]
+            click.echo("\n" * (number > 0) + f"{drawn(shown)}\n\ntext   {line}")
             why = "the game is over" if outcome(shown)[0] else "chance decides"
             click.echo(f"moves  {' '.join(moves) or f'none: {why}'}")
+            for event in outcomes_of(shown):
+                click.echo(
+                    f"       {event['outcome']}, with probability {event['probability']:.3g}"
+                )
             if moves and is_over(shown):
                 click.echo("over   a draw by the rules, whatever is played")

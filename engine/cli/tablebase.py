@@ -6,11 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import engine
+from engine.cli.boards import drawn
+from engine.cli.completion import complete_folder
 from engine.cli.exit_codes import BAD_INPUT, INTERRUPTED
+from engine.cli.inputs import position_of
 from engine.cli.options import (
     BEGIN,
     GAME,
@@ -26,18 +30,15 @@ from engine.cli.options import (
     tolerance_option,
 )
 from engine.cli.progress import progress_bar
-from engine.contract.dispatch import module_of
-from engine.contract.loading import Game, load_game
-from engine.contract.messages import board
-from engine.tablebases.building import BuildProgress, build_tablebase, compress_tablebase
-from engine.tablebases.solving import DEFAULT_MEMORY, Settings
-from engine.tablebases.spaces import indexed
-from engine.tablebases.tablebase import Tablebase
-from engine.tablebases.tables import METRICS
+from engine.contract.choices import LAYER_MEMORY, METRICS
+
+if TYPE_CHECKING:
+    from engine.tablebases.building import BuildProgress
+    from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["SOLVED", "solve_and_print", "tablebase"]
 
-FOLDER = click.argument("folder")
+FOLDER = click.argument("folder", shell_complete=complete_folder)
 DISTANCES = "; ".join(f"{name}: {meaning}" for name, meaning in METRICS.items())
 
 
@@ -54,7 +55,7 @@ SOLVED = combined(
     option("--through", "Solve all layers up to this one.", metavar="NAME"),
     choice("--metric", f"Distances: {DISTANCES}.", [*METRICS]),
     tolerance_option("The error of expected values, in games of chance."),
-    memory_option("At most N MiB for a layer that is solved.", DEFAULT_MEMORY >> 20),
+    memory_option("At most N MiB for a layer that is solved.", LAYER_MEMORY >> 20),
     json_option("The numbers of `stats` as one JSON object."),
 )
 """What is solved, and where it is kept."""
@@ -74,6 +75,8 @@ def build(threads: int | None, **options: Any) -> None:
 
     Ended at any moment, even by a power cut, the same command goes on.
     """
+    from engine.tablebases.building import build_tablebase
+
     solve_and_print(build_tablebase, threads or os.cpu_count() or 1, **options)
 
 
@@ -91,7 +94,10 @@ def solve_and_print(
     **which: Any,
 ) -> None:
     """Build a tablebase by a function, and print what it holds; the rest are command options."""
-    loaded = load_game(game)
+    from engine.tablebases.solving import Settings
+    from engine.tablebases.tablebase import Tablebase
+
+    loaded = engine.load_game(game)
     root = loaded.start() if start is None else loaded.parse(start)
     settings = Settings(metric=metric, threads=threads, memory=memory_mb << 20, tolerance=tolerance)
     with progress_bar(1, labelled=True) as tell:
@@ -122,13 +128,14 @@ def _time(seconds: float) -> str:
 @json_option()
 def probe(folder: str, position: str | None, game: str | None, as_json: bool) -> None:
     """Look a position up: its value for the mover, the distance, and every move."""
+
     found = _opened(folder, game)
-    place = Game(module_of(found.cls), getattr(found.cls, "VARIANT", "")).parse(position or "")
+    place = position_of(found.cls, position)
     data = found.probe(place)
     if as_json:
         click.echo(json.dumps(data))
         return
-    click.echo(board(place))
+    click.echo(drawn(place))
     click.echo(f"value  {_number(data['value'])}  ({data['meaning']})")
     for text, known in data["moves"].items():
         distance = "" if known["distance"] is None else f"  in {known['distance']}"
@@ -200,7 +207,9 @@ def verify(folder: str, game: str | None, threads: int | None, as_json: bool) ->
 @json_option()
 def layers(game: str, as_json: bool) -> None:
     """List the layers into which a game divides its positions."""
-    loaded = load_game(game)
+    from engine.tablebases.spaces import indexed
+
+    loaded = engine.load_game(game)
     space = indexed(loaded.start())
     data = dict(zip(space.names, space.sizes, strict=True))
     if as_json:
@@ -219,14 +228,18 @@ def compress(folder: str, game: str | None) -> None:
 
     Compressed layers are not mapped, but expanded in memory when the tablebase is opened.
     """
+    from engine.tablebases.building import compress_tablebase
+
     if game is not None:
-        load_game(game)
+        engine.load_game(game)
     click.echo(f"{compress_tablebase(folder):,} bytes saved")
 
 
 def _opened(folder: str, game: str | None) -> Tablebase:
     """Open a tablebase; its game is loaded before, if it is named."""
-    loaded: Any = None if game is None else load_game(game)
+    from engine.tablebases.tablebase import Tablebase
+
+    loaded: Any = None if game is None else engine.load_game(game)
     found = Tablebase.open(folder)
     if loaded is not None:
         found.require(type(loaded.start()))

@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from engine.cli.exit_codes import INTERRUPTED
+import engine
+from engine.cli.exit_codes import interrupted
 from engine.cli.options import (
     GAME,
     json_option,
@@ -22,7 +23,6 @@ from engine.cli.options import (
     seed_option,
     threads_option,
 )
-from engine.contract.loading import load_game
 
 __all__ = ["train"]
 
@@ -55,11 +55,11 @@ def train(game: str, out: str | None, as_json: bool, **options: Any) -> None:
     """
     from engine.training.training import train as train_game
 
-    loaded = load_game(game)
+    loaded = engine.load_game(game)
     result = train_game(loaded, out=out, report=_say, **options)
     click.echo(json.dumps(result.to_dict()) if as_json else result)
     if result.interrupted:
-        sys.exit(INTERRUPTED)
+        interrupted(found=True)
 
 
 def _say(line: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import engine
 from engine.cli.inputs import chosen_techniques, read_positions
 from engine.cli.options import (
     GAME,
@@ -16,15 +17,14 @@ from engine.cli.options import (
     depth_option,
     integer,
     nodes_option,
-    option,
+    out_option,
     plies_option,
 )
+from engine.contract.choices import RECORDED_NODES, RECORDED_SEARCHES, TREE_ENDINGS
 from engine.contract.errors import CutnodeError
 from engine.contract.text import quoted
 from engine.kernels.parameters import MOST_DEPTH
 from engine.storage.files import check_file, write_whole
-from engine.tree.drawing import FORMATS
-from engine.tree.recording import MOST_NODES, SEARCHES, record_tree
 
 __all__ = ["tree"]
 
@@ -48,26 +48,26 @@ search, 130 interrupted (nothing is written).
 @GAME
 @POSITION
 @depth_option(most=MOST_DEPTH, required=True)
-@choice("--search", "The search with its techniques, or a plain one.", SEARCHES)
+@choice("--search", "The search with its techniques, or a plain one.", RECORDED_SEARCHES)
 @SEARCHER
-@nodes_option("Give up a search of more than N nodes.", default=MOST_NODES)
+@nodes_option("Give up a search of more than N nodes.", default=RECORDED_NODES)
 @plies_option("Show N plies of the tree.", default=3)
 @integer("--width", "Show at most N children of a node, ...", default=6)
 @integer("--size", "... and at most N nodes.", default=120)
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(list(TREE_ENDINGS)),
     help="What to write; by default what the ending of the file says, or mermaid.",
 )
-@option("--output", "Write to FILE, not to standard output.", metavar="FILE")
+@out_option("Write to FILE, not to standard output.")
 def tree(
     game: str,
     position: str | None,
     techniques: str | None,
     without: str | None,
     kind: str | None,
-    output: str | None,
+    out: str | None,
     **options: Any,
 ) -> None:
     """Draw the tree that a search of N plies visits, as far as it fits a page.
@@ -76,28 +76,29 @@ def tree(
     that of the last iteration. Shown first are the line of best play, what is near the root,
     best moves, and what took most nodes; the rest is summed up.
     """
-    if output is not None:
-        kind = kind or format_of(output)
-        check_file(output)
+    from engine.tree.drawing import FORMATS
+
+    if out is not None:
+        kind = kind or format_of(out)
+        check_file(out)
     _, [(_, start)] = read_positions(game, position, None)
     if options["search"] == "search" or techniques is not None or without is not None:
         options["techniques"] = chosen_techniques(
             type(start), techniques, without, options["exact"]
         )
-    write, _ = FORMATS[kind or "mermaid"]
-    written = write(record_tree(start, **options))
-    if output is None:
+    written = FORMATS[kind or "mermaid"](engine.record_tree(start, **options))
+    if out is None:
         click.echo(written, nl=False)
     else:
-        write_whole(output, written.encode())
+        write_whole(out, written.encode())
 
 
 def format_of(file: str) -> str:
     """Return the format that the ending of a file's name means."""
-    for kind, (_, endings) in FORMATS.items():
+    for kind, endings in TREE_ENDINGS.items():
         if Path(file).suffix.lower() in endings:
             return kind
-    known = ", ".join(ending for _, endings in FORMATS.values() for ending in endings)
+    known = ", ".join(ending for endings in TREE_ENDINGS.values() for ending in endings)
     raise CutnodeError(
         f"a tree is a file that ends in {known}, not {quoted(file)}; or say --format"
     )

@@ -15,6 +15,7 @@ from engine.batches.journal import Journal
 from engine.cluster.splitting import Split
 from engine.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
 from engine.cluster.top import Top
+from engine.contract.choices import CLUSTER_POSITIONS
 from engine.contract.derived import most_value
 from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, require_integer
@@ -31,9 +32,6 @@ from engine.storage.arrays import identity
 from engine.storage.tables import Table
 
 __all__ = ["SplitProgress", "SplitResult", "solve_split"]
-
-MOST_POSITIONS = 2_000_000
-"""The positions that the driver expands at most, some 130 bytes each in Connect Four."""
 
 TASK_SECONDS = 0.1
 MOST_QUESTIONS = 64
@@ -103,7 +101,7 @@ def solve_split(
     stop: threading.Event | None = None,
     table: int = 256,
     questions: int | None = None,
-    most_positions: int = MOST_POSITIONS,
+    most_positions: int = CLUSTER_POSITIONS,
     progress: Callable[[SplitProgress], None] | None = None,
 ) -> SplitResult:
     """Prove the value of a position, and a best move, by tasks on a Dask cluster.

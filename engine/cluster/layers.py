@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.cluster.tasks import PATIENCE, Tasks, require_client
+from engine.contract.choices import LARGE_LAYER
 from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.positions import as_words, coerce
@@ -26,10 +27,7 @@ from engine.tablebases.building import BuildProgress, LayerJob
 from engine.tablebases.solving import Settings
 from engine.tablebases.tables import DISTANCES, kind_of
 
-__all__ = ["LARGE", "build_tablebase"]
-
-LARGE = 1 << 24
-"""Indices of a layer from which on all workers solve it together."""
+__all__ = ["LARGE_LAYER", "build_tablebase"]
 
 SHARES_EACH = 8
 """A large layer has so many shares for each worker that there is when it is begun."""
@@ -43,7 +41,7 @@ def build_tablebase(
     layers: Sequence[str] = (),
     through: str | None = None,
     settings: Settings | None = None,
-    large: int = LARGE,
+    large: int = LARGE_LAYER,
     stop: threading.Event | None = None,
     progress: Callable[[BuildProgress], None] | None = None,
 ) -> str:

@@ -22,6 +22,8 @@ board.  Where the board does not tell who is to move, ``players`` names both pla
 game's ``mover(position)`` gives one of these names, which then stands behind the board.  A game
 of which more is to be seen than its cells writes that below a drawing: ``caption(position)``.
 
+A symbol may have a glyph, for screens that can show it: ``glyphs={"x": "●", "o": "○"}``.
+
 Symbols can be longer than a letter, such as the numbers of :func:`counts`; a text has blanks
 between them, and the game reads it.
 """
@@ -30,13 +32,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict, Unpack
 
 from engine.contract.errors import PositionError
 from engine.contract.text import is_board, parse_rows, quoted
 
-__all__ = ["Cells", "Grid", "Hexagons", "Points", "Triangles", "counts"]
+__all__ = ["STONES", "Cells", "Grid", "Hexagons", "Look", "Points", "Triangles", "counts"]
 
 Place = tuple[float, float]
 """The middle of a cell: to the right, and down."""
@@ -45,6 +48,28 @@ COLOURS = ("2", "1;31", "1;34", "1;33", "1;32", "1;35", "1;36")
 """How a terminal shows contents (ANSI); the first one, of empty cells, is faint."""
 
 MARKS = {".": "empty", "x": "first player", "o": "second player"}
+
+STONES = {".": "·", "x": "●", "o": "○"}
+"""Glyphs of games that are played with stones of two colours."""
+
+
+LONGEST_LEGEND = 16
+"""So many contents a legend explains, at most: more are numbers that explain themselves."""
+
+
+LEGEND_WIDTH = 79
+"""Columns of a terminal that a line of a legend takes, at most."""
+
+
+class Look(TypedDict, total=False):
+    """How a board is drawn, where people see it; by default as plain text."""
+
+    colours: bool
+    """In the colours of a terminal (ANSI)."""
+    glyphs: bool
+    """With the glyphs of symbols that have one."""
+    marked: Collection[int]
+    """Cells that stand out, such as those of the last move, where there are colours."""
 
 
 def counts(name: str, most: int) -> dict[str, str]:
@@ -60,6 +85,11 @@ class Cells:
     """The symbol and the name of each content, empty cells first.
 
     Contents whose names begin with the same word, such as ``white``, have one colour.
+    """
+    glyphs: Mapping[str, str] = field(default_factory=dict)
+    """The Unicode character that stands for a symbol where people can see it, by symbol.
+
+    Symbols without a glyph are shown as they are; texts of positions have symbols only.
     """
     players: Mapping[str, str] = field(default_factory=dict)
     """How texts name the two players, if they have to say who is to move, and how messages do."""
@@ -91,9 +121,10 @@ class Cells:
         rows = f"{gap}/{gap}".join(gap.join(symbols[row.start : row.stop]) for row in self.rows)
         return f"{rows} {mover}" if self.players else rows
 
-    def draw(self, contents: Sequence[int], caption: str = "", *, colours: bool = False) -> str:
+    def draw(self, contents: Sequence[int], caption: str = "", **look: Unpack[Look]) -> str:
         """Return a board as a person wants to see it: a line for each row, and a caption."""
-        symbols, styles = self.symbols(contents), self._styles()
+        colours, marked = look.get("colours", False), look.get("marked", ())
+        symbols, styles = self._shown(self.symbols(contents), look), self._styles()
         width = max(map(len, symbols))
         places = self.places
         left = min(x for x, _ in places)
@@ -106,13 +137,43 @@ class Cells:
                 column = round((width + 1) * (places[cell][0] - left))
                 symbol = symbols[cell].rjust(width)
                 if colours:
-                    symbol = f"\x1b[{styles[contents[cell]]}m{symbol}\x1b[0m"
+                    style = styles[contents[cell]] + ";7" * (cell in marked)
+                    symbol = f"\x1b[{style}m{symbol}\x1b[0m"
                 line += " " * (column - end) + symbol
                 end = column + width
             lines.append(line)
         if self.column_names:
-            lines.append(" " * margin + " ".join(name.rjust(width) for name in self.column_names))
+            last = self.rows[-1]
+            right = places[last[0]][0] - left if len(last) == len(self.column_names) else 0
+            indent = " " * (margin + round((width + 1) * right))
+            lines.append(indent + " ".join(name.rjust(width) for name in self.column_names))
         return "\n".join([*lines, caption] if caption else lines)
+
+    def legend(self, contents: Sequence[int], **look: Unpack[Look]) -> str:
+        """Return what the symbols on a board mean, in lines; "" if there are none, or too many."""
+        standing = sorted({*contents} - {0})
+        if len(self.contents) > LONGEST_LEGEND:
+            return ""
+        styles, names = self._styles(), tuple(self.contents.values())
+        lines, end = [""], 0
+        symbols = self._shown(self.symbols(standing), look)
+        for content, symbol in zip(standing, symbols, strict=True):
+            if symbol.isspace():
+                continue
+            width = len(symbol) + len(names[content]) + 3
+            if end + width > LEGEND_WIDTH:
+                lines.append("")
+                end = 0
+            if look.get("colours", False):
+                symbol = f"\x1b[{styles[content]}m{symbol}\x1b[0m"
+            lines[-1] += "  " * (end > 0) + f"{symbol} {names[content]}"
+            end += width
+        return "\n".join(lines)
+
+    def _shown(self, symbols: Sequence[str], look: Look) -> list[str]:
+        if not look.get("glyphs", False):
+            return [*symbols]
+        return [self.glyphs.get(symbol, symbol) for symbol in symbols]
 
     def _names_of_rows(self) -> Sequence[str]:
         return self.row_names or [""] * len(self.rows)

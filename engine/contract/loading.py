@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Unpack
 
+from engine.contract.cells import Look
 from engine.contract.dispatch import PLAIN_COPY, REQUIRED, declared, is_plain, module_of
 from engine.contract.errors import GameError, PositionError
 from engine.contract.legal import legal_moves
@@ -75,9 +76,9 @@ class Game:
         """Return one line that :meth:`parse` reads back."""
         return self.notation.position_text(position)
 
-    def draw(self, position: Any, *, colours: bool = False) -> str:
-        """Return the board as people see it, in the *colours* of a terminal if wanted."""
-        return board_text(position, colours=colours)
+    def draw(self, position: Any, **look: Unpack[Look]) -> str:
+        """Return the board as people see it: plain, or with *colours*, *glyphs*, *marked* cells."""
+        return board_text(position, **look)
 
     def legal_moves(self, position: Any) -> list[int]:
         """Return the legal moves; none if the game is over, or if chance decides."""

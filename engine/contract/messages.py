@@ -2,22 +2,21 @@
 
 A game's functions for people run when the work is done: a text that cannot be had must not
 lose a result.  So the command prints results with what stands in for such a text
-(:func:`forgiving`); to Python the failure is a :class:`ContractError`.
+(:func:`engine.contract.forgiving.forgiving`); to Python the failure is a :class:`ContractError`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 import traceback
 from collections.abc import Iterator
-from contextvars import ContextVar
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, Unpack
 
+from engine.contract.cells import Look
 from engine.contract.dispatch import game_constant, game_name, longest_line, module_of, value_limit
 from engine.contract.errors import ContractError, CutnodeError
+from engine.contract.forgiving import collected_failures
 from engine.contract.notation import board_text, notation_of
 from engine.contract.stop import MOVES, PLIES, PROBABILITIES
 from engine.contract.text import quoted
@@ -33,26 +32,13 @@ from engine.contract.verbs import (
 
 __all__ = [
     "board",
+    "chance_text",
     "contract_violation",
     "description",
     "explained",
-    "forgiving",
     "move_text",
     "position_text",
 ]
-
-_failures: ContextVar[list[ContractError] | None] = ContextVar("failures", default=None)
-
-
-@contextlib.contextmanager
-def forgiving() -> Iterator[list[ContractError]]:
-    """Let something stand in for texts that fail; gives the list of what went wrong."""
-    failures: list[ContractError] = []
-    token = _failures.set(failures)
-    try:
-        yield failures
-    finally:
-        _failures.reset(token)
 
 
 def position_text(position: Any) -> str:
@@ -65,10 +51,14 @@ def move_text(position: Any, move: int) -> str:
     return _said(position, "move_text", (move,), f"move {move}")
 
 
-def board(position: Any, *, colours: bool = False) -> str:
-    """A position as its game draws it, in the *colours* of a terminal if wanted."""
-    colours = colours and "NO_COLOR" not in os.environ
-    return _said(position, "__str__", (colours,), _plainly(position))
+def chance_text(position: Any, index: int) -> str:
+    """An outcome of chance in words."""
+    return _said(position, "chance_text", (index,), f"outcome {index + 1}")
+
+
+def board(position: Any, **look: Unpack[Look]) -> str:
+    """A position as its game draws it."""
+    return _said(position, "__str__", look, _plainly(position))
 
 
 def description(position: Any, value: float) -> str | None:
@@ -76,15 +66,15 @@ def description(position: Any, value: float) -> str | None:
     return _said(position, "describe", (value,), "") or None
 
 
-def _said(position: Any, name: str, args: tuple[Any, ...], instead: str) -> str:
+def _said(position: Any, name: str, args: Any, instead: str) -> str:
     try:
         if name == "__str__":
-            return board_text(position, colours=args[0])
+            return board_text(position, **args)
         return str(getattr(notation_of(type(position)), name)(position, *args))
     except CutnodeError:
         raise
     except Exception as error:
-        failures = _failures.get()
+        failures = collected_failures()
         failure = explained(error, position) or ContractError(
             f"{module_of(type(position)).__name__}.{name}: {_name(error)}"
         )

@@ -15,9 +15,9 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
-from engine.contract.cells import Cells
+from engine.contract.cells import Cells, Look
 from engine.contract.dispatch import declared, defines, game_constant, module_of
 from engine.contract.errors import GameError, PositionError
 from engine.contract.positions import coerce, field_kinds
@@ -43,8 +43,11 @@ FOR_PEOPLE = {
     "position_text": ("position",),
     "parse_move": ("position", "text"),
     "move_text": ("position", "move"),
+    "chance_text": ("position", "index"),
     "mover": ("position",),
     "caption": ("position",),
+    "record_text": ("start", "moves", "about"),
+    "parse_record": ("text",),
     "from_cells": ("contents", "mover", "start"),
     "describe": ("position", "value"),
 }
@@ -98,12 +101,12 @@ class Notation:
         mover = self._own("mover")
         return str(mover(position)) if mover else ""
 
-    def draw(self, position: Any, *, colours: bool = False) -> str:
+    def draw(self, position: Any, **look: Unpack[Look]) -> str:
         """Return the position as a person wants to see it: its board, or its fields."""
         cells = board_of(type(position))
         if cells is None:
             return fields_text(position, "\n")
-        return cells.draw(contents_of(position), self.caption(position), colours=colours)
+        return cells.draw(contents_of(position), self.caption(position), **look)
 
     def caption(self, position: Any) -> str:
         """Return what there is to see beside the cells of the board: by default who is to move."""
@@ -155,6 +158,11 @@ class Notation:
             some = ", ".join(list(known)[:8]) + ", ..." * (len(known) > 8)
             raise PositionError(f"{quoted(text)} is not a legal move; {some or 'there are none'}")
         return known[text]
+
+    def chance_text(self, position: Any, index: int) -> str:
+        """Return what an outcome of chance is, such as a roll of dice; else its number."""
+        own = self._own("chance_text")
+        return str(own(position, index) if own else f"outcome {index + 1} of {chance(position)}")
 
     def describe(self, position: Any, value: float) -> str:
         """Return a value in words, or nothing where the game has none and names no players."""
@@ -242,11 +250,11 @@ def contents_of(position: Any) -> list[int]:
     return [int(cell(position, index)) for index in range(count)]
 
 
-def board_text(position: Any, *, colours: bool = False) -> str:
-    """Return the position as a person sees it, in the *colours* of a terminal if it can be."""
+def board_text(position: Any, **look: Unpack[Look]) -> str:
+    """Return the position as a person sees it; a class with a ``str`` of its own has one look."""
     cls: Any = type(position)
     if cls.__str__ in (board_text, object.__str__):
-        return notation_of(cls).draw(position, colours=colours)
+        return notation_of(cls).draw(position, **look)
     return str(position)
 
 

@@ -73,8 +73,15 @@ makes of the rest:
     text that denotes no legal position is a :class:`PositionError` that says what is wrong.
 ``move_text(position, move)`` and ``parse_move(position, text)``
     By default the number of the move, and the legal move that has a text.
+``chance_text(position, index)``
+    An outcome of chance in words, such as ``roll of 2``; by default ``outcome 3 of 5``.
 ``__str__`` of the position class
     By default the board, or the fields.
+``record_text(start, moves, about)`` and ``parse_record(text)``
+    A whole game in the format in which its players keep them, whose files end in
+    ``RECORD_SUFFIX``, such as ``.pgn``: *moves* are texts from the position *start* on, and *about*
+    has the names of both ``players``, the ``date``, and the ``value`` for the first of them, None
+    if the game is not over.  The way back gives the first position as text, and the moves.
 ``describe(position, value)``
     A value in words ("first player wins in 3 moves"); by default who wins, if the board names the
     players, and by how much.
@@ -88,6 +95,9 @@ makes of the rest:
     Only who wins, and how soon, matters.  Then ``evaluate`` has a scale of its own, and a
     search that stops before the end of the game counts a win above every estimate (see
     ``engine.kernels.scores``).  Otherwise ``evaluate`` estimates the value.
+``VARIANTS``
+    Some variants as a person writes them, the usual one first, for lists and for completion in a
+    shell: a tuple of texts in the game's module, which is read without running it.
 ``VARIANT``
     The variant of a position class, as a person writes it; ``""`` is the usual one.
 ``REPETITIONS``

@@ -19,6 +19,7 @@ from numba.extending import NativeValue, typeof_impl, unbox
 
 from engine.compiler.interpreter import Interpretable
 from engine.contract import verbs
+from engine.contract.collection import EVALUATION
 from engine.contract.dispatch import defines, game_name, module_of
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, is_compiled, usable_in_compiled_code
@@ -38,7 +39,6 @@ __all__ = [
     "kept_bytes",
 ]
 
-PREFIX = "evaluate_"
 
 OWN_MEANING = "evaluation engine.contract.evaluate 874e285a0994b1b2"
 """The meaning of a game's own evaluation.
@@ -75,7 +75,7 @@ class Evaluation(Interpretable):
     def name(self) -> str | None:
         """The name by which it is asked for; None for a game's ``evaluate``."""
         name = self.function.__name__
-        return name.removeprefix(PREFIX) if name.startswith(PREFIX) else None
+        return name.removeprefix(EVALUATION) if name.startswith(EVALUATION) else None
 
     @property
     def meaning(self) -> str:
@@ -194,7 +194,7 @@ OWN = Evaluation(verbs.evaluate)
 def evaluation_names(cls: type) -> list[str]:
     """The names under which the game of a position class has other evaluations."""
     found = vars(module_of(cls))
-    return [name.removeprefix(PREFIX) for name in found if name.startswith(PREFIX)]
+    return [name.removeprefix(EVALUATION) for name in found if name.startswith(EVALUATION)]
 
 
 def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality | Learned:
@@ -230,4 +230,4 @@ def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality 
             f"{game_name(cls)} has no evaluation {chosen!r}{nearest(chosen, names)}; "
             + (f"it has {', '.join(names)}, and its own" if names else "it has only its own")
         )
-    return Evaluation(getattr(module_of(cls), PREFIX + chosen))
+    return Evaluation(getattr(module_of(cls), EVALUATION + chosen))

@@ -46,7 +46,7 @@ from engine.contract.verbs import (
     recurrence,
 )
 from engine.kernels.ordering import FIRST, bring_best, rank, ranked_move
-from engine.kernels.parameters import MOST_BEFORE, MOST_DEPTH
+from engine.kernels.parameters import MOST_BEFORE, MOST_MOVES
 from engine.kernels.reference import report_violation
 from engine.kernels.table import (
     address_for,
@@ -59,10 +59,7 @@ from engine.kernels.table import (
     work_for,
 )
 
-__all__ = ["MOST_MOVES", "mating_dtype", "mating_root"]
-
-MOST_MOVES = (MOST_DEPTH + 1) // 2
-"""The most moves that can be asked for."""
+__all__ = ["mating_dtype", "mating_root"]
 
 PLIES = 2 * MOST_MOVES
 

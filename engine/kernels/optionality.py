@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 from numba import types
 
 from engine.compiler.jit import compiled
+from engine.contract.choices import STYLES
 from engine.contract.dispatch import MAX_VALUE, game_constant, value_limit
 from engine.contract.errors import CutnodeError
 from engine.contract.verbs import evaluate, features
@@ -108,11 +109,7 @@ class Optionality(NamedTuple):
 
 OPTIONALITY = types.BaseTuple.from_types((types.float64,) * len(Optionality._fields), Optionality)
 
-PRESETS = {
-    "balanced": Optionality(25, 15, 30, 15, 10, 5),
-    "aggressive": Optionality(15, 5, 25, 10, 5, 40),
-    "economic": Optionality(30, 25, 15, 20, 10, 0),
-}
+PRESETS = {name: Optionality(*weights) for name, weights in STYLES.items()}
 """Styles of play by name."""
 
 

@@ -74,6 +74,9 @@ and 1: 1.22 and 1.61, 1.28 and 1.54, 0.97 and 1.29; with work 10 and factor 2: 1
 MOST_DEPTH = 63
 """The deepest that a search can be asked to go: what a table entry has room for."""
 
+MOST_MOVES = (MOST_DEPTH + 1) // 2
+"""The most moves within which a forced win can be asked for."""
+
 MOST_BEFORE = 1024
 """So many positions of a game that came before a search are looked at for repetitions."""
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.contract.dispatch import defines, game_constant, game_name
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.text import nearest, quoted
 
@@ -144,6 +143,8 @@ EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.ex
 
 def fits(cls: Any, technique: Technique) -> bool:
     """Return whether the game of a position class defines what a technique needs."""
+    from engine.contract.dispatch import defines, game_constant  # the names load no compiler
+
     needs = technique.needs
     if defines(cls, CHANCE) and technique.name not in WITH_CHANCE:
         return False
@@ -178,6 +179,8 @@ def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> fro
     *exact* leaves selective ones out; asked for by name they are an error then, as are
     ones that the game does not allow and names that are none.
     """
+    from engine.contract.dispatch import defines, game_name
+
     if names is None:
         return frozenset(
             name

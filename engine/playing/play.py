@@ -14,16 +14,19 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from engine.contract.cells import Look
 from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, game_names, load_game
-from engine.contract.messages import board
+from engine.contract.messages import board, chance_text
+from engine.contract.notation import board_of, contents_of
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
 from engine.kernels.learned import Learned
 from engine.kernels.scores import is_decisive, win_distance
 from engine.playing.players import Choice, EnginePlayer, Player, make_player
+from engine.playing.records import read_record, record_suffix, write_record
 from engine.search.api import solve
 from engine.search.record import Record
 from engine.search.results import SearchResult
@@ -35,7 +38,7 @@ __all__ = ["COMMANDS", "PERSON", "Command", "Session", "View", "resume"]
 PERSON = "person"
 """The player of a side that is not an engine's configuration."""
 
-ADVISER = "level=expert"
+ADVISER = "level=expert,seconds=1"
 """The configuration of the engine that gives hints."""
 
 OUTLOOK_SECONDS = 2.0
@@ -85,8 +88,8 @@ class Session:
         self.players = list(players)
         self.thoughts = thoughts
         self._adviser = ADVISER if tablebase is None else f"{ADVISER},tablebase={tablebase}"
-        self.colours = False
-        """Whether boards have the colours of a terminal."""
+        self.look: Look = {}
+        """How boards are drawn."""
         self.saved: tuple[str, dict[str, Any]] | None = None
         """The file that has the game, and what it holds."""
         self._made: dict[str, Player] = {}
@@ -119,7 +122,8 @@ class Session:
             is_asked = bool(ending) or self._mover() == PERSON
             if (is_asked or PERSON not in self.players) and shown is not self.record.position:
                 shown = self.record.position
-                drawn = board(shown, colours=self.colours)
+                look: Look = {**self.look, "marked": self._changed()}
+                drawn = board(shown, **look)
                 view.show(f"\n{drawn}\n" + (f"\n{self.result_text()}" if ending else ""))
             if not is_asked:
                 if self._engine_moves(view).reason == "interrupted" and PERSON not in self.players:
@@ -132,11 +136,26 @@ class Session:
                 view.show(self._farewell())
                 return True
 
+    def _changed(self) -> list[int]:
+        """Return the cells that the last step has changed."""
+        if len(self.record.positions) < 2:
+            return []
+        before, now = map(contents_of, self.record.positions[-2:])
+        return [cell for cell in range(len(now)) if before[cell] != now[cell]]
+
+    def _legend(self) -> str:
+        """Say what the symbols on the board mean, where it is drawn for people."""
+        cells = board_of(type(self.record.position))
+        if cells is None or not self.look:
+            return ""
+        legend = cells.legend(contents_of(self.record.position), **self.look)
+        return legend and f"\n{legend}"
+
     def _chance(self) -> str:
         before = self.record.position
         index = self.record.draw()
         odds = f"with probability {chance_outcome(before, index)[0]:.3g}"
-        return f"chance decides: outcome {index + 1} of {chance(before)}, {odds}"
+        return f"chance decides: {chance_text(before, index)}, {odds}"
 
     def _engine_moves(self, view: View) -> Choice:
         position, who = self.record.position, self._who(self.record.side)
@@ -213,7 +232,8 @@ class Session:
         )
         about = f"{game_name(type(self.record.position))}, {', '.join(players)}"
         seed = f", seed {self.record.seed}" if self._engines() or self._has_chance() else ""
-        return about + seed + ("; help lists the commands" if PERSON in self.players else "")
+        commands = "; help lists the commands" if PERSON in self.players else ""
+        return about + seed + commands + self._legend()
 
     def _estimates(self, who: str) -> str:
         """Say with what an engine estimates positions, if that is not the game's own estimate."""
@@ -372,14 +392,21 @@ class Session:
         """Write the game to a file, completely or not at all."""
         if not argument:
             raise CutnodeError("write save and the name of a file")
-        path = Path(argument)
-        if path.exists():
+        cls = type(self.record.position)
+        suffix = record_suffix(argument, cls)
+        if suffix == "" and record_suffix(argument):
+            raise CutnodeError(f"{self.name} has no files that end in {Path(argument).suffix}")
+        if Path(argument).exists():
             try:
-                _read(argument)
+                read_record(argument, None) if suffix else _read(argument)
             except CutnodeError:
                 raise CutnodeError(f"{argument} is there already, and no saved game") from None
         check_file(argument)
-        write_whole(argument, (json.dumps(self.to_dict(), indent=1) + "\n").encode())
+        text = json.dumps(self.to_dict(), indent=1) + "\n"
+        if suffix:
+            players = self.players[0], self.players[1]
+            text = write_record(self.name, self.record, players, suffix)
+        write_whole(argument, text.encode())
         self.saved = argument, self.to_dict()
         return f"saved; to go on later: cutnode play --resume {shlex.quote(argument)}"
 
@@ -420,7 +447,7 @@ COMMANDS = {
         Command("level NAME", "let the engine play easy, medium, hard or expert", Session.level),
         Command("strength N", "let it err like a person, 0..100", Session.strength),
         Command("swap", "swap sides with the engine", Session.swap),
-        Command("save FILE", "write the game to a file", Session.save),
+        Command("save FILE", "write the game to a file; .txt, .pgn: the moves", Session.save),
         Command("quit", "leave", Session.quit),
     )
 }

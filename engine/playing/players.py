@@ -13,6 +13,7 @@ from random import Random
 from statistics import pstdev
 from typing import Any, Protocol
 
+from engine.contract.choices import ENGINES
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
@@ -22,10 +23,11 @@ from engine.kernels.optionality import PRESETS, Optionality
 from engine.kernels.parameters import MOST_DEPTH, PARITY
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
+from engine.playing.levels import FULL_STRENGTH, LEVELS, Level
 from engine.runtime.running import Limits
 from engine.search.given import class_of
 from engine.search.monte_carlo import MonteCarlo
-from engine.search.options import ENGINES, SearchOptions, check_engine
+from engine.search.options import SearchOptions, check_engine
 from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.tree_options import TreeKeywords
@@ -35,10 +37,8 @@ from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "KEYS",
-    "LEVELS",
     "Choice",
     "EnginePlayer",
-    "Level",
     "LevelPlayer",
     "Player",
     "RandomPlayer",
@@ -59,7 +59,6 @@ STRENGTH_DEPTH = 6
 STRENGTH_SECONDS = 5.0
 """The limits of a player with a strength, if none are given."""
 
-FULL_STRENGTH = 100
 SEES_ALL_MOVES = 20
 """From this strength on a player thinks of every move."""
 
@@ -197,27 +196,6 @@ def full_width(cls: Any) -> frozenset[str]:
 # Levels
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
-    """The limits and the evaluation of a level."""
-
-    depth: int
-    seconds: float | None = None
-    share: float = 1.0
-    """The share of optionality in the evaluation, in games with ``features``."""
-    jitter: tuple[float, float] | None = None
-    """Each weight of optionality is multiplied by a factor between these, by game."""
-
-
-LEVELS = {
-    "easy": Level(1, share=0.1, jitter=(0.5, 1.5)),
-    "medium": Level(2, share=0.5),
-    "hard": Level(4, share=0.8),
-    "expert": Level(6, 5.0, share=1.0),
-}
-"""The levels, from the weakest on."""
-
-
 def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | None:
     """Make the evaluation of a level; None is the game's own.
 
@@ -256,7 +234,7 @@ class LevelPlayer(EnginePlayer):
             depth=self.level.depth,
             seconds=self.level.seconds if seconds is None else seconds,
             table=table,
-            techniques=full_width(class_of(game)),
+            techniques=None if self.level.depth is None else full_width(class_of(game)),
             evaluation=level_evaluation(class_of(game), self.level, Random("0 level")),
             tablebase=tablebase,
         )

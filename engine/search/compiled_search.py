@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.compiler.memory import Memory
+from engine.contract.choices import DRIVERS
 from engine.contract.dispatch import defines, game_constant, game_name, longest_line, value_limit
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.stop import CALLED, counts_turns
@@ -27,7 +28,7 @@ from engine.kernels.search import search_root
 from engine.kernels.techniques import TECHNIQUES, choose
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.history import drawing_words
-from engine.search.options import DRIVERS, SearcherOptions
+from engine.search.options import SearcherOptions
 from engine.storage.evaluations import chosen_evaluation
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase

@@ -22,7 +22,8 @@ from engine.contract.positions import coerce
 from engine.contract.stop import MOVES, NODES, RUNNING
 from engine.contract.verbs import NO_MOVE, outcome, play
 from engine.kernels.clock import Clock
-from engine.kernels.mate import MOST_MOVES, mating_dtype, mating_root
+from engine.kernels.mate import mating_dtype, mating_root
+from engine.kernels.parameters import MOST_MOVES
 from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from engine.search.given import class_of, given_history, given_position
 from engine.search.history import drawing_words

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, TypedDict, cast
 
+from engine.contract.choices import SEARCHES, SOLVERS
 from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
@@ -21,10 +22,6 @@ from engine.storage.books import Book
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
-    "DRIVERS",
-    "ENGINES",
-    "SEARCHES",
-    "SOLVERS",
     "LimitKeywords",
     "ProofKeywords",
     "ProofOptions",
@@ -40,21 +37,6 @@ __all__ = [
     "require_limit",
     "thread_count",
 ]
-
-DRIVERS = ("alphabeta", "mtdf")
-"""How a depth is searched: with a window around the last score, or with null windows only,
-from the last score on (MTD(f), A. Plaat et al., 1996)."""
-
-
-ENGINES = ("alphabeta", "mcts")
-"""How a position is searched: by alpha-beta, or by Monte Carlo tree search."""
-
-SEARCHES = (*ENGINES, "auto")
-"""The same, or by the one of them that does better in a trial."""
-
-SOLVERS = ("alphabeta", "pn", "auto")
-"""How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
-numbers, or by the one of them that gets there first."""
 
 
 class SearcherKeywords(TypedDict, total=False):

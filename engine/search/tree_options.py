@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from engine.contract.choices import ROLLOUTS, SELECTIONS, TREE_MEMORY
 from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, require_integer
 from engine.kernels.evaluation import AnyEvaluation
@@ -15,8 +16,6 @@ from engine.search.options import SearchOptions, _Options
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
-    "ROLLOUTS",
-    "SELECTIONS",
     "AutoKeywords",
     "AutoOptions",
     "TreeKeywords",
@@ -24,24 +23,11 @@ __all__ = [
     "check_limits",
 ]
 
-SELECTIONS = ("uct", "puct")
-"""How a child is selected: by UCT, or by PUCT with the game's ``order`` as prior."""
-
-ROLLOUTS = ("uniform", "order", "bounds")
-"""How a playout goes on beyond the tree: at random; mostly by the game's ``order``; or at random
-with forced moves, until the game's ``bounds`` say who wins.
-
-Of games at 50 ms a move between ``"bounds"`` and ``"uniform"`` the first won 8 of 10 in Connect
-Four, and as many in Breakthrough on 6x6."""
-
 EXPLORATION = {"uct": 1.0, "puct": 1.5}
 """The weight of exploration, by selection."""
 
 GREED = 0.9
 """Rollouts by order take the best move with this probability, and any other time a random one."""
-
-DEFAULT_MEMORY = 512 << 20
-"""Bytes for the tree."""
 
 
 class AutoKeywords(TypedDict, total=False):
@@ -70,7 +56,7 @@ class AutoOptions(_Options):
 
     evaluation: AnyEvaluation = None
     tablebase: Tablebase | str | os.PathLike[str] | None = None
-    memory: int = DEFAULT_MEMORY
+    memory: int = TREE_MEMORY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,7 +68,7 @@ class TreeOptions(_Options):
 
     evaluation: AnyEvaluation = None
     tablebase: Tablebase | str | os.PathLike[str] | None = None
-    memory: int = DEFAULT_MEMORY
+    memory: int = TREE_MEMORY
     selection: str | None = None
     exploration: float | None = None
     rave: float = 0.0

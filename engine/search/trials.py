@@ -16,6 +16,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Unpack
 
+from engine.contract.choices import ENGINES
 from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
@@ -25,7 +26,7 @@ from engine.kernels.evaluation import OWN
 from engine.runtime.running import is_stopped
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.monte_carlo import MonteCarlo
-from engine.search.options import ENGINES, SearchOptions
+from engine.search.options import SearchOptions
 from engine.search.record import Record
 from engine.search.results import SearchResult
 from engine.search.searcher import Searcher

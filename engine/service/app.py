@@ -17,7 +17,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from engine.playing.players import LEVELS
+from engine.playing.levels import LEVELS
 from engine.service import questions, views
 from engine.service.failures import (
     MEANINGS,

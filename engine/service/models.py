@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from engine.contract.choices import RECORDED_SEARCHES
 from engine.kernels.parameters import MOST_DEPTH
-from engine.playing.players import LEVELS
-from engine.tree.recording import SEARCHES
+from engine.playing.levels import LEVELS
 
 __all__ = [
     "Answer",
@@ -191,7 +191,7 @@ class TreeRequest(PositionRequest):
     """A search in plain Python, whose tree is kept; all but the last depth is forgotten."""
 
     depth: Annotated[int, Field(ge=0, le=MOST_TREE_DEPTH), BeforeValidator(integral)] = 3
-    search: Literal[SEARCHES] = Field(  # type: ignore[valid-type]
+    search: Literal[RECORDED_SEARCHES] = Field(  # type: ignore[valid-type]
         "search", description="The search with its techniques, or a plain one."
     )
     exact: bool = Field(False, description="Only techniques that cannot change the score.")
@@ -387,9 +387,9 @@ class MoveView(BaseModel):
 class OutcomeView(BaseModel):
     """What chance may do."""
 
+    text: str = Field(description="In words, such as what the dice show.")
     probability: float
     position: str
-    text: str = Field(description="What is new in the text of the position, such as the dice.")
     again: bool = Field(description="Whether the player to move is the same.")
 
 
@@ -446,6 +446,7 @@ class GameView(BaseModel):
         description="How variants are written, if there are any. They follow the name after a "
         "colon: connect4:8x7."
     )
+    examples: list[str] = Field(description="Some of its variants.")
     start: str
     chance: bool
     solvable: bool

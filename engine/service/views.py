@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from typing import Any
 
 from engine.contract.cells import Cells, Grid, Hexagons, Points, Triangles
@@ -12,7 +11,7 @@ from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
-from engine.contract.messages import board, description, move_text, position_text
+from engine.contract.messages import board, chance_text, description, move_text, position_text
 from engine.contract.notation import board_of, contents_of, notation_of
 from engine.contract.verbs import (
     chance,
@@ -75,12 +74,11 @@ def show_board(registry: GameRegistry, name: str) -> BoardView | None:
     if cells is None:
         return None
     owners = _owners(cells)
-    glyphs = getattr(cells, "glyphs", {})
     contents = [
         ContentView(
             symbol=symbol,
             name=content,
-            glyph=glyphs.get(symbol, ""),
+            glyph=cells.glyphs.get(symbol, ""),
             owner=owners.index(owner) if (owner := _owner(symbol, content)) in owners else None,  # type: ignore[arg-type]
         )
         for symbol, content in cells.contents.items()
@@ -178,10 +176,9 @@ def _view(name: str, position: Any) -> PositionView:
     events = 0 if over else chance(position)
     moves = [] if over or events else legal_moves(position)
     cells = contents_of(position)
-    text = position_text(position)
     return PositionView(
         game=name,
-        position=text,
+        position=position_text(position),
         board=board(position),
         cells=cells if board_of(cls) else None,
         caption=notation_of(cls).caption(position),
@@ -191,7 +188,7 @@ def _view(name: str, position: Any) -> PositionView:
         value=(value if ended else 0) if over else None,
         meaning=(description(position, value) or "") if ended else "",
         moves=[_move(position, cells, move) for move in moves],
-        chance=[_outcome(position, text, event) for event in range(events)],
+        chance=[_outcome(position, event) for event in range(events)],
     )
 
 
@@ -209,14 +206,12 @@ def _move(position: Any, cells: list[int], move: int) -> MoveView:
     )
 
 
-def _outcome(position: Any, text: str, event: int) -> OutcomeView:
+def _outcome(position: Any, event: int) -> OutcomeView:
     probability, child = chance_outcome(position, event)
-    after = position_text(child)
-    new = Counter(after.split()) - Counter(text.split())
     return OutcomeView(
         probability=probability,
-        position=after,
-        text=" ".join(new) or str(event + 1),
+        position=position_text(child),
+        text=chance_text(position, event),
         again=bool(same_after_chance(position, child)),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.contract.choices import LAYER_MEMORY, METRICS
 from engine.contract.dispatch import game_name, value_limit
 from engine.contract.errors import CutnodeError
 from engine.kernels.clock import Clock
@@ -23,7 +24,6 @@ from engine.tablebases.spaces import Space
 from engine.tablebases.tables import (
     CHANCES,
     DISTANCES,
-    METRICS,
     POINTS,
     Directory,
     LayerTable,
@@ -33,10 +33,7 @@ from engine.tablebases.tables import (
 )
 from engine.tablebases.threads import LayerThreads
 
-__all__ = ["DEFAULT_MEMORY", "LayerWork", "Settings", "solve_layers"]
-
-DEFAULT_MEMORY = 4 << 30
-"""Bytes."""
+__all__ = ["LayerWork", "Settings", "solve_layers"]
 
 DIGITS = 1e-11
 """Expected values are within this part of ``VALUE_LIMIT`` of the truth, if nothing else is said."""
@@ -49,7 +46,7 @@ class Settings:
     metric: str = "dtm"
     """Which distances are kept: a key of ``METRICS``."""
     threads: int = 1
-    memory: int = DEFAULT_MEMORY
+    memory: int = LAYER_MEMORY
     """Bytes, for the layer that is solved.  What does not fit is on disk, where a folder is."""
     tolerance: float | None = None
     """In games of chance: the error of a value, at most; None for a part of ``VALUE_LIMIT``."""

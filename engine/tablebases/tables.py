@@ -15,7 +15,6 @@ from engine.kernels.tablebase import ENTRY, MOST_BITS, pack_symbols
 __all__ = [
     "CHANCES",
     "DISTANCES",
-    "METRICS",
     "POINTS",
     "Directory",
     "LayerTable",
@@ -29,13 +28,6 @@ PART = 1 << 20
 
 DISTANCES, POINTS, CHANCES = "distances", "points", "chances"
 """The kinds of tablebases: win, draw and loss with distances; values in points; expected values."""
-
-METRICS = {
-    "dtm": "plies to the end of the game",
-    "dtc": "plies to the next layer, or to the end of the game",
-    "wdl": "none: only win, draw and loss",
-}
-"""The distances that a tablebase can keep."""
 
 
 def kind_of(cls: Any) -> str:

@@ -44,7 +44,7 @@ class Tree:
     game: str
     position: str
     search: str
-    """One of ``SEARCHES``."""
+    """One of ``RECORDED_SEARCHES``."""
     techniques: tuple[str, ...]
     depth: int
     """Plies, of the last iteration; less than asked for if the value was proven by then."""
@@ -432,10 +432,10 @@ def to_json(tree: Tree) -> str:
     return json.dumps(tree.to_dict(), indent=1) + "\n"
 
 
-FORMATS: dict[str, tuple[Callable[[Tree], str], tuple[str, ...]]] = {
-    "mermaid": (to_mermaid, (".mmd", ".mermaid")),
-    "dot": (to_dot, (".dot", ".gv")),
-    "json": (to_json, (".json",)),
-    "svg": (to_svg, (".svg",)),
+FORMATS: dict[str, Callable[[Tree], str]] = {
+    "mermaid": to_mermaid,
+    "dot": to_dot,
+    "json": to_json,
+    "svg": to_svg,
 }
-"""The formats of a tree, and the endings of their files."""
+"""The formats of a tree, by name."""

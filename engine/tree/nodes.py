@@ -22,7 +22,7 @@ class Node:
 
     move: str
     """The move that led here, in the game's notation: "" at the root, ``null move`` for a pass that
-    was tried, ``chance 0.25`` for an outcome of chance and its probability."""
+    was tried, ``roll of 2 (0.375)`` for an outcome of chance and its probability."""
     position: str
     player: str
     """``max``, ``min`` or ``chance``."""

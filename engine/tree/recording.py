@@ -26,6 +26,7 @@ from operator import attrgetter
 from typing import Any
 
 from engine.compiler.interpreter import Interpretable, Observer, observed
+from engine.contract.choices import RECORDED_NODES, RECORDED_SEARCHES
 from engine.contract.derived import same_after_chance
 from engine.contract.dispatch import defines, game_name, is_plain, module_of
 from engine.contract.errors import CutnodeError, GameError, require_integer
@@ -57,13 +58,7 @@ from engine.search.searcher import Searcher
 from engine.tree.drawing import Tree
 from engine.tree.nodes import Node, Unsearched
 
-__all__ = ["SEARCHES", "record_tree"]
-
-SEARCHES = ("search", "alphabeta", "minimax")
-"""The search with its techniques, and the plain references."""
-
-MOST_NODES = 100_000
-"""A search of more nodes is not recorded unless asked for: it takes seconds."""
+__all__ = ["record_tree"]
 
 OVER, REPETITION, DRAWN, HORIZON = "game over", "repetition", "drawn", "depth reached"
 
@@ -91,16 +86,16 @@ def record_tree(
     driver: str = "alphabeta",
     evaluation: AnyEvaluation = None,
     depth_in: str = "turns",
-    nodes: int = MOST_NODES,
+    nodes: int = RECORDED_NODES,
     plies: int = 3,
     width: int = 8,
     size: int = 200,
 ) -> Tree:
     """Search a position *depth* plies deep, and keep the tree.
 
-    *search* is one of ``SEARCHES``; what follows is as for :class:`Searcher`, and techniques
-    and drivers are those of the search only.  More than *nodes* visited are an error: plain
-    Python visits some 10,000 a second.
+    *search* is one of ``RECORDED_SEARCHES``; what follows is as for :class:`Searcher`, and
+    techniques and drivers are those of the search only.  More than *nodes* visited are an error:
+    plain Python visits some 10,000 a second.
 
     Shown are *plies* of the tree, of each node at most *width* children, of all at most
     *size* nodes: what is nearest to the root first, best moves before others, then by the
@@ -116,8 +111,8 @@ def record_tree(
             raise CutnodeError(f"{what} is {least} or more, not {number}")
     if not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
-    if search not in SEARCHES:
-        raise CutnodeError(f"a search is one of {', '.join(SEARCHES)}, not {search!r}")
+    if search not in RECORDED_SEARCHES:
+        raise CutnodeError(f"a search is one of {', '.join(RECORDED_SEARCHES)}, not {search!r}")
     if search != "search" and (techniques is not None or exact or driver != "alphabeta"):
         raise CutnodeError(f"{search} has no techniques to choose from")
 
@@ -411,6 +406,7 @@ class _Shape:
         self.has_chance = defines(cls, "chance")
         self.plies = plies
         self._move_text = notation_of(cls).move_text
+        self._chance_text = notation_of(cls).chance_text
         self.position_text = notation_of(cls).position_text
         self.principal = _line(root) if pv is None else _line_along(root, pv)
         self._on_line = set(map(id, self.principal))
@@ -483,7 +479,8 @@ class _Shape:
 
     def _key_text(self, parent: _Visit, key: int) -> str:
         if parent.by_chance:
-            return f"chance {chance_outcome(parent.position, key)[0]:.3g}"
+            odds = chance_outcome(parent.position, key)[0]
+            return f"{self._chance_text(parent.position, key)} ({odds:.3g})"
         return "null move" if key == NO_MOVE else str(self._move_text(parent.position, key))
 
     def _reason(self, visit: _Visit) -> str:

@@ -20,7 +20,7 @@ they are turned upside down with each move.  A move is described in
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,6 +89,7 @@ from games.chess.notation import (
     refuse_impossible,
     san,
 )
+from games.chess.pgn import read_pgn, write_pgn
 from games.chess.planes import planes as planes
 from games.chess.squares import DARK, UPSIDE_DOWN
 
@@ -103,6 +104,8 @@ DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 PROFILE = "tactical"
+
+RECORD_SUFFIX = ".pgn"
 
 USUAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -468,6 +471,26 @@ def move_text(position: Position, move: int) -> str:
 
 def mover(position: Position) -> str:
     return player(position.ply & 1)
+
+
+def record_text(start: Position, moves: list[str], about: dict[str, Any]) -> str:
+    """A game as PGN, from whatever position it began with."""
+    black = start.ply & 1
+    tags = {"Date": str(about["date"]).replace("-", ".")}
+    tags |= zip(("Black", "White") if black else ("White", "Black"), about["players"], strict=True)
+    value = about["value"]
+    if value is not None:
+        white = -value if black else value
+        tags["Result"] = "1-0" if white > 0 else "0-1" if white < 0 else "1/2-1/2"
+    if (text := position_text(start)) != USUAL_START:
+        tags |= {"SetUp": "1", "FEN": text}
+    return write_pgn(tags, moves, number=start.ply // 2 + 1, black=bool(black))
+
+
+def parse_record(text: str) -> tuple[str, list[str]]:
+    """The first position of a game in PGN, and its moves."""
+    tags, moves = read_pgn(text)
+    return tags.get("FEN", ""), moves
 
 
 def set_up(placement: Placement) -> Position:

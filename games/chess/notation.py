@@ -68,6 +68,7 @@ CELLS = Grid(
         **{letter.upper(): f"white {name}" for letter, name in zip(LETTERS, NAMES, strict=True)},
         **{letter: f"black {name}" for letter, name in zip(LETTERS, NAMES, strict=True)},
     },
+    glyphs={".": "·"} | dict(zip("PNBRQKpnbrqk", "♙♘♗♖♕♔♟♞♝♜♛♚", strict=True)),
     players={"white": "white", "black": "black"},
     row_names="87654321",
     column_names=FILES,

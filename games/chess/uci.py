@@ -43,8 +43,7 @@ from engine import (
 )
 from engine.contract.verbs import check, play
 from engine.kernels.clock import Allowance, Clock, allot, settle
-from engine.kernels.mate import MOST_MOVES
-from engine.kernels.parameters import MOST_DEPTH
+from engine.kernels.parameters import MOST_DEPTH, MOST_MOVES
 from engine.kernels.scores import WIN, win_distance
 from games.chess import MAX_MOVES, UNIT, Position, parse_position, start
 from games.chess.notation import parse_move, uci

@@ -307,6 +307,8 @@ def order(position, move, child):
 
 # Boards of all sizes
 
+VARIANTS = "8x8", "6x6", "4x4"
+
 
 @variants(
     Pieces,
@@ -352,6 +354,7 @@ def board(width: int, height: int) -> dict[str, Any]:
                 "W": "white king",
                 " ": "no square",
             },
+            glyphs={".": "·", "b": "⛂", "B": "⛃", "w": "⛀", "W": "⛁"},
             players={"black": "black", "white": "white"},
             row_names=[f"{n + 1}-{n + half}" for n in range(0, squares, half)],
         ),

@@ -45,7 +45,7 @@ from engine.contract.boards import (
     word,
     write,
 )
-from engine.contract.cells import Hexagons
+from engine.contract.cells import STONES, Hexagons
 from engine.contract.variants import board_size, variants
 from games.hex.cells import chain, neighbours, twice_beside
 from games.hex.connections import common_carrier
@@ -242,6 +242,9 @@ def size(text: str) -> tuple[int, int]:
     return board_size(f"{text}x{text}" if re.fullmatch("[0-9]{1,9}", text) else text, example="6x7")
 
 
+VARIANTS = "11", "7", "6", "5"
+
+
 @variants(
     stones,
     usual="11",
@@ -285,8 +288,10 @@ def rhombus(width: int, height: int) -> dict[str, Any]:
         "VARIANT": f"{width}" if width == height else f"{width}x{height}",
         "CELLS": Hexagons(
             (width,) * height,
+            glyphs=STONES,
             players={"x": "first player (x)", "o": "second player (o)"},
             row_names=[str(row) for row in range(1, height + 1)],
+            column_names=COLUMNS[:width],
         ),
         "MAX_MOVES": area,
         "MAX_PLIES": area,

@@ -397,6 +397,9 @@ def _places(rings: int) -> dict[tuple[int, int], int]:
     return found
 
 
+VARIANTS = "nine", "six", "three"
+
+
 @variants(
     Men,
     usual="nine",
@@ -429,6 +432,7 @@ def ruleset(name: str, men: int, flying: bool) -> dict[str, Any]:
             tuple((float(x), float(y)) for x, y in ordered),
             lines,
             contents={".": "empty", "w": "white man", "b": "black man"},
+            glyphs={".": "·", "w": "○", "b": "●"},
             players={"white": "white", "black": "black"},
             row_names="7654321"[7 - 2 * rules.RINGS - 1 :],
             column_names="abcdefg"[: 2 * rules.RINGS + 1],

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 from engine import Bits, PositionError, compiled, legal_moves, lowest_index, mix, popcount, quoted
 from engine.contract.bits import bytes_reversed
-from engine.contract.cells import Grid
+from engine.contract.cells import STONES, Grid
 from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
 from games.othello.discs import PASS, empties, final_value, flipped, mobility, write
@@ -278,6 +278,9 @@ def _size(variant: str) -> int:
     return int(match[1])
 
 
+VARIANTS = "8x8", "6x6", "4x4"
+
+
 @variants(
     Discs,
     usual="8x8",
@@ -305,6 +308,7 @@ def board(size: int) -> dict[str, Any]:
             size,
             size,
             contents={".": "empty", "X": "black disc", "O": "white disc"},
+            glyphs={symbol.upper(): glyph for symbol, glyph in STONES.items()},
             players={"X": "black (X)", "O": "white (O)"},
             row_names="12345678"[:size],
             column_names=COLUMNS[:size],

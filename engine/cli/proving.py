@@ -1,0 +1,252 @@
+"""Proofs from a shell: what ``cutnode solve`` and ``cutnode analyse`` have in common."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+import engine
+from engine.cli.boards import drawn
+from engine.cli.exit_codes import NOT_PROVEN, interrupted
+from engine.cli.live import live
+from engine.cli.options import (
+    PROGRESS,
+    SOLVER,
+    combined,
+    integer,
+    memory_option,
+    nodes_option,
+    positions_of_game,
+    seconds_option,
+    table_option,
+    tablebase_option,
+    threads_option,
+    tolerance_option,
+    weak_option,
+)
+from engine.cli.output import json_of_iteration, json_of_proof
+from engine.cli.progress import progress_bar
+from engine.contract.errors import CutnodeError
+
+if TYPE_CHECKING:
+    from engine.search.handles import Progress
+    from engine.search.results import Result
+    from engine.storage.tables import Table
+
+__all__ = ["PROOF", "prove_and_print"]
+
+PROOF = combined(
+    positions_of_game,
+    weak_option(),
+    SOLVER,
+    nodes_option("At most N nodes for a position."),
+    seconds_option("At most S seconds for a position."),
+    threads_option("Search with N threads: all on one position, or each with a part of a file."),
+    table_option(256),
+    tablebase_option(),
+    memory_option(
+        "Where play can go round: solve at most so many MiB of positions in memory.", 512
+    ),
+    click.option("--cold", is_flag=True, help="Start each position of a file with an empty table."),
+    integer(
+        "--positions",
+        "With chance: keep at most N positions, some 200 bytes each.",
+        default=10_000_000,
+    ),
+    tolerance_option("With chance: how close the bounds of a value have to be.", default=1e-9),
+    PROGRESS,
+)
+"""What is proven, and how."""
+
+WITHOUT_CHANCE = (
+    *("weak", "engine", "nodes", "threads", "table_mb", "cold", "tablebase", "memory_mb"),
+    "told",
+)
+WITH_CHANCE = ("positions", "tolerance")
+"""Options of how a game without chance is solved, and one with chance."""
+
+
+def prove_and_print(
+    kind: str,
+    entries: list[tuple[str, Any]],
+    *,
+    file: str | None,
+    as_json: bool,
+    told: bool,
+    table_mb: int,
+    cold: bool,
+    positions: int,
+    tolerance: float,
+    memory_mb: int,
+    **search: Any,
+) -> None:
+    """Prove values of positions, to ``"analyse"`` those of all moves as well, and print them."""
+    from engine.contract.dispatch import defines
+
+    has_chance = defines(type(entries[0][1]), "chance")
+    refuse_options(has_chance)
+    if has_chance:
+        limits = {"positions": positions, "tolerance": tolerance, "seconds": search["seconds"]}
+        solve_by_iteration(kind, entries, as_json=as_json, lines=file is not None, limits=limits)
+        return
+    table = engine.Table(table_mb)
+    search["memory"] = memory_mb << 20
+    started = time.perf_counter()
+    results: Iterator[Result]
+    if file is not None:
+        results = prove_file(kind, [entry for _, entry in entries], table, cold, search)
+    else:
+        results = iter([prove_one(kind, entries[0][1], table, told, not as_json, search)])
+
+    width = max(len(text) for text, _ in entries)
+    solved, nodes, broken = 0, 0, False
+    for (text, _), result in zip(entries, results, strict=False):
+        if result.reason == "interrupted":
+            broken = True
+            if file is not None and not result.nodes:
+                continue  # its turn never came
+        if as_json:
+            click.echo(json_of_proof(kind, result, text))
+        elif file is None:
+            click.echo(result)
+        else:
+            click.echo(f"{text:{width}}  {one_line(result)}")
+        solved += result.reason == "proven" if kind == "analyse" else result.proven
+        nodes += result.nodes
+
+    if file is not None and sys.stderr.isatty():
+        seconds = time.perf_counter() - started
+        click.echo(
+            f"{solved:,} of {len(entries):,} positions solved, "
+            f"{nodes:,} nodes in {seconds:.3g} s ({nodes / seconds:,.0f} per second)",
+            err=True,
+        )
+    if broken:
+        interrupted(found=True)
+    if solved < len(entries):
+        sys.exit(NOT_PROVEN)
+
+
+def refuse_options(has_chance: bool) -> None:
+    """Fail if an option was given that says nothing about how such a game is solved."""
+    ctx = click.get_current_context()
+    game = ctx.params["game"]
+    refused = WITHOUT_CHANCE if has_chance else WITH_CHANCE
+    for option in ctx.command.params:
+        name = option.name or ""
+        if name in refused and ctx.get_parameter_source(name) != ParameterSource.DEFAULT:
+            kind = "a game of chance" if has_chance else "no game of chance"
+            raise CutnodeError(f"{game} is {kind}: {option.opts[-1]} does not apply")
+
+
+def prove_one(
+    kind: str, start: Any, table: Table, told: bool, as_text: bool, search: dict[str, Any]
+) -> Result:
+    """Prove the value of one position, below its board *as_text*; tell how far it is."""
+    from engine.kernels.clock import Clock
+    from engine.runtime.running import Limits
+    from engine.search.game_solver import GameSolver
+    from engine.search.handles import Progress
+    from engine.tablebases.tablebase import Tablebase
+
+    if as_text:
+        click.echo(f"{drawn(start)}\n")
+    known = Tablebase.of(search["tablebase"], type(start))
+    solver = GameSolver(
+        type(start), table, search["threads"], tablebase=known, memory=search["memory"]
+    )
+    clock = Clock(None)
+
+    def look() -> Progress:
+        nodes, lower, upper = solver.progress()
+        return Progress(0, None, lower, upper, (), nodes, clock.elapsed(), table.fill())
+
+    limits = Limits(search["nodes"], search["seconds"])
+    prove = solver.solve if kind == "solve" else solver.analyse
+    with live(start, look, told=told):
+        return prove(start, weak=search["weak"], limits=limits, engine=search["engine"])
+
+
+def prove_file(
+    kind: str, positions: list[Any], table: Table, cold: bool, search: dict[str, Any]
+) -> Iterator[Result]:
+    """Yield the results of many positions in order; stop early if interrupted."""
+    from engine.search.loops import has_loops
+    from engine.tablebases.tablebase import Tablebase
+
+    cls = type(positions[0])
+    known = Tablebase.of(search.pop("tablebase"), cls)
+    memory = search.pop("memory")
+    if kind == "solve" and known is None and not has_loops(cls):
+        with progress_bar(len(positions)) as progress:
+            batch = engine.solve_many(
+                positions, table=table, cold=cold, lines=True, progress=progress, **search
+            )
+        yield from itertools.islice(batch, len(batch) - 1)
+        yield replace(batch[-1], reason=batch.reason) if batch.reason else batch[-1]
+        return
+    # At a terminal the lines show the progress, and a bar would get between them.
+    prove = engine.solve if kind == "solve" else engine.analyse
+    with progress_bar(len(positions), wanted=not sys.stdout.isatty()) as progress:
+        for done, position in enumerate(positions, 1):
+            if cold:
+                table.forget()
+            result = prove(position, table=table, tablebase=known, memory=memory, **search)
+            progress(done)
+            yield result
+            if result.reason == "interrupted":
+                return
+
+
+def one_line(result: Result) -> str:
+    """Format a result among others: value, best move, nodes, seconds, and scores if any."""
+    data = result.to_dict()
+    value = result.value if result.proven else f"{result.lower}..{result.upper}"
+    best = data["best_move"] or "-"
+    line = f"{value:>8}  {best:>4}  {result.nodes:>12}  {result.seconds:>10.6f}"
+    for move, score in (data["scores"] or {}).items():
+        line += f"  {move}:{'?' if score is None else score}"
+    return line
+
+
+def solve_by_iteration(
+    kind: str,
+    entries: list[tuple[str, Any]],
+    *,
+    as_json: bool,
+    lines: bool,
+    limits: dict[str, Any],
+) -> None:
+    """Solve positions of a game of chance, and print what was found."""
+
+    width = max(len(text) for text, _ in entries)
+    proven = 0
+    for text, start in entries:
+        result = engine.iterate(start, **limits)
+        if as_json:
+            click.echo(json_of_iteration(kind, result, text))
+        elif not lines:
+            click.echo(f"{drawn(start)}\n\n{result}")
+        else:
+            value = (
+                f"{result.lower:.9g}..{result.upper:.9g}"
+                if result.value is None
+                else f"{result.value:.9g}"
+            )
+            best = result.to_dict()["best_move"] or "-"
+            click.echo(
+                f"{text:{width}}  {value:>14}  {best:>8}  "
+                f"{result.positions:>12}  {result.seconds:>10.6f}"
+            )
+        proven += result.proven
+        if result.reason == "interrupted":
+            interrupted(found=True)
+    if proven < len(entries):
+        sys.exit(NOT_PROVEN)

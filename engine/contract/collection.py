@@ -1,0 +1,73 @@
+"""The games that have a name: what their sources say, without loading them.
+
+A list of games, and the completion of what a person types, cost no import of a game.
+"""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["EVALUATION", "FOLDER", "Description", "described", "names_of_games"]
+
+FOLDER = Path(__file__).resolve().parents[2] / "games"
+"""Where the games are that have a name."""
+
+EVALUATION = "evaluate_"
+"""How the functions of estimates begin that can be asked for by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What the source of a game says of it."""
+
+    name: str
+    about: str
+    """The first line of its text."""
+    variants: tuple[str, ...]
+    """``VARIANTS``: some that lists offer, the usual one first."""
+    evaluations: tuple[str, ...]
+    """The estimates that it defines, beside its usual one."""
+    record_suffix: str
+    """How files of its own format of games end; "" if it has none."""
+
+
+def names_of_games() -> list[str]:
+    """Return the names of games, sorted."""
+    return sorted(info.name for info in pkgutil.iter_modules([str(FOLDER)]))
+
+
+def described(source: str) -> Description:
+    """Describe a game by its name, or by the path of its file, from its source alone.
+
+    :class:`OSError` or :class:`SyntaxError` if there is none that can be read.
+    """
+    path = Path(source) if source.endswith(".py") else FOLDER / f"{source}.py"
+    if not path.is_file() and path.parent == FOLDER:
+        path = FOLDER / source / "__init__.py"
+    tree = ast.parse(path.read_bytes())
+    about = (ast.get_docstring(tree) or "").partition("\n")[0]
+    evaluations = tuple(
+        node.name.removeprefix(EVALUATION)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith(EVALUATION)
+    )
+    variants = _literal(tree, "VARIANTS", ())
+    suffix = str(_literal(tree, "RECORD_SUFFIX", ""))
+    return Description(source, about, tuple(map(str, variants)), evaluations, suffix)
+
+
+def _literal(tree: ast.Module, name: str, default: Any) -> Any:
+    """Return the literal that a module assigns to a name, if it does."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in node.targets
+        ):
+            try:
+                return ast.literal_eval(node.value)
+            except ValueError:
+                return default
+    return default
