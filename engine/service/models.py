@@ -387,7 +387,7 @@ class MoveView(BaseModel):
 class OutcomeView(BaseModel):
     """What chance may do."""
 
-    text: str = Field(description="In words, such as what the dice show.")
+    text: str = Field(description="The outcome in words, such as a roll of dice.")
     probability: float
     position: str
     again: bool = Field(description="Whether the player to move is the same.")

@@ -11,7 +11,13 @@ from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
-from engine.contract.messages import board, chance_text, description, move_text, position_text
+from engine.contract.messages import (
+    board,
+    chance_text,
+    description,
+    move_text,
+    position_text,
+)
 from engine.contract.notation import board_of, contents_of, notation_of
 from engine.contract.verbs import (
     chance,
@@ -209,9 +215,9 @@ def _move(position: Any, cells: list[int], move: int) -> MoveView:
 def _outcome(position: Any, event: int) -> OutcomeView:
     probability, child = chance_outcome(position, event)
     return OutcomeView(
+        text=chance_text(position, event),
         probability=probability,
         position=position_text(child),
-        text=chance_text(position, event),
         again=bool(same_after_chance(position, child)),
     )
 
