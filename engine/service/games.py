@@ -87,6 +87,7 @@ class GameRegistry:
             name=name,
             about=about,
             variants="" if declared is None or self.only else declared.about,
+            examples=[] if self.only else list(getattr(game.module, "VARIANTS", ())),
             start=position_text(start),
             chance=defines(cls, "chance"),
             solvable=solvable,
