@@ -394,7 +394,12 @@ def original_move(position, move, symmetry):
 VARIANTS = "8x8", "6x6", "5x6", "5x5"
 
 
-@variants(Stones, usual="8x8", read=functools.partial(board_size, example="6x6"))
+@variants(
+    Stones,
+    usual="8x8",
+    read=functools.partial(board_size, example="6x6"),
+    about="columns and rows of the board, 2x4 to 8x8: 6x6",
+)
 def board(width: int, height: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     if not (2 <= width <= 8 and 4 <= height <= 8):

@@ -399,7 +399,12 @@ def count_lines(position, stones):
 VARIANTS = "7x6", "8x7", "6x5", "5x4"
 
 
-@variants(Stones, usual="7x6", read=board_size)
+@variants(
+    Stones,
+    usual="7x6",
+    read=board_size,
+    about="columns and rows of the board, which has to fit 64 bits with a row more: 8x7",
+)
 def board(width: int, height: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if it does not fit 64 bits."""
     if width < 1 or height < 1 or width * (height + 1) > 64:

@@ -830,7 +830,12 @@ def _drops(variant: str) -> bool:
 VARIANTS = "drops", "vanish"
 
 
-@variants(Men, usual="drops", read=_drops)
+@variants(
+    Men,
+    usual="drops",
+    read=_drops,
+    about="drops, or vanish, where men that are taken do not come back: vanish",
+)
 def rules(drops: bool) -> dict[str, Any]:
     """The constants of the usual rules, or of those where men that are taken vanish."""
     sizes = [len(PAIRS) * math.prod(sizes) for _, _, *sizes in numbering(drops)]

@@ -395,7 +395,12 @@ def variant_of(text: str) -> tuple[int, int, bool]:
 VARIANTS = "8x8", "6x6", "5x4", "8x8,horizontal"
 
 
-@variants(cells, usual="8x8", read=variant_of)
+@variants(
+    cells,
+    usual="8x8",
+    read=variant_of,
+    about="columns and rows, and who begins: 6x6 or 5x4,horizontal",
+)
 def dominoes(width: int, height: int, vertical: bool) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     area = width * height

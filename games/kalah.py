@@ -362,7 +362,12 @@ def cells(houses: int, seeds: int) -> Points:
 VARIANTS = "6x4", "4x3", "6x4,empty"
 
 
-@variants(Seeds, usual="6x4", read=_settings)
+@variants(
+    Seeds,
+    usual="6x4",
+    read=_settings,
+    about="houses of a player and seeds in each, and perhaps captures of nothing: 4x3 or 4x3,empty",
+)
 def board(houses: int, seeds: int, empty: bool) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     everything = 2 * houses * seeds

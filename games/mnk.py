@@ -408,7 +408,12 @@ def size(text: str) -> tuple[int, int, int]:
 VARIANTS = "15x15x5", "3x3x3", "4x4x4", "7x7x5"
 
 
-@variants(stones, usual="15x15x5", read=size)
+@variants(
+    stones,
+    usual="15x15x5",
+    read=size,
+    about="columns, rows, and how many in a row win: 15x15x5",
+)
 def rules(width: int, height: int, length: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     if not (1 <= width <= 19 and 1 <= height <= 19 and 1 <= length <= 19):

@@ -238,7 +238,12 @@ def _limit(variant: str) -> int:
 VARIANTS = "50", "20"
 
 
-@variants(Seeds, usual="50", read=_limit)
+@variants(
+    Seeds,
+    usual="50",
+    read=_limit,
+    about="moves without a capture after which the game ends: 50",
+)
 def rules(limit: int) -> dict[str, Any]:
     """The constants of games that end after so many moves without a capture."""
     if not 1 <= limit <= MOST_QUIET:

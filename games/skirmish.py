@@ -590,7 +590,12 @@ COLUMNS = "abcdef"
 VARIANTS = "6x6", "5x5", "4x4"
 
 
-@variants(Field, usual="6x6", read=str)
+@variants(
+    Field,
+    usual="6x6",
+    read=str,
+    about="the board, 4x4, 5x5 or 6x6: 5x5",
+)
 def board(size: str) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that name."""
     if size not in MAPS:

@@ -168,7 +168,12 @@ def plies_left(position):
 VARIANTS = "4x6", "2x8,random"
 
 
-@variants(Node, usual=USUAL, read=lambda variant: _settings(variant)[0])
+@variants(
+    Node,
+    usual=USUAL,
+    read=lambda variant: _settings(variant)[0],
+    about="moves of a node and plies, and perhaps a model and settings: 8x6,ordered=75,seed=3",
+)
 def tree(width: int, depth: int, model: int, percent: int, noise: int) -> dict[str, Any]:
     """The constants of all trees of a shape; :class:`PositionError` if it is too large."""
     if not 1 <= width <= MAX_WIDTH or not 1 <= depth <= MAX_DEPTH:

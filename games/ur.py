@@ -467,7 +467,12 @@ def _ranks(own: int, shared: int, pieces: int) -> dict[str, Any]:
 VARIANTS = "finkel", "masters", "blitz", "finkel-2"
 
 
-@variants(Pieces, usual="finkel", read=_settings)
+@variants(
+    Pieces,
+    usual="finkel",
+    read=_settings,
+    about="finkel, masters or blitz, perhaps a number of pieces and options: finkel-2,captures",
+)
 def ruleset(name: str, pieces: int, *options: str) -> dict[str, Any]:
     """The constants of rules, with a number of pieces and options."""
     finkel = name == "finkel"

@@ -1,45 +1,57 @@
-"""What the pages for embedders show is true: each section runs by itself."""
+"""What the documentation shows is true: its examples run, and its commands have their options."""
 
 from __future__ import annotations
 
 import doctest
+import os
 import re
+import shlex
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
+import click
 import pytest
+from click.testing import CliRunner
 from test_service import running
 
+import engine
+from engine.cli.main import main
+from engine.contract.dispatch import VERBS
+from engine.docs.docstrings import homes
+from engine.docs.pages import GAMES, groups
+from engine.kernels.techniques import TECHNIQUES
 from engine.service.settings import Settings
 
-PAGE = Path(__file__).parent.parent / "engine" / "docs" / "embedding.md"
-BEST_FIRST, TABLEBASES = (PAGE.with_name(f"{name}.md") for name in ("best_first", "tablebases"))
-SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.M | re.S))
+ROOT = Path(__file__).parent.parent
+PAGES = ROOT / "engine" / "docs"
+TEXTS = {path.relative_to(PAGES).as_posix(): path.read_text() for path in PAGES.rglob("*.md")}
+FENCE = re.compile(r'^```(\w*)(?: title="(.*?)")?\n(.*?)^```', re.M | re.S)
+
+SLOW = {"howto/cluster.md", "explanation/proof_numbers.md"}
+"""Pages with processes of their own, and with what takes long to compile."""
+
+NEEDS = {
+    "howto/cluster.md": "distributed",
+    "howto/dataframes.md": "pandas",
+    "howto/serve.md": "fastapi",
+}
+"""What a page needs that is not of the core."""
 
 
-CLUSTER = "In a Dask cluster"  # processes of its own
+def fences(text: str, language: str) -> list[tuple[str, str]]:
+    """Return the titles and the texts of the blocks in a language."""
+    return [(title, code) for found, title, code in FENCE.findall(text) if found == language]
 
 
 EXAMPLES = [
-    pytest.param(title, marks=[pytest.mark.slow] if title == CLUSTER else [])
-    for title, text in SECTIONS.items()
+    pytest.param(page, marks=[pytest.mark.slow] if page in SLOW else [])
+    for page, text in sorted(TEXTS.items())
     if ">>>" in text
 ]
-
-
-@pytest.mark.parametrize("title", EXAMPLES)
-def test_examples_run(title: str, request: pytest.FixtureRequest) -> None:
-    known: dict[str, Any] = {}
-    if title == "Behind HTTP":
-        known["url"] = request.getfixturevalue("url")
-    if title == CLUSTER:
-        pytest.importorskip("engine.cluster")
-    test = doctest.DocTestParser().get_doctest(SECTIONS[title], known, title, str(PAGE), 0)
-    assert len(test.examples) > 2
-    failures, _ = doctest.DocTestRunner().run(test)
-    assert failures == 0
 
 
 @pytest.fixture
@@ -51,17 +63,127 @@ def url() -> Iterator[str]:
         yield url
 
 
-def test_links_lead_to_sections() -> None:
-    text = PAGE.read_text()
-    anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in SECTIONS}
-    links = re.findall(r"\]\(#(.*?)\)", text)
-    assert len(links) > 5
-    assert set(links) <= anchors
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to work in; the modules that are loaded from it are forgotten."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
 
 
-@pytest.mark.parametrize(
-    ("page", "least"), [(TABLEBASES, 10), pytest.param(BEST_FIRST, 3, marks=pytest.mark.slow)]
-)
-def test_pages_run(page: Path, least: int) -> None:
-    failures, examples = doctest.testfile(str(page), module_relative=False)
-    assert (failures, examples >= least) == (0, True)
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_examples_run(page: str, here: Path, request: pytest.FixtureRequest) -> None:
+    """With the files that the page shows in the current folder."""
+    if page in NEEDS:
+        pytest.importorskip(NEEDS[page])
+    text = TEXTS[page]
+    for title, code in fences(text, "python"):
+        if title:
+            (here / title).write_text(code)
+            os.utime(here / title, (0, 0))  # older than this process, so that its code is kept
+    known = {"url": request.getfixturevalue("url")} if page == "howto/serve.md" else {}
+    test = doctest.DocTestParser().get_doctest(text, known, page, page, 0)
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+    for _, code in fences(text, "console"):
+        assert_prints(code)
+
+
+def assert_prints(code: str) -> None:
+    """Run the commands of a terminal, and compare what they print."""
+    for command, expected in re.findall(r"^\$ cutnode (.*)\n((?:(?!\$ ).*\n)*)", code, re.M):
+        printed = CliRunner().invoke(main, shlex.split(command)).output
+        same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
+        assert same, f"{command} printed:\n{printed}"
+
+
+def shown_commands(text: str) -> list[str]:
+    """Return the commands that a page shows, without the name of the program."""
+    blocks = [code for language in ("", "sh", "console") for _, code in fences(text, language)]
+    lines = [line for block in blocks for line in re.findall(r"^(?:\$ )?cutnode (.*)", block, re.M)]
+    lines += re.findall(r"`cutnode ([^`\n]+)`", text)
+    shown = {line for line in lines if line.islower() or "-" in line}
+    return sorted({re.sub(r" +(#|\| ).*", "", line) for line in shown})
+
+
+def assert_has_options(line: str) -> None:
+    """Compare a command with what there is; it is parsed as a shell would, and not run."""
+    command: click.Command = main
+    words = shlex.split(line)
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(click.Context(command), words.pop(0))
+        assert found is not None
+        command = found
+    known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    assert options <= known | {"--help", "-h", "--version"}
+
+
+@pytest.mark.parametrize("line", sorted({c for t in TEXTS.values() for c in shown_commands(t)}))
+def test_commands_have_the_options_shown(line: str) -> None:
+    assert_has_options(line)
+
+
+def test_every_name_stands_in_the_reference_once() -> None:
+    shown = [
+        name
+        for page, text in TEXTS.items()
+        if page.startswith("reference/api/")
+        for name in re.findall(r"^::: cutnode\.(\w+)$", text, re.M)
+    ]
+    assert sorted(shown) == sorted(set(engine.__all__) - {"__version__"})
+    assert homes().keys() >= set(shown)
+    assert "cutnode.__version__" in TEXTS["reference/api/errors.md"]
+
+
+@pytest.mark.parametrize("name", sorted(set(engine.__all__) - {"LEVELS", "NO_MOVE", "__version__"}))
+def test_every_name_has_a_docstring(name: str) -> None:
+    """And so has every public function, class and property of a class."""
+    value = getattr(engine, name)
+    value = engine.search.api.search if isinstance(value, ModuleType) else value
+    members = vars(value).items() if isinstance(value, type) else ()
+    bare = [
+        member
+        for member, its in members
+        if not member.startswith("_")
+        and (callable(its) or isinstance(its, property | classmethod | staticmethod))
+        and not (its.__doc__ or "").strip()
+    ]
+    assert bare == []
+    words = (value.__doc__ or "").split()
+    assert len(words) > 3
+    assert words[0].rstrip("s") not in ("dict()", "int(", value.__name__)
+
+
+def test_every_verb_stands_in_the_contract() -> None:
+    listed = [name for names in groups().values() for name in names]
+    assert sorted(listed) == sorted(VERBS)
+    shown = re.findall(r"\{\{ verbs (\w+) \}\}", TEXTS["reference/contract.md"])
+    assert shown == list(groups())
+
+
+def test_sources_are_of_techniques_that_there_are() -> None:
+    sources = TEXTS["reference/techniques.md"].partition("## Sources")[2]
+    first = re.findall(r"^\| (.*?) \|", sources, re.M)
+    named = {name for cell in first for name in re.findall(r"`(\w+)`", cell)}
+    assert len(named) > 10
+    assert named <= TECHNIQUES.keys()
+
+
+def test_every_game_has_a_page() -> None:
+    assert GAMES.keys() == set(engine.game_names())
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
+    """And has a section for every command."""
+    config = PAGES.parent / "mkdocs.yml"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
+    subprocess.run([*command, "--site-dir", str(tmp_path)], env=environment, check=True)
+    page = (tmp_path / "reference" / "command_line.html").read_text()
+    sections = set(re.findall(r'<h\d id="cutnode-([\w-]+)"', page))
+    assert sections >= set(main.list_commands(click.Context(main)))

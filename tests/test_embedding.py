@@ -371,7 +371,7 @@ def test_engines_that_share_a_table_take_turns():
         (lambda engine: Engine(GAME, threads=0), "at least 1 thread"),
         (lambda engine: Engine(GAME, threads=1 << 40), "at most 1024 threads"),
         (lambda engine: Engine(GAME, table=0), "at least 1 MiB"),
-        (lambda engine: Engine("connect4"), "is what load_game"),
+        (lambda engine: Engine("conect4"), "there is no game 'conect4'; did you mean 'connect4'"),
         (lambda engine: Engine(GAME, book=3), "a book is what Book.load gives, not 3"),
         (lambda engine: solve(EMPTY, table=64), "a table is one such as Table(64), not 64"),
         (lambda engine: engine.search(EMPTY, depth=1, history=[7]), "history is a list of earlier"),

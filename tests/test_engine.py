@@ -150,7 +150,7 @@ def test_one_node_is_not_enough(engine):
 
 def test_depth_zero_is_an_estimate(engine):
     result = engine.search(GAME.parse("4"), depth=0)
-    assert (result.depth, result.value) == (0, GAME.module.evaluate(GAME.parse("4")))
+    assert (result.depth, result.value) == (0, engine.estimate(GAME.parse("4")))
 
 
 @compiled_only
@@ -269,8 +269,9 @@ def test_bounds_are_told(engine):
 
 
 @compiled_only
-def test_an_interrupted_depth_may_find_a_better_move(engine):
+def test_an_interrupted_depth_may_find_a_better_move():
     """So the nodes of a depth that was not completed are not lost."""
+    engine = Searcher(GAME, evaluation="own", table=4)
     position = GAME.parse("4435")
     whole = engine.search(position, depth=12)
     better = 0

@@ -24,6 +24,7 @@ FLOORS = [
     {"lab", "cluster", "training"},
     {"service"},
     {"cli"},
+    {"docs"},
 ]
 """The rooms of the engine from the lowest floor up: a room imports nothing of a higher floor."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -99,7 +100,10 @@ def test_games(client: httpx.Client) -> None:
     games = client.get("/games").json()
     named = {game["name"]: game for game in games["games"]}
     assert {"chess", "connect4", "tictactoe", "ur"} <= set(named)
-    assert "8x7" in named["connect4"]["variants"]
+    assert named["connect4"]["variants"].endswith(": 8x7")
+    assert named["chess"]["variants"] == ""
+    assert (named["connect4"]["decisive"], named["connect4"]["repetitions"]) == (True, None)
+    assert games["levels"][0] == "easy"
     assert "cells" in named["connect4"]["evaluations"]
     assert (named["ur"]["chance"], named["ur"]["solvable"]) == (True, False)
     assert set(games["compiled"]) >= {"connect4", "tictactoe"}
@@ -109,23 +113,124 @@ def test_games(client: httpx.Client) -> None:
 def test_position(client: httpx.Client) -> None:
     view = client.get("/games/tictactoe/position", params={"position": "15"}).json()
     assert view["board"].splitlines()[0] == "x . ."
-    assert view["moves"][0] == {"move": "2", "position": "xx./.o./..."}
+    assert view["cells"] == [1, 0, 0, 0, 2, 0, 0, 0, 0]
+    first = {"move": "2", "position": "xx./.o./...", "again": False, "changes": [[1, 1]]}
+    assert view["moves"][0] == first
     assert len(view["moves"]) == 7
     over = client.get("/games/tictactoe/position", params={"position": "14253"}).json()
     assert (over["over"], over["value"], over["moves"]) == (True, -1, [])
     dice = client.get("/games/ur:finkel-1/position").json()
     assert sum(outcome["probability"] for outcome in dice["chance"]) == pytest.approx(1)
+    assert [outcome["text"] for outcome in dice["chance"]] == ["0", "1", "2", "3", "4"]
+    assert (dice["player"], dice["chance"][0]["again"]) == (0, True)
+
+
+def test_boards(client: httpx.Client) -> None:
+    board = client.get("/games/morris:three/board").json()
+    assert (board["shape"], len(board["places"]), board["editable"]) == ("points", 9, False)
+    assert [0, 1] in board["lines"]
+    assert [content["owner"] for content in board["contents"]] == [None, 0, 1]
+    assert board["names"] == ["white", "black"]
+    counted = client.get("/games/kalah/board").json()
+    assert {content["owner"] for content in counted["contents"]} == {None}
+    assert client.get("/games/uniform/board").json() is None
+
+
+def test_boards_are_set_up(client: httpx.Client) -> None:
+    route = "/games/hex:3/setup"
+    cells = [1, 0, 0, 0, 2, 0, 0, 0, 0]
+    view = client.post(route, json={"cells": cells, "mover": "o"}).json()
+    assert (view["position"], view["cells"], view["player"]) == ("x../.o./... o", cells, 1)
+    assert error(client.post(route, json={"cells": cells})) == (422, "bad request", "body.mover")
+    for wrong in ([1], [9] * 9):
+        refused = client.post(route, json={"cells": wrong, "mover": "o"})
+        assert error(refused) == (422, "bad request", "body.cells")
+    three = client.post("/games/tictactoe/setup", json={"cells": [1, 1, 1, 0, 0, 0, 0, 0, 0]})
+    assert error(three) == (404, "no such position", "body.cells")
+    none = client.post("/games/uniform/setup", json={"cells": [1]})
+    assert error(none) == (409, "refused by the game", "path.game")
+
+
+def test_levels_move(client: httpx.Client) -> None:
+    route, asked = "/games/tictactoe/move", {"position": "1245", "level": "easy"}
+    moved = client.post(route, json=asked).json()
+    assert (moved["move"], moved["level"]) == ("7", "easy")
+    assert client.post(route, json=asked).json() == moved | {"seconds": pytest.approx(0, abs=9)}
+    over = client.post(route, json={"position": "14253"})
+    assert error(over) == (409, "refused by the game", None)
+    assert error(client.post(route, json={"level": "god"})) == (422, "bad request", "body.level")
+
+
+def test_trees(client: httpx.Client) -> None:
+    route, asked = "/games/tictactoe/tree", {"position": "1245", "depth": 2, "size": 20}
+    tree = client.post(route, json=asked).json()
+    best = tree["root"]["best"]
+    assert (tree["score"], best) == ("win in 1", "7")
+    assert any(child["move"] == best and child["principal"] for child in tree["root"]["children"])
+    asked = {"depth": 3, "search": "alphabeta", "width": 2}
+    root = client.post(route, json=asked).json()["root"]
+    assert root["more"] == 7
+    cut = root["children"][1]["children"][1]
+    assert (cut["kind"], cut["bound"], cut["reason"]) == ("cut", "lower", "cutoff by 3")
+    assert {left["reason"] for left in cut["unsearched"]} == {"cutoff"}
+    large = client.post("/games/connect4/tree", json={"depth": 12, "search": "minimax"})
+    assert error(large) == (422, "bad request", "body")
+
+
+def test_sessions(client: httpx.Client) -> None:
+    asked = {"position": "44444326555535"}
+    nodes = [client.post("/games/connect4/solve", json=asked).json()["nodes"] for _ in range(2)]
+    assert nodes[0] == nodes[1]
+    mine = [
+        client.post("/games/connect4/solve", json=asked | {"session": "mine"}).json()["nodes"]
+        for _ in range(2)
+    ]
+    assert mine[0] == nodes[0] > mine[1]
+    others = client.post("/games/connect4/solve", json=asked | {"session": "another"}).json()
+    assert others["nodes"] == nodes[0]
+
+
+def test_pages_need_no_network(client: httpx.Client) -> None:
+    for page in ("/", "/docs"):
+        answer = client.get(page)
+        assert answer.status_code == 200
+        for asset in re.findall(r"""(?:src|href)=["'](.*?)["']""", answer.text):
+            assert "//" not in asset
+            assert client.get(f"/{asset.lstrip('/')}").status_code == 200
+    assert "default-src 'self'" in client.get("/").headers["content-security-policy"]
+    assert client.get("/web/main.js").headers["content-type"].startswith("text/javascript")
+    assert error(client.get("/web/nothing.js")) == (404, "no such page", None)
+    assert error(client.get("/web/..%2fapp.py"))[0] == 404
+
+
+def test_other_origins(service: str, client: httpx.Client) -> None:
+    origin = "https://games.example"
+    asked = {"origin": origin, "access-control-request-method": "POST"}
+    allowed = "access-control-allow-origin"
+    assert allowed not in client.options("/games/tictactoe/solve", headers=asked).headers
+    with running(Settings(cors=(origin,), prepared=False)) as (_, url):
+        answer = httpx.options(f"{url}/games/tictactoe/solve", headers=asked)
+        assert answer.headers[allowed] == origin
+        refused = httpx.get(f"{url}/games/go", headers={"origin": origin})
+        assert (refused.status_code, refused.headers[allowed]) == (404, origin)
+        other = httpx.get(f"{url}/games/go", headers={"origin": "https://other.example"})
+        assert allowed not in other.headers
+        with conversation(url, origin=origin):
+            pass
+        with pytest.raises(InvalidStatus), conversation(url, origin="https://other.example"):
+            pass
 
 
 def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     position = load_game("connect4").parse("44")
-    asked = {"position": "44", "depth": 6, "lines": 2, "exact": True, "fresh": True}
+    asked = {"position": "44", "depth": 6, "lines": 2, "exact": True}
     found = client.post("/games/connect4/search", json=asked).json()
     result = search(position, depth=6, lines=2, exact=True)
-    assert found["lines"] == result.to_dict()["lines"]
+    facts = {"verdict": None, "distance": None}
+    assert found["lines"] == [line | facts for line in result.to_dict()["lines"]]
     assert (found["reason"], found["limits"]["depth"]) == ("depth limit", 6)
 
-    asked = {"position": "1425", "engine": "mcts", "playouts": 50, "fresh": True}
+    asked = {"position": "1425", "engine": "mcts", "playouts": 50}
     found = client.post("/games/tictactoe/search", json=asked).json()
     assert (found["best_move"], found["win_rate"], found["reason"]) == ("3", 1.0, "proven")
     assert found["statistics"]["playouts"] == 1
@@ -152,17 +257,17 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
 
 
 def test_choices_and_history_are_kept_to(client: httpx.Client) -> None:
-    asked = {"moves": ["1", "9"], "history": [""], "seed": 3, "depth": 2, "fresh": True}
+    asked = {"moves": ["1", "9"], "history": [""], "seed": 3, "depth": 2}
     assert client.post("/games/tictactoe/search", json=asked).json()["best_move"] in ("1", "9")
 
 
 def test_limits_are_kept_to(client: httpx.Client) -> None:
-    solved = client.post("/games/connect4/solve", json={"nodes": 2000, "fresh": True}).json()
+    solved = client.post("/games/connect4/solve", json={"nodes": 2000}).json()
     assert solved["reason"] == "node limit"
     assert solved["value"] is None
     assert solved["lower"] < solved["upper"]
     assert solved["nodes"] < 4000
-    solved = client.post("/games/connect4/solve", json={"seconds": 0.01, "fresh": True}).json()
+    solved = client.post("/games/connect4/solve", json={"seconds": 0.01}).json()
     assert solved["reason"] == "time limit"
     counted = client.post("/games/connect4/perft", json={"depth": 42, "seconds": 0.05}).json()
     assert (counted["lines"], counted["reason"]) == (None, "time limit")
@@ -187,7 +292,7 @@ def test_stream(client: httpx.Client) -> None:
     assert [event["depth"] for event in iterations] == [1, 3, 5]
     assert last["event"] == "result"
     assert last["result"]["value"] == iterations[-1]["value"]
-    asked = {"seconds": 2, "fresh": True}
+    asked = {"seconds": 2}
     proof = events(client.post("/games/connect4/solve/stream", json=asked).text)
     first, *between, last = (event["event"] for event in proof)
     assert (first, set(between), last) == ("started", {"progress"}, "result")
@@ -532,6 +637,7 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
         assert "cannot listen on" in failure("--port", str(taken.getsockname()[1]))
     assert "more than 10" in failure("--memory", "10")
     assert "--games" in failure("--only")
+    assert "'example.com' is not an origin" in failure("--cors", "example.com")
     assert "there is no game 'go'" in failure("--games", "go", "--port", "0")
     assert "there is no tablebase in" in failure("--tablebase", "nowhere", "--port", "0")
     monkeypatch.delitem(sys.modules, "engine.service.server")
@@ -550,13 +656,12 @@ def test_the_engine_needs_none_of_it() -> None:
 
 def test_every_answer_is_described(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
-    assert len(document["paths"]) == 13
+    assert len(document["paths"]) == 17
     for path, operations in document["paths"].items():
         for operation in operations.values():
             assert operation["summary"] and operation["tags"]
             if path.startswith("/games/{game}/") and "post" in operations:
                 assert {"200", "400", "404", "408", "413", "422"} <= set(operation["responses"])
-    assert client.get("/docs").status_code == 200
 
 
 @pytest.mark.slow

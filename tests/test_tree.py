@@ -241,7 +241,7 @@ def told(*trees):
 @pytest.mark.slow
 def test_reasons_of_the_search():
     trees = [
-        everything(load_game(name, plain=True).parse(text), depth)
+        everything(load_game(name, plain=True).parse(text), depth, evaluation="own")
         for name, text, depth in (
             ("connect4", "4455", 6),
             ("connect4", "4444", 8),

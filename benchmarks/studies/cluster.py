@@ -2,8 +2,8 @@
 
     python -m benchmarks.studies.cluster [nodes] [tasks] [runs] [model]
 
-The figures of ``engine/docs/cluster.md``, which says what they mean.  Every value is checked
-against one solve of the position.  ``runs`` wants two cores that have nothing else to do.
+The figures of ``engine/docs/explanation/splitting.md``, which says what they mean.  Every value is
+checked against one solve of the position.  ``runs`` wants two cores that have nothing else to do.
 """
 
 from __future__ import annotations

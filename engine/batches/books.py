@@ -22,7 +22,7 @@ from engine.contract.positions import Packed, coerce, words_each
 from engine.contract.stop import MOVES
 from engine.contract.verbs import INFINITE, MOVES_ROOM, NO_MOVE, canonical, canonical_move
 from engine.kernels.expansion import unfold
-from engine.search.given import class_of
+from engine.search.given import class_of, given_position
 from engine.search.options import require_keywords
 from engine.search.solving import require_batches
 from engine.storage.books import Book
@@ -56,7 +56,7 @@ class _Level:
 
 
 def build_book(
-    game: Game,
+    game: Game | str,
     plies: int,
     *,
     start: Any = None,
@@ -65,7 +65,8 @@ def build_book(
 ) -> tuple[Book, str]:
     """Build a book of the positions after at most *plies* moves; say also why it ended.
 
-    It is done, or was stopped.  The first position is the game's, or *start*.  Those after just so
+    It is done, or was stopped.  *game* is a game or its name; the first
+    position is its start, or *start*.  Those after just so
     many moves are solved by :func:`engine.batches.run_batch`: *journal*, *threads*, *table*, *stop*
     and *progress* are as there, and *nodes* and *seconds* limit each of them; what is not proven
     has bounds.  *weak* asks only for the winner, which gives bounds, too.
@@ -75,7 +76,7 @@ def build_book(
         raise CutnodeError(f"a book has 0 plies or more, not {plies}")
     cls = class_of(game)
     require_batches(cls)
-    first = coerce(game.start() if start is None else start)
+    first = coerce(given_position(game if start is None else start))
     if type(first) is not cls:
         raise GameError(f"a book of {game_name(cls)} does not begin at {first!r}")
     levels = [_Level(Packed.of([first]), keys_of(Packed.of([first]))[0])]

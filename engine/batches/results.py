@@ -103,6 +103,7 @@ class BatchResult(Tabular):
 
     @property
     def nodes(self) -> Any:
+        """The positions that were visited for each."""
         return self.rows["nodes"]
 
     def records(self) -> Iterator[dict[str, Any]]:

@@ -72,7 +72,7 @@ def cluster() -> None:
 @GAME
 @POSITION
 @plies_option(
-    "Split after N choices: engine/docs/cluster.md says how many pay.", least=1, required=True
+    "Split after N choices: engine/docs/howto/cluster.md says how many pay.", least=1, required=True
 )
 @SCHEDULER
 @journal_option("Keep answers there, and go on with them.")

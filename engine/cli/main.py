@@ -31,7 +31,7 @@ GROUP = "cutnode.commands"
 """Entry points of this group, ``name = "module:command"``, are commands of click."""
 
 OWN_COMMANDS = (
-    *("analyse", "batch", "book", "check", "cluster", "games", "lab", "match"),
+    *("analyse", "batch", "board", "book", "check", "cluster", "games", "lab", "match"),
     *("mate", "new", "perft", "play", "search", "serve", "show", "solve", "tablebase"),
     *("train", "tree"),
 )

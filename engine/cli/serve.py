@@ -1,10 +1,12 @@
-"""The command ``cutnode serve``."""
+"""The command ``cutnode serve``, and what it shares with ``cutnode board``."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -18,9 +20,16 @@ from engine.cli.options import (
 )
 from engine.contract.errors import CutnodeError
 
-__all__ = ["serve"]
+__all__ = ["PORT", "cores", "run_service", "say", "serve"]
 
-NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvicorn", "websockets"}
+NEEDED = {
+    *("fastapi", "fastapi_offline", "h11", "prometheus_client"),
+    *("pydantic", "starlette", "uvicorn", "websockets"),
+}
+
+PORT = integer(
+    "--port", "0 for any that is free; it is printed.", least=0, most=65535, default=8000
+)
 
 
 @click.command()
@@ -31,7 +40,7 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
     metavar="ADDRESS",
     default="127.0.0.1",
 )
-@integer("--port", "0 for any that is free; it is printed.", least=0, most=65535, default=8000)
+@PORT
 @option(
     "--games",
     "Compile these games before it is ready: names, modules or files, with a variant after a "
@@ -41,6 +50,13 @@ NEEDED = {"fastapi", "h11", "prometheus_client", "pydantic", "starlette", "uvico
     show_default=False,
 )
 @click.option("--only", is_flag=True, help="No other games than these.")
+@option(
+    "--cors",
+    "Let pages of ORIGIN (https://HOST:PORT, or * for all) ask from a browser; again for others.",
+    metavar="ORIGIN",
+    multiple=True,
+    show_default=False,
+)
 @tablebase_option(
     "Answer from the tablebase in FOLDER; again for one of another game.", multiple=True
 )
@@ -60,6 +76,7 @@ def serve(
     port: int,
     games: str,
     only: bool,
+    cors: tuple[str, ...],
     tablebase: tuple[str, ...],
     searches: int | None,
     threads: int,
@@ -71,8 +88,34 @@ def serve(
 ) -> None:
     """Answer questions about positions over HTTP and WebSocket, until Ctrl-C.
 
-    The address is printed when it is ready; /docs there describes all questions. What it
-    may take in memory and how long is said by the options, and holds for all who ask.
+    The address is printed when it is ready. A browser shows a board there, and /docs describes
+    all questions. What it may take in memory and how long is said by the options, and holds for
+    all who ask.
+    """
+    if not is_loopback(host):
+        say(f"{host} is not this machine alone: all who reach it may ask")
+    run_service(
+        host,
+        port,
+        click.echo,
+        games=tuple(filter(None, games.split(","))),
+        only=only,
+        cors=cors,
+        tablebases=tablebase,
+        searches=searches or max(1, cores() // threads),
+        threads=threads,
+        queue=queue,
+        table=table,
+        memory=memory,
+        seconds=seconds,
+        nodes=nodes,
+    )
+
+
+def run_service(host: str, port: int, ready: Callable[[str], None], **settings: Any) -> None:
+    """Run a service until Ctrl-C; *ready* is called with its address when it answers.
+
+    The *settings* are those of :class:`engine.service.settings.Settings`.
     """
     try:
         from engine.service.server import Server, address, listen
@@ -84,31 +127,13 @@ def serve(
             f"the service needs {error.name}: pip install 'cutnode[serve]'"
         ) from None
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    settings = Settings(
-        games=tuple(filter(None, games.split(","))),
-        only=only,
-        tablebases=tablebase,
-        searches=searches or max(1, (cores or 1) // threads),
-        threads=threads,
-        queue=queue,
-        table=table,
-        memory=memory,
-        seconds=seconds,
-        nodes=nodes,
-    )
-
-    def say(line: str) -> None:
-        click.echo(f"cutnode: {line}", err=True)
-
-    if not is_loopback(host):
-        say(f"{host} is not this machine alone: all who reach it may ask")
-    say(f"{settings.searches} searches at once, engines of at most {settings.room} MiB")
+    limits = Settings(**settings)
+    say(f"{limits.searches} searches at once, engines of at most {limits.room} MiB")
     with listen(host, port) as listening:
         server = Server(
-            settings,
+            limits,
             say=lambda game: say(f"compiling {game}"),
-            ready=lambda: click.echo(address(listening)),
+            ready=lambda: ready(address(listening)),
         )
         server.run([listening])
     if server.failure is not None:
@@ -116,6 +141,18 @@ def serve(
     if server.is_busy():
         sys.stdout.flush()
         os._exit(0)  # a compilation cannot be ended in its middle
+
+
+def say(line: str) -> None:
+    """Tell the operator something."""
+    click.echo(f"cutnode: {line}", err=True)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def is_loopback(host: str) -> bool:

@@ -3,7 +3,7 @@
 :func:`solve_split` proves the value of one hard position; :func:`solve_many` and
 :func:`search_many` do batches; :func:`build_tablebase` solves all positions of a game.  They need
 ``distributed``: ``pip install 'cutnode[cluster]'``.
-``engine/docs/cluster.md`` says what splitting costs, and where it stops to pay.
+``engine/docs/explanation/splitting.md`` says what splitting costs, and where it stops to pay.
 """
 
 from engine.cluster.driver import SplitProgress, SplitResult, solve_split

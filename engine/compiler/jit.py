@@ -139,7 +139,13 @@ def compiled(function: F, /) -> F: ...
 @overload
 def compiled(*, inline: bool = True) -> Callable[[F], F]: ...
 def compiled(function: Any = None, /, *, inline: bool = True) -> Any:
-    """Mark a function for compiled code (see the module's text)."""
+    """Mark a function as usable in compiled code: a rule of a game, or what rules call.
+
+    From Python it stays the plain function.  Inside a search it is compiled for the types at hand,
+    and inlined unless *inline* is false, which suits large ones.  It may use numbers, tuples,
+    loops, constants of its module and other such functions; a function that does not compile is a
+    :class:`ContractError` that names it, when a search first needs it.
+    """
     if function is not None:
         return usable_in_compiled_code(function, inline)
     return functools.partial(usable_in_compiled_code, inline=inline)

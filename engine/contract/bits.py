@@ -70,22 +70,22 @@ def _cast_to_bits(x: Any) -> Any:
 
 
 def popcount(word: int) -> int:
-    """The number of set bits."""
+    """Return the number of set bits."""
     return int(word).bit_count()
 
 
 def lowest(word: int) -> int:
-    """The lowest set bit alone (0 for 0)."""
+    """Return the lowest set bit alone, 0 for 0."""
     return word & -word
 
 
 def without_lowest(word: int) -> int:
-    """The word without its lowest set bit (0 for 0)."""
+    """Return the word without its lowest set bit, 0 for 0."""
     return word & (word - 1) if word else 0
 
 
 def lowest_index(word: int) -> int:
-    """The index, 0..63, of the lowest set bit (64 for 0)."""
+    """Return the index, 0 to 63, of the lowest set bit, 64 for 0."""
     return (int(word) & -int(word)).bit_length() - 1 if word else 64
 
 

@@ -13,7 +13,7 @@ __all__ = ["legal_moves"]
 
 
 def legal_moves(position: Any) -> list[int]:
-    """The legal moves, in the order of the game; none if the game is over or chance decides.
+    """Return the legal moves, in the game's order; none if it is over or if chance decides.
 
     :class:`ContractError` if they are more than ``MAX_MOVES``.
     """

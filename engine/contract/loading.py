@@ -150,11 +150,11 @@ def _repr(position: Any) -> str:
         game = Game.of(position)
         return f"{game!r}.parse({game.position_text(position)!r})"
     except Exception:  # while rules are written, a position may be none
-        return fields_text(position)
+        return f"{type(position).__name__}({fields_text(position, ', ')})"
 
 
 def game_names() -> list[str]:
-    """The games that can be named without a path."""
+    """Return the names of the games that need no path."""
     return sorted(info.name for info in pkgutil.iter_modules(_collection().__path__))
 
 
@@ -184,7 +184,7 @@ def _collection() -> ModuleType:
 
 
 def load_game(name: str, *, plain: bool = False) -> Game:
-    """The game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
+    """Return the game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
 
     A variant may follow after a colon: ``connect4:8x7``.  :class:`GameError` if there is
     no such game, or if it lacks a function of the contract.

@@ -92,11 +92,12 @@ class Notation:
         if own := self._own("position_text"):
             return str(own(position))
         cells = board_of(type(position))
-        if cells is None or self._own("from_cells") is None:
+        if cells is None or not self.sets_up:
             return fields_text(position)
-        return cells.text(contents_of(position), self._mover(position))
+        return cells.text(contents_of(position), self.mover(position))
 
-    def _mover(self, position: Any) -> str:
+    def mover(self, position: Any) -> str:
+        """Return the name of the player to move; "" where the game does not say."""
         mover = self._own("mover")
         return str(mover(position)) if mover else ""
 
@@ -105,24 +106,43 @@ class Notation:
         cells = board_of(type(position))
         if cells is None:
             return fields_text(position, "\n")
-        caption = self._own("caption")
-        mover = f"{self._mover(position)} to move" if cells.players else ""
-        words = str(caption(position)) if caption else mover
-        return cells.draw(contents_of(position), words, **look)
+        return cells.draw(contents_of(position), self.caption(position), **look)
+
+    def caption(self, position: Any) -> str:
+        """Return what there is to see beside the cells of the board: by default who is to move."""
+        if own := self._own("caption"):
+            return str(own(position))
+        cells = board_of(type(position))
+        return f"{self.mover(position)} to move" if cells and cells.players else ""
 
     def parse_position(self, text: str, variant: str = "") -> Any:
         """Read a position; :class:`PositionError` says what is wrong with the text."""
         if own := self._own("parse_position"):
             return _drawn(own(text, variant))
         start = self.start(variant)
-        cells, from_cells = board_of(type(start)), self._own("from_cells")
-        if cells and from_cells and cells.is_board(text):
-            contents, mover = cells.read(text, self.position_text(start))
-            return coerce(from_cells(contents, mover, start))
+        cells = board_of(type(start))
+        if cells and self.sets_up and cells.is_board(text):
+            return self.set_up(*cells.read(text, self.position_text(start)), start)
         if "=" in text:
             return self._parse_fields(text.strip(), start)
         pattern = str(declared(type(start), "MOVE_PATTERN") or MOVE_PATTERN)
         return coerce(play_texts(start, re.findall(pattern, text.strip()), text))
+
+    @property
+    def sets_up(self) -> bool:
+        """Whether the game makes a position of any board: it defines ``from_cells``."""
+        return self._own("from_cells") is not None
+
+    def set_up(self, contents: list[int], mover: str, start: Any) -> Any:
+        """Return the position with these contents of cells; :class:`PositionError` if none has.
+
+        *mover* is the name of who is to move, where players have names, and *start* the first
+        position of the variant.
+        """
+        from_cells = self._own("from_cells")
+        if from_cells is None:
+            raise PositionError(f"{self.module.__name__} has no from_cells: write its position")
+        return coerce(from_cells(contents, mover, start))
 
     def move_text(self, position: Any, move: int) -> str:
         """Return a move as :meth:`parse_move` reads it."""
@@ -154,7 +174,7 @@ class Notation:
         if value == 0:
             return "a draw"
         first, second = cells.players
-        winner = second if (self._mover(position) == first) == (value < 0) else first
+        winner = second if (self.mover(position) == first) == (value < 0) else first
         verb = "has won" if outcome(position)[0] else "wins"
         margin = "" if game_constant(type(position), "DECISIVE", 0) else f" by {abs(value):g}"
         return f"{cells.players[winner]} {verb}{margin}"

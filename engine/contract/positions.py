@@ -134,7 +134,7 @@ def coerce(position: Any) -> Any:
 
 
 def rebuild(position: Any, *fields: Any) -> Any:
-    """A position of the same class as *position* with these *fields*, in order.
+    """Return a position of the same class as *position* with these *fields*, in order.
 
     The way for rules to make positions when one file has several position classes (one
     for each size of board); ``Position(...)`` does when there is only one.

@@ -18,7 +18,7 @@ def is_board(text: str, symbols: str) -> bool:
 
 
 def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
-    """Read rows separated by line ends or ``/``, the top row first.
+    """Read rows separated by line ends or ``/``, the top row first, and return them.
 
     Blanks are skipped, and so are rows of column numbers.  Letters may be large or small.
     :class:`PositionError` names the row and column of what does not belong.
@@ -59,11 +59,11 @@ def nearest(text: str, names: Iterable[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as a message shows it: in quotes, and not all of a long one."""
+    """Return a text as a message shows it: in quotes, and not all of a long one."""
     return repr(text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}...")
 
 
 def draw_board(rows: list[str], footer: str = "") -> str:
-    """The rows with their cells apart, and a *footer* (column names) below."""
+    """Return rows as lines with their cells apart, and a *footer* (column names) below."""
     lines = [" ".join(row) for row in rows]
     return "\n".join([*lines, footer] if footer else lines)

@@ -6,7 +6,7 @@ class of any variant, when it is first asked for::
 
     class Stones(NamedTuple): ...
 
-    @variants(Stones, usual="7x6", read=board_size)
+    @variants(Stones, usual="7x6", read=board_size, about="columns and rows: 8x7")
     def board(width, height):
         return {"WIDTH": width, "HEIGHT": height, "VARIANT": f"{width}x{height}", ...}
 
@@ -39,9 +39,13 @@ SPELLED = ((",", "__"), ("=", "_"), ("-", "_"))
 class Variants:
     """The position classes of a game, made from the function that gives their constants."""
 
-    def __init__(self, base: Any, usual: str, read: Callable[[str], Any], constants: Any):
+    def __init__(
+        self, base: Any, usual: str, read: Callable[[str], Any], about: str, constants: Any
+    ):
         self.base = base
         self.usual = usual
+        self.about = about
+        """How variants are written, for people: words, a colon, and an example or two."""
         self._read = read
         self._constants = constants
         self._class = functools.cache(self._make)
@@ -80,18 +84,19 @@ class Variants:
 
 
 def variants(
-    base: Any, *, usual: str, read: Callable[[str], Any]
+    base: Any, *, usual: str, read: Callable[[str], Any], about: str = ""
 ) -> Callable[[Callable[..., dict[str, Any]]], Variants]:
     """Make the position classes of a game from a function that gives the constants of one.
 
     *base* is the NamedTuple with the fields, or a function that makes one for boards of so many
     ``WORDS`` (see :mod:`engine.contract.boards`); the constants hold the variant's own text as
     ``VARIANT``.  *read* makes the function's arguments of such a text (one, or a tuple of them),
-    and raises :class:`PositionError` for others.
+    and raises :class:`PositionError` for others; *about* says to people how such texts are
+    written.
     """
 
     def decorate(constants: Callable[..., dict[str, Any]]) -> Variants:
-        made = Variants(base, usual, read, constants)
+        made = Variants(base, usual, read, about, constants)
         sys.modules[base.__module__].__getattr__ = made.named  # type: ignore[method-assign]
         return made
 

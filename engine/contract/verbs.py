@@ -184,7 +184,7 @@ __all__ = [
 ]
 
 NO_MOVE = 65535
-"""Not a move."""
+"""Stands for no move where the number of a move is expected."""
 
 NO_INDEX = -1
 """Of a position that is not in a tablebase: one is made of its moves, or its chances."""

@@ -60,6 +60,7 @@ class MatchResult:
 
     @property
     def games(self) -> int:
+        """How many games were played."""
         return self.wins + self.draws + self.losses
 
     @property

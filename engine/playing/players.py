@@ -33,6 +33,7 @@ from engine.search.searcher import Searcher
 from engine.search.tree_options import TreeKeywords
 from engine.search.tree_results import MonteCarloResult
 from engine.storage.tables import Table
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "KEYS",
@@ -220,7 +221,7 @@ class LevelPlayer(EnginePlayer):
         *,
         seconds: float | None = None,
         table: Table | int = TABLE_MEGABYTES,
-        tablebase: str | None = None,
+        tablebase: Tablebase | str | None = None,
     ):
         if level not in LEVELS:
             raise CutnodeError(

@@ -97,6 +97,9 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     *engine* is what proves it: ``"alphabeta"``, ``"pn"`` (proof numbers, for games that are won or
     lost by narrow lines in wide trees: :mod:`engine.kernels.proof_numbers`), or ``"auto"``: they
     take turns, each time with more nodes, until one has a proof, and the result says which.
+
+    :class:`GameError` for games of chance, which :func:`iterate` solves; :class:`PositionError` for
+    a text that denotes no position; :class:`CutnodeError` for options that make no sense.
     """
     return _prove("solve", given_position(position, text), **options)
 
@@ -186,6 +189,7 @@ def solve_many(
     of its own instead, and they are together as large.
     *progress* is called now and then with the number of positions that are done.  With an *engine*
     other than alpha-beta all threads are on one position, whose line is found in any case.
+    :class:`CutnodeError` if there are no positions, :class:`GameError` as for :func:`solve`.
     """
     chosen = ProofOptions.of("solve_many", options)
     positions = list(positions)
@@ -338,7 +342,11 @@ def minimax(
 def alphabeta(
     position: Any, depth: int | None = None, **options: Unpack[PlainKeywords]
 ) -> PlainResult:
-    """Return that value by textbook alpha-beta, in the game's order of moves, without a table."""
+    """Return the value of :func:`minimax` by textbook alpha-beta.
+
+    Moves are searched in the order in which the game lists them, without a table.
+    :class:`GameError` for games of chance.
+    """
     if defines(class_of(position), "chance"):
         raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
     return _plain_result(alphabeta_node, (-INFINITE, INFINITE), position, depth, **options)

@@ -262,6 +262,7 @@ class Engine:
 
     @property
     def table(self) -> Table:
+        """The transposition table of its searches."""
         self._opened()
         assert self._table is not None
         return self._table

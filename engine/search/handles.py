@@ -93,6 +93,7 @@ class Handle:
 
     @property
     def running(self) -> bool:
+        """Whether the search still runs."""
         return not self._done.is_set()
 
     @property

@@ -124,6 +124,7 @@ class Proof:
 
     @property
     def moves(self) -> int:
+        """The moves of the winner within which he wins."""
         return self.answers[self.position].moves
 
     def replies(self, position: Any) -> list[tuple[int, Any]]:

@@ -79,6 +79,7 @@ class PositionResult(InNotebooks):
 
     @property
     def nodes_per_second(self) -> float:
+        """The rate; 0 if no time was measured."""
         return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
     def line_text(self) -> list[str]:
@@ -132,6 +133,7 @@ class Result(PositionResult):
 
     @property
     def proven(self) -> bool:
+        """Whether the value is known."""
         return self.value is not None
 
     @property
@@ -265,6 +267,7 @@ class SearchResult(PositionResult):
 
     @property
     def best_move(self) -> int | None:  # type: ignore[override]
+        """The first move of the best line; None if the game is over or chance decides."""
         return self.lines[0].move if self.lines else None
 
     @property
@@ -274,6 +277,7 @@ class SearchResult(PositionResult):
 
     @property
     def nodes(self) -> int:  # type: ignore[override]
+        """The positions visited, over all iterations."""
         return self.statistics.nodes
 
     def meaning(self) -> str:

@@ -53,6 +53,7 @@ class Iterated(PositionResult):
 
     @property
     def proven(self) -> bool:
+        """Whether both bounds agree."""
         return self.value is not None
 
     @property

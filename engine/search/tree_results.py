@@ -54,6 +54,7 @@ class RootMove:
 
     @property
     def proven(self) -> bool:
+        """Whether its value is known."""
         return self.lower == self.upper
 
 
@@ -85,6 +86,7 @@ class TreeStatistics:
 
     @property
     def playouts_per_second(self) -> float:
+        """The rate; 0 if no time was measured."""
         return self.playouts / self.seconds if self.seconds > 0 else 0.0
 
     @property
@@ -93,6 +95,7 @@ class TreeStatistics:
         return self.settled / self.tree_size if self.tree_size else 0.0
 
     def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
         derived = ("playouts_per_second", "settled_share")
         return asdict(self) | {name: getattr(self, name) for name in derived}
 
@@ -131,6 +134,7 @@ class MonteCarloResult(PositionResult):
 
     @property
     def best_move(self) -> int | None:  # type: ignore[override]
+        """The first move of the best line; None if there is none."""
         return self.lines[0].move if self.lines else None
 
     @property
@@ -145,14 +149,17 @@ class MonteCarloResult(PositionResult):
 
     @property
     def playouts(self) -> int:
+        """The random games that were played."""
         return self.statistics.playouts
 
     @property
     def playouts_per_second(self) -> float:
+        """The rate of playouts; 0 if no time was measured."""
         return self.statistics.playouts_per_second
 
     @property
     def nodes(self) -> int:  # type: ignore[override]
+        """The positions visited, in the tree and in playouts."""
         return self.statistics.nodes
 
     @property

@@ -12,10 +12,13 @@ from fastapi import FastAPI, Query, Response, WebSocket
 from fastapi import Path as InPath
 from fastapi import Request as HttpRequest
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 
-from engine.service import questions
+from engine.playing.levels import LEVELS
+from engine.service import questions, views
 from engine.service.failures import (
     MEANINGS,
     Failure,
@@ -28,6 +31,7 @@ from engine.service.games import GameRegistry
 from engine.service.limits import RequestLimits
 from engine.service.models import (
     Answer,
+    BoardView,
     Counted,
     ErrorBody,
     Estimated,
@@ -36,15 +40,21 @@ from engine.service.models import (
     Games,
     GameView,
     Health,
+    LevelRequest,
+    Moved,
     PerftRequest,
     PositionRequest,
     PositionView,
     Request,
     Searched,
     SearchRequest,
+    SetupRequest,
     Solved,
     SolveRequest,
+    TreeRequest,
+    TreeView,
 )
+from engine.service.pages import add_pages
 from engine.service.pool import Run
 from engine.service.sockets import converse
 from engine.service.state import Service
@@ -60,7 +70,10 @@ Searches positions of board games, and proves their values.
 
 Values and scores are for the player to move. Positions and moves are texts in the game's own
 notation. A limit above that of the service is lowered to it. A client that leaves ends
-its search.
+its search. Each question begins with empty tables, unless it names a `session`: what is stored for
+one question of a session serves the next.
+
+A board to play and analyse at is served at [/](/).
 
 `.../stream` answers with lines of JSON: `started`, an `iteration` for each depth of a search, the
 `progress` of a proof every second, and `result` (or `error`). The WebSocket `/stream` does the same
@@ -81,7 +94,7 @@ def make_app(service: Service) -> FastAPI:
         service.pool.close()
         service.pool.engines.close()
 
-    app = FastAPI(
+    app = FastAPIOffline(
         title="cutnode",
         description=ABOUT,
         version=version(),
@@ -101,6 +114,14 @@ def make_app(service: Service) -> FastAPI:
         patience=service.settings.patience,
         count=lambda route, status: service.metrics.requests.labels(route, str(status)).inc(),
     )
+    if service.settings.cors:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=service.settings.cors,
+            allow_methods=["GET", "POST"],
+            allow_headers=["content-type"],
+            expose_headers=["retry-after"],
+        )
     app.add_exception_handler(HTTPException, error_response)
     app.add_exception_handler(RequestValidationError, error_response)
     app.add_exception_handler(Exception, error_response)
@@ -108,6 +129,7 @@ def make_app(service: Service) -> FastAPI:
     _add_questions(app, service)
     _add_streams(app, service)
     _add_service(app, service)
+    add_pages(app)
     _describe(app, service.registry)
     return app
 
@@ -143,7 +165,7 @@ def _add_games(app: FastAPI, service: Service) -> None:
         for name in registry.names():
             with contextlib.suppress(Failure):  # its file is damaged
                 views.append(registry.view(name))
-        return Games(games=views, compiled=sorted(registry.compiled))
+        return Games(games=views, levels=list(LEVELS), compiled=sorted(registry.compiled))
 
     @app.get("/games/{game}", tags=["games"], responses=responses(404, 422, 500))
     def show_game(game: GameName) -> GameView:
@@ -151,11 +173,23 @@ def _add_games(app: FastAPI, service: Service) -> None:
         with as_failures():
             return registry.view(game)
 
+    @app.get("/games/{game}/board", tags=["games"], responses=responses(404, 422, 500))
+    def show_board(game: GameName) -> BoardView | None:
+        """The board of a game, from which it can be drawn; null if it declares none."""
+        with as_failures():
+            return views.show_board(registry, game)
+
     @app.get("/games/{game}/position", tags=["games"], responses=responses(404, 422, 500))
     def show_position(game: GameName, query: Annotated[PositionRequest, Query()]) -> PositionView:
         """A position: its board, its moves, and what chance may do there."""
         with as_failures():
-            return questions.show_position(registry, game, query.position)
+            return views.show_position(registry, game, query.position)
+
+    @app.post("/games/{game}/setup", tags=["games"], responses=UNASKED | responses(409))
+    def set_up(game: GameName, body: SetupRequest) -> PositionView:
+        """The position of a board that is given cell by cell."""
+        with as_failures():
+            return views.set_up(registry, game, body)
 
 
 def _add_questions(app: FastAPI, service: Service) -> None:
@@ -184,6 +218,17 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     async def perft(game: GameName, body: PerftRequest, request: HttpRequest) -> Counted:
         """The number of lines of play."""
         return cast(Counted, await asked("perft", game, body, request))
+
+    @app.post("/games/{game}/move", tags=["questions"], responses=ASKED)
+    async def move(game: GameName, body: LevelRequest, request: HttpRequest) -> Moved:
+        """The move that a level chooses."""
+        return cast(Moved, await asked("move", game, body, request))
+
+    @app.post("/games/{game}/tree", tags=["questions"], responses=UNASKED | responses(409, 503))
+    def tree(game: GameName, body: TreeRequest) -> TreeView:
+        """The tree that a small search visits, and why it went no further."""
+        with as_failures():
+            return views.show_tree(service.registry, game, body)
 
     @app.post("/games/{game}/evaluate", tags=["questions"], responses=UNASKED)
     def evaluate(game: GameName, body: EvaluateRequest) -> Estimated:
@@ -225,10 +270,6 @@ def _add_streams(app: FastAPI, service: Service) -> None:
 
 
 def _add_service(app: FastAPI, service: Service) -> None:
-    @app.get("/", include_in_schema=False)
-    def home() -> Response:
-        return RedirectResponse("/docs")
-
     @app.get(
         "/health",
         tags=["service"],

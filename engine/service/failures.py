@@ -63,6 +63,7 @@ WHERE_KINDS = {
     "query.position": "no such position",
     "body.position": "no such position",
     "body.history": "no such position",
+    "body.cells": "no such position",
     "body.moves": "no such move",
     "body.evaluation": "no such evaluation",
 }

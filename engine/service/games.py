@@ -6,22 +6,22 @@ import contextlib
 import threading
 from typing import Any
 
-from engine.contract.dispatch import defines, game_name
+from engine.contract.derived import recurs
+from engine.contract.dispatch import defines, game_constant, game_name, value_limit
 from engine.contract.errors import CutnodeError, GameError, PositionError
 from engine.contract.loading import Game, game_names, load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
+from engine.contract.variants import variants_of
 from engine.kernels.evaluation import evaluation_names
 from engine.kernels.optionality import PRESETS
+from engine.kernels.scores import is_decisive
 from engine.search.solving import require_solvable
 from engine.service.failures import Failure
 from engine.service.models import GameView
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["GameRegistry"]
-
-NO_VARIANT = "?"
-"""No game has this variant: its error says how variants are written."""
 
 
 class GameRegistry:
@@ -79,14 +79,21 @@ class GameRegistry:
         with contextlib.suppress(GameError):
             require_solvable(cls)
             solvable = True
+        declared = variants_of(game.module)
+        unit = game_constant(cls, "UNIT", 0)
         styles = list(PRESETS) if defines(cls, "features") else []
         return GameView(
             name=name,
             about=about,
-            variants="" if self.only else variants(game),
+            variants="" if declared is None or self.only else declared.about,
             start=position_text(start),
             chance=defines(cls, "chance"),
             solvable=solvable,
+            tablebase=cls in self.tablebases,
+            decisive=is_decisive(cls),
+            limit=int(value_limit(cls)),
+            unit=unit or None,
+            repetitions=game_constant(cls, "REPETITIONS", 2) if recurs(start) else None,
             evaluations=sorted({*evaluation_names(cls), *styles}),
         )
 
@@ -94,12 +101,3 @@ class GameRegistry:
 def title(game: Game) -> str:
     """Return the name by which clients ask for a game."""
     return f"{game.name}:{game.variant}" if game.variant else game.name
-
-
-def variants(game: Game) -> str:
-    """Return how a variant is written, in the game's words: its error for an unknown one."""
-    try:
-        game.notation.start(NO_VARIANT)
-    except PositionError as error:
-        return str(error)
-    return ""

@@ -10,10 +10,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from engine.contract.choices import RECORDED_SEARCHES
 from engine.kernels.parameters import MOST_DEPTH
+from engine.playing.levels import LEVELS
 
 __all__ = [
     "Answer",
+    "BoardView",
+    "ContentView",
     "Counted",
     "ErrorBody",
     "Estimated",
@@ -25,9 +29,12 @@ __all__ = [
     "Health",
     "Iterated",
     "IterationView",
+    "LevelRequest",
     "LimitsView",
     "LineView",
     "MoveView",
+    "Moved",
+    "NodeView",
     "OutcomeView",
     "PerftRequest",
     "PositionRequest",
@@ -36,6 +43,7 @@ __all__ = [
     "Request",
     "SearchRequest",
     "Searched",
+    "SetupRequest",
     "SolveRequest",
     "Solved",
     "Start",
@@ -43,6 +51,9 @@ __all__ = [
     "Stop",
     "Streamed",
     "TableView",
+    "TreeRequest",
+    "TreeView",
+    "UnsearchedView",
 ]
 
 LONGEST = 4096
@@ -52,6 +63,11 @@ SHORTEST = 512
 """And of a move, or a position of the history."""
 
 MOST_HISTORY = 512
+MOST_TREE_DEPTH = 12
+MOST_TREE_NODES = 400
+"""Of a tree that is shown."""
+
+MOST_CELLS = 1024
 MOST_WORD = (1 << 53) - 1
 """The largest whole number that every reader of JSON keeps."""
 
@@ -66,6 +82,9 @@ Depth = Annotated[int, Field(ge=0, le=MOST_DEPTH), BeforeValidator(integral)]
 Lines = Annotated[int, Field(ge=1, le=256), BeforeValidator(integral)]
 Seed = Annotated[int, Field(ge=0, le=MOST_WORD), BeforeValidator(integral)]
 Text = Annotated[str, Field(max_length=SHORTEST)]
+Place = Annotated[tuple[float, float], Field(description="To the right, and down.")]
+Player = Annotated[Literal[0, 1] | None, Field(description="0 the first, 1 the second player.")]
+Verdict = Literal["win", "draw", "loss"]
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -85,7 +104,12 @@ class LimitedRequest(PositionRequest):
     nodes: Positive | None = Field(None, description="At most so many nodes.")
     seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
     table: Positive | None = Field(None, description="A table of at most so many MiB.")
-    fresh: bool = Field(False, description="Forget what earlier searches stored.")
+    session: str = Field(
+        "",
+        max_length=64,
+        description="A word of your own, best a random one: questions of one session build on "
+        "what earlier ones stored. Without it each begins with empty tables.",
+    )
 
 
 class SearchRequest(LimitedRequest):
@@ -144,6 +168,42 @@ class EvaluateRequest(PositionRequest):
     evaluation: Annotated[str, Field(max_length=100)] | None = None
 
 
+class LevelRequest(PositionRequest):
+    """A move of a level."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44", "level": "hard"}]})
+
+    level: Literal[tuple(LEVELS)] = Field("medium", description="From the weakest on.")  # type: ignore[valid-type]
+    seed: Seed = Field(0, description="The same for all moves of a game.")
+    seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
+
+
+class SetupRequest(Request):
+    """A board, cell by cell."""
+
+    cells: list[Count] = Field(
+        max_length=MOST_CELLS, description="The number of the content of each cell."
+    )
+    mover: str = Field("", max_length=100, description="Who is to move, as `players` names them.")
+
+
+class TreeRequest(PositionRequest):
+    """A search in plain Python, whose tree is kept; all but the last depth is forgotten."""
+
+    depth: Annotated[int, Field(ge=0, le=MOST_TREE_DEPTH), BeforeValidator(integral)] = 3
+    search: Literal[RECORDED_SEARCHES] = Field(  # type: ignore[valid-type]
+        "search", description="The search with its techniques, or a plain one."
+    )
+    exact: bool = Field(False, description="Only techniques that cannot change the score.")
+    plies: Depth = Field(3, description="Show so many plies of the tree, ...")
+    width: Annotated[int, Field(ge=1, le=64), BeforeValidator(integral)] = Field(
+        12, description="... at most so many children of a node, ..."
+    )
+    size: Annotated[int, Field(ge=1, le=MOST_TREE_NODES), BeforeValidator(integral)] = Field(
+        200, description="... and at most so many nodes."
+    )
+
+
 class PerftRequest(PositionRequest):
     """A count of the lines of play."""
 
@@ -178,6 +238,8 @@ class LineView(BaseModel):
 
     move: str
     value: int | float
+    verdict: Verdict | None = Field(description="For the mover, where the score is no estimate.")
+    distance: Count | None = Field(description="Plies to the end of the game, if it is foreseen.")
     pv: list[str]
 
 
@@ -255,27 +317,124 @@ class Counted(Answer):
     limits: LimitsView
 
 
+class Moved(Answer):
+    """A move that a level chooses."""
+
+    level: str
+    move: str
+    value: int | float | None = Field(description="Its score for the mover, if it was searched.")
+    pv: list[str]
+    depth: Count
+    nodes: Count
+    seconds: float
+    reason: str
+
+
+class UnsearchedView(BaseModel):
+    """Moves of a node that were not searched, and the reason."""
+
+    reason: str
+    moves: list[str]
+
+
+class NodeView(BaseModel):
+    """A position as a search saw it; scores are for the player to move at the root."""
+
+    move: str = Field(description="That led here; empty at the root.")
+    position: str
+    player: Literal["max", "min", "chance"]
+    ply: Count
+    depth: int = Field(description="The plies left.")
+    window: tuple[int | float | None, int | float | None] = Field(description="Alpha and beta.")
+    value: int | float
+    score: str = Field(description="The value as people read it.")
+    bound: Literal["exact", "lower", "upper", "none"]
+    kind: Literal["pv", "cut", "all", "leaf", "chance"]
+    best: str | None
+    principal: bool = Field(description="It is on the line of best play.")
+    reason: str = Field(description="Why the search went no further here.")
+    notes: list[str]
+    nodes: Count = Field(description="Visited here and below.")
+    searches: Count
+    children: list[NodeView]
+    more: Count = Field(description="Children that are not shown,")
+    more_nodes: Count = Field(description="and the nodes visited there.")
+    unsearched: list[UnsearchedView]
+
+
+class TreeView(Answer):
+    """The tree that a search visited, as far as it is shown."""
+
+    search: str
+    techniques: list[str]
+    depth: Count
+    value: int | float
+    score: str
+    pv: list[str]
+    nodes: Count
+    root: NodeView
+
+
 class MoveView(BaseModel):
     move: str
     position: str = Field(description="The position that it leads to.")
+    again: bool = Field(description="Whether the same player moves there.")
+    changes: list[tuple[int, int]] = Field(
+        description="The cells that it changes, and what stands there afterwards."
+    )
 
 
 class OutcomeView(BaseModel):
     """What chance may do."""
 
-    text: str
+    text: str = Field(description="The outcome in words, such as a roll of dice.")
     probability: float
     position: str
+    again: bool = Field(description="Whether the player to move is the same.")
 
 
 class PositionView(Answer):
     """A position, and what can happen there."""
 
     board: str = Field(description="As people see it, in lines of text.")
+    cells: list[int] | None = Field(
+        description="The number of the content of each cell, if the game declares a board."
+    )
+    caption: str = Field(description="What there is to see beside the cells.")
+    player: Player = Field(description="The player to move, where the position says it.")
+    recurrence: str | None = Field(
+        description="Equal where positions are the same for the rule of repetition."
+    )
     over: bool
     value: int | float | None = Field(description="If the game is over: what the mover has.")
+    meaning: str = Field(description="If the game is over: the result in words.")
     moves: list[MoveView]
     chance: list[OutcomeView]
+
+
+class ContentView(BaseModel):
+    """What can stand on a cell."""
+
+    symbol: str
+    name: str
+    glyph: str = Field(description="A character of Unicode that shows it, or nothing.")
+    owner: Player = Field(description="Whose it is.")
+
+
+class BoardView(BaseModel):
+    """The board of a game, from which it can be drawn."""
+
+    shape: Literal["grid", "hexagons", "triangles", "points"]
+    places: list[Place] = Field(description="The middles of the cells.")
+    lines: list[tuple[int, int]] = Field(description="Pairs of cells that lines join.")
+    row_names: list[str]
+    column_names: list[str]
+    contents: list[ContentView] = Field(description="Empty cells first.")
+    players: dict[str, str] = Field(
+        description="How texts name the players, if they have to say who is to move, and words."
+    )
+    names: tuple[str, str] = Field(description="The names of both players, in words.")
+    editable: bool = Field(description="Whether a board can be set up cell by cell.")
 
 
 class GameView(BaseModel):
@@ -284,17 +443,25 @@ class GameView(BaseModel):
     name: str
     about: str
     variants: str = Field(
-        description="What the game says of a variant ('?') that it does not know. Variants follow "
-        "its name after a colon: connect4:8x7."
+        description="How variants are written, if there are any. They follow the name after a "
+        "colon: connect4:8x7."
     )
     start: str
     chance: bool
     solvable: bool
+    tablebase: bool = Field(description="Whether there is a tablebase of it.")
+    decisive: bool = Field(description="Whether only who wins, and how soon, matters.")
+    limit: Count = Field(description="No value is further from zero.")
+    unit: Count | None = Field(description="An advantage that matters, as it is estimated.")
+    repetitions: Count | None = Field(
+        description="How often a position has to occur for a draw, if it can occur again."
+    )
     evaluations: list[str] = Field(description="The names of its other estimates.")
 
 
 class Games(BaseModel):
     games: list[GameView]
+    levels: list[str] = Field(description="The levels that move, from the weakest on.")
     compiled: list[str] = Field(description="Those that answer without being compiled first.")
 
 

@@ -2,7 +2,8 @@
 
 A limited number of searches run at once, each in a thread of its own and with an engine of its
 own; a limited number wait, first come, first served; all others are refused.  An engine that is
-done is kept for the next question about its game.  Before another is made, the engines unused
+done is kept for the next question of its session about its game, and one of no session for the
+next of none, which finds it empty.  Before another is made, the engines unused
 for longest are closed, until all together take no more memory than the settings allow.
 
 A question whose code is not compiled yet does not wait in that queue: a thread compiles one
@@ -24,7 +25,7 @@ from typing import Any, NamedTuple
 from engine.search.engine import Engine
 from engine.service.failures import Failure, failure_of, report
 from engine.service.models import Answer
-from engine.service.questions import Key, OnEvent, Question
+from engine.service.questions import Key, LevelEngine, OnEvent, Question
 from engine.service.settings import Settings
 
 __all__ = ["EngineCache", "Run", "SearchPool"]
@@ -38,7 +39,7 @@ class CachedEngine(NamedTuple):
     """An engine, what it is for, and the MiB that it may take."""
 
     key: Key
-    engine: Engine
+    engine: Engine | LevelEngine
     megabytes: int
 
 
@@ -55,7 +56,7 @@ class EngineCache:
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def borrow(self, key: Key) -> Iterator[Engine]:
+    def borrow(self, key: Key) -> Iterator[Engine | LevelEngine]:
         """Lend an engine to one caller at a time; :class:`Failure` if memory is short."""
         cached = self._find(key) or self._make(key)
         try:

@@ -16,11 +16,13 @@ from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
-from engine.contract.messages import board, chance_text, move_text, position_text
+from engine.contract.messages import move_text, position_text
 from engine.contract.notation import notation_of
-from engine.contract.verbs import chance, chance_outcome, outcome, play
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import evaluation_of
+from engine.kernels.scores import is_decisive, win_distance
+from engine.kernels.tablebase_scores import FAR
+from engine.playing.players import TABLE_MEGABYTES, Choice, LevelPlayer
 from engine.search.api import perft
 from engine.search.engine import Engine
 from engine.search.results import Iteration, Line, Result, line_text
@@ -33,12 +35,11 @@ from engine.service.models import (
     Estimated,
     EvaluateRequest,
     Iterated,
+    LevelRequest,
     LimitsView,
     LineView,
-    MoveView,
-    OutcomeView,
+    Moved,
     PerftRequest,
-    PositionView,
     Progressed,
     Request,
     Searched,
@@ -47,10 +48,11 @@ from engine.service.models import (
     SolveRequest,
 )
 from engine.service.settings import USUAL_SECONDS, Settings
+from engine.service.views import read_position
 from engine.storage.evaluations import chosen_evaluation
 from engine.tablebases.tablebase import Tablebase
 
-__all__ = ["KINDS", "Key", "OnEvent", "Question", "estimate", "read_question", "show_position"]
+__all__ = ["KINDS", "Key", "LevelEngine", "OnEvent", "Question", "estimate", "read_question"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +66,23 @@ class Key:
     """MiB of the table, or of the tree of playouts."""
     tablebase: Tablebase | None
     playouts: bool = False
+    level: str = ""
+    """The level, of an engine that plays one."""
+    session: str = ""
+    """Whose engine it is; those of no session forget all between two questions."""
 
     def room(self, threads: int) -> int:
         """Return the MiB that an engine may take."""
+        if self.level:
+            return self.table
         more = self.table if self.playouts else 0
         table = SMALLEST_TABLE if self.playouts else self.table
         return more + math.ceil(Engine.room(self.cls, table=table, threads=threads))
 
-    def engine(self, threads: int) -> Engine:
+    def engine(self, threads: int) -> Engine | LevelEngine:
         """Make an engine."""
+        if self.level:
+            return LevelEngine(self)
         if self.playouts:
             return Engine(
                 self.cls,
@@ -91,6 +101,27 @@ class Key:
             exact=self.exact,
             tablebase=self.tablebase,
         )
+
+
+class LevelEngine:
+    """A player of a level, as the pool keeps engines."""
+
+    def __init__(self, key: Key):
+        self.player = LevelPlayer(key.cls, key.level, table=key.table, tablebase=key.tablebase)
+        self.usual = self.player.limits
+
+    def choose(self, position: Any, seed: int, limits: LimitsView, stop: threading.Event) -> Choice:
+        """Choose a move, within lower limits than those of the level if there are."""
+        lower = {name: least(usual, getattr(limits, name)) for name, usual in self.usual.items()}
+        self.player.limits = lower | {"stop": stop}
+        self.player.new_game(seed)
+        return self.player.choose(position)
+
+    def new_game(self) -> None:
+        """Forget nothing: each choice begins with an empty table."""
+
+    def close(self) -> None:
+        """Give nothing back but memory."""
 
 
 OnEvent = Callable[[Iterated | Progressed], None]
@@ -118,7 +149,8 @@ class Question(NamedTuple):
     @property
     def code(self) -> tuple[Any, ...]:
         """The compiled code that it needs."""
-        return KINDS[self.kind].ask, self.key.cls, self.key.evaluation, self.key.playouts
+        key = self.key
+        return KINDS[self.kind].ask, key.cls, key.evaluation, key.playouts, key.level
 
     def small(self) -> Question:
         """Return a question that needs the same code and hardly any time."""
@@ -126,7 +158,9 @@ class Question(NamedTuple):
         limits = self.limits.model_copy(update={"depth": depth, "seconds": 0.01})
         return self._replace(limits=limits, options={}, fresh=False)
 
-    def __call__(self, engine: Engine, stop: threading.Event, on_event: OnEvent | None) -> Answer:
+    def __call__(
+        self, engine: Engine | LevelEngine, stop: threading.Event, on_event: OnEvent | None
+    ) -> Answer:
         """Return the answer; *stop* ends it early, and *on_event* is called with each depth."""
         if self.fresh:
             engine.new_game()
@@ -152,7 +186,27 @@ def _search(
         **question.options,
     )
     data = result.to_dict() | {"game": question.name, "meaning": result.meaning(), "limits": limits}
+    data["lines"] = [_line(question.position, line, result.proven) for line in result.lines]
     return Searched.model_validate(data)
+
+
+def _move_of_level(
+    question: Question, engine: LevelEngine, stop: threading.Event, on_event: OnEvent | None
+) -> Moved:
+    position = question.position
+    choice = engine.choose(position, question.options.get("seed", 0), question.limits, stop)
+    return Moved(
+        game=question.name,
+        position=position_text(position),
+        level=question.key.level,
+        move=move_text(position, choice.move),
+        value=choice.value,
+        pv=line_text(position, choice.pv),
+        depth=choice.depth,
+        nodes=choice.nodes,
+        seconds=choice.seconds,
+        reason=choice.reason,
+    )
 
 
 def _solve(
@@ -229,7 +283,7 @@ class Kind:
     """A kind of question: the form of its request, and what answers it."""
 
     request: type[Request]
-    ask: Callable[[Question, Engine, threading.Event, OnEvent | None], Answer]
+    ask: Callable[[Question, Any, threading.Event, OnEvent | None], Answer]
 
 
 KINDS = {
@@ -237,7 +291,12 @@ KINDS = {
     "solve": Kind(SolveRequest, _solve),
     "analyse": Kind(SolveRequest, _solve),
     "perft": Kind(PerftRequest, _count),
+    "move": Kind(LevelRequest, _move_of_level),
 }
+
+
+SEARCHING = ("search", "solve", "analyse")
+"""The kinds whose engines learn: what they stored serves the next question of a session."""
 
 
 def read_question(
@@ -245,15 +304,15 @@ def read_question(
 ) -> Question:
     """Read what a request names; :class:`Failure` if it is not there."""
     game = registry.game(name)
-    position = _read(game, asked.position, "body.position")
+    position = read_position(game, asked.position, "body.position")
     cls = type(position)
     options: dict[str, Any] = {}
-    evaluation, exact, fresh, depth, playouts = None, False, False, None, None
-    by_playouts = False
+    evaluation, exact, depth, playouts = None, False, None, None
+    by_playouts, level, session = False, "", ""
     nodes, seconds, table = settings.nodes, settings.seconds, settings.table
-    if kind != "perft":
-        fresh = asked.fresh
-        nodes, table = _least(nodes, asked.nodes), min(table, asked.table or table)
+    if kind in SEARCHING:
+        session = asked.session
+        nodes, table = least(nodes, asked.nodes), min(table, asked.table or table)
     if kind == "search":
         evaluation, exact, depth = asked.evaluation, asked.exact, asked.depth
         by_playouts, playouts = asked.engine == "mcts", asked.playouts
@@ -262,12 +321,15 @@ def read_question(
         if asked.moves is not None:
             options["moves"] = [_move(position, text, n) for n, text in enumerate(asked.moves)]
         options["history"] = [
-            _read(game, text, f"body.history[{n}]") for n, text in enumerate(asked.history)
+            read_position(game, text, f"body.history[{n}]") for n, text in enumerate(asked.history)
         ]
         if asked.depth is asked.playouts is asked.nodes is asked.seconds is None:
             seconds = min(seconds, USUAL_SECONDS)
     elif kind == "perft":
         depth, options = asked.depth, {"bulk": asked.bulk}
+    elif kind == "move":
+        level, options, table = asked.level, {"seed": asked.seed}, min(table, TABLE_MEGABYTES)
+        _refuse_without_moves(position)
     else:
         _refuse_unsolvable(cls)
         options = {"weak": asked.weak, "engine": asked.engine}
@@ -282,49 +344,18 @@ def read_question(
     tablebase = registry.tablebases.get(cls)
     if by_playouts and defines(cls, "chance"):
         tablebase = None
-    key = Key(cls, evaluation, exact, table, tablebase, by_playouts)
+    key = Key(cls, evaluation, exact, table, tablebase, by_playouts, level, session)
+    fresh = kind in SEARCHING and not session
     return Question(kind, game, name, key, position, limits, options, fresh)
-
-
-def show_position(registry: GameRegistry, name: str, text: str) -> PositionView:
-    """Return a position, its moves, and what chance may do there."""
-    game = registry.game(name)
-    position = _read(game, text, "query.position")
-    over, value = outcome(position)
-    moves = [] if over else legal_moves(position)
-    events = 0 if over else chance(position)
-    chances = [chance_outcome(position, index) for index in range(events)]
-    return PositionView(
-        game=name,
-        position=position_text(position),
-        board=board(position),
-        over=bool(over),
-        value=value if over else None,
-        moves=[
-            MoveView(move=move_text(position, m), position=position_text(play(position, m)))
-            for m in moves
-        ],
-        chance=[
-            OutcomeView(text=chance_text(position, index), probability=p, position=position_text(q))
-            for index, (p, q) in enumerate(chances)
-        ],
-    )
 
 
 def estimate(registry: GameRegistry, name: str, asked: EvaluateRequest) -> Estimated:
     """Return the static estimate of a position."""
     game = registry.game(name)
-    position = _read(game, asked.position, "body.position")
+    position = read_position(game, asked.position, "body.position")
     value = _evaluation(type(position), asked.evaluation)(position)
     value = float(value) if isinstance(value, float) else int(value)
     return Estimated(game=name, position=position_text(position), value=value)
-
-
-def _read(game: Game, text: str, where: str) -> Any:
-    try:
-        return game.parse(text)
-    except CutnodeError as error:
-        raise Failure(404, str(error), where) from None
 
 
 def _move(position: Any, text: str, number: int) -> int:
@@ -341,6 +372,11 @@ def _evaluation(cls: type, name: str | None) -> Any:
         raise Failure(404, str(error), "body.evaluation") from None
 
 
+def _refuse_without_moves(position: Any) -> None:
+    if not legal_moves(position):
+        raise Failure(409, "there is no move to choose: the game is over, or chance decides")
+
+
 def _refuse_unsolvable(cls: type) -> None:
     try:
         require_solvable(cls)
@@ -348,7 +384,7 @@ def _refuse_unsolvable(cls: type) -> None:
         raise Failure(409, str(error), "path.game") from None
 
 
-def _least(*limits: int | None) -> int | None:
+def least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
@@ -358,12 +394,25 @@ def _iterated(position: Any, iteration: Iteration) -> Iterated:
         value=iteration.value,
         proven=iteration.proven,
         bound=iteration.bound,  # type: ignore[arg-type]
-        lines=[_line(position, line) for line in iteration.lines],
+        lines=[_line(position, line, iteration.proven) for line in iteration.lines],
         nodes=iteration.nodes,
         seconds=iteration.seconds,
     )
 
 
-def _line(position: Any, line: Line) -> LineView:
+def _line(position: Any, line: Line, proven: bool) -> LineView:
+    """Describe a line of a search; *proven* says that the score of the best one is."""
     texts = line_text(position, line.pv)
-    return LineView(move=texts[0], value=line.value, pv=texts)
+    verdict, distance = None, None
+    foreseen = win_distance(line.value) if is_decisive(type(position)) else None
+    if foreseen is not None or (proven and not isinstance(line.value, float)):
+        verdict = "win" if line.value > 0 else "loss" if line.value < 0 else "draw"
+    if foreseen is not None and foreseen < FAR and foreseen == int(foreseen):
+        distance = int(foreseen)
+    return LineView(
+        move=texts[0],
+        value=line.value,
+        verdict=verdict,  # type: ignore[arg-type]
+        distance=distance,
+        pv=texts,
+    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from engine.contract.errors import CutnodeError
+from engine.contract.text import quoted
 from engine.storage.tables import available_megabytes
 
 __all__ = ["USUAL_SECONDS", "Settings"]
@@ -25,6 +27,10 @@ class Settings:
     """Games that are compiled before it is ready: names, modules or files, and a variant."""
     only: bool = False
     """Refuse all other games."""
+    prepared: bool = True
+    """Compile the games before it is ready; otherwise, each when it is first asked about."""
+    cors: tuple[str, ...] = ()
+    """The origins of pages that may ask, beside its own: ``https://host:port``, or ``*``."""
     tablebases: tuple[str, ...] = ()
     """Folders of tablebases, one a game at most, from which their positions are answered."""
     searches: int = 1
@@ -56,6 +62,12 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 < self.seconds < math.inf:
             raise CutnodeError(f"a search may take some seconds, not {self.seconds}")
+        for origin in self.cors:
+            if origin != "*" and not re.fullmatch(r"https?://[^/?#\s@]+", origin):
+                raise CutnodeError(
+                    f"{quoted(origin)} is not an origin; write https://HOST or https://HOST:PORT, "
+                    f"or * for every page"
+                )
         if self.only and not self.games:
             raise CutnodeError("there are no games: say which with --games, or leave out --only")
         if self.memory is not None and self.memory < self.least_memory:
@@ -70,6 +82,10 @@ class Settings:
                 f"{self.searches} searches at once with tables of {self.table} MiB take "
                 f"{self.least_memory} MiB, and {available} MiB of memory are available"
             )
+
+    def allows(self, origin: str) -> bool:
+        """Return whether a page of another site may ask."""
+        return "*" in self.cors or origin in self.cors
 
     @property
     def least_memory(self) -> int:

@@ -31,7 +31,7 @@ GOING_AWAY, NOT_TEXT, POLICY, TRY_LATER = 1001, 1003, 1008, 1013
 
 async def converse(service: Service, socket: WebSocket) -> None:
     """Answer a client until it leaves, is silent for too long, or the service ends."""
-    if not _is_own(socket):
+    if not _may_ask(service, socket):
         await socket.close(POLICY)  # before it is accepted: 403
         return
     if service.sockets >= service.settings.clients:
@@ -47,10 +47,11 @@ async def converse(service: Service, socket: WebSocket) -> None:
         service.sockets -= 1
 
 
-def _is_own(socket: WebSocket) -> bool:
+def _may_ask(service: Service, socket: WebSocket) -> bool:
     """Return whether it is no page of another site: browsers let those open WebSockets."""
     origin = socket.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == socket.headers.get("host")
+    own = origin is None or urlsplit(origin).netloc == socket.headers.get("host")
+    return own or service.settings.allows(origin or "")
 
 
 class Conversation:

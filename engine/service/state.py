@@ -48,7 +48,7 @@ class Service:
 
     def compile(self, say: Callable[[str], None]) -> None:
         """Compile the games that it is started with; *say* is called with each."""
-        for name in self.registry.given:
+        for name in self.registry.given if self.settings.prepared else ():
             say(name)
             for kind, asked in FIRST.items():
                 with contextlib.suppress(Failure):  # a game may refuse to be solved

@@ -197,7 +197,7 @@ _MERMAID_SAFE = " (),:=+-/≥≤∞"
 
 
 def to_mermaid(tree: Tree) -> str:
-    """Draw a tree for Mermaid; :class:`CutnodeError` if it is more than that draws."""
+    """Return a flowchart in Mermaid; :class:`CutnodeError` if a tree is more than that draws."""
     boxes = _boxes(tree)
     lines = [*(f"%% {line}" for line in _title(tree)), "flowchart LR"]
     for box in boxes:
@@ -244,7 +244,7 @@ _DOT_SHAPES = {
 
 
 def to_dot(tree: Tree) -> str:
-    """Draw a tree for Graphviz."""
+    """Return a drawing of a tree in DOT, the language of Graphviz."""
     boxes = _boxes(tree)
     caption = [*_title(tree), "max: square, min: round, best play: bold lines"]
     caption += [f"{look.color}: {look.about}" for look in _looks(boxes).values()]

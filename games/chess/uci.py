@@ -704,7 +704,7 @@ def lines_of_input() -> Iterator[str]:
             yield line.decode("utf-8", "replace")
 
 
-@click.command()
+@click.command("uci")
 def main() -> None:
     """Play chess by UCI: commands on standard input, answers on standard output."""
     lock = threading.Lock()

@@ -310,7 +310,12 @@ def order(position, move, child):
 VARIANTS = "8x8", "6x6", "4x4"
 
 
-@variants(Pieces, usual="8x8", read=functools.partial(board_size, example="6x6"))
+@variants(
+    Pieces,
+    usual="8x8",
+    read=functools.partial(board_size, example="6x6"),
+    about="the board, 4x4, 6x6 or 8x8: 6x6",
+)
 def board(width: int, height: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     if width != height or width not in ROWS_OF_MEN:

@@ -245,7 +245,12 @@ def size(text: str) -> tuple[int, int]:
 VARIANTS = "11", "7", "6", "5"
 
 
-@variants(stones, usual="11", read=size)
+@variants(
+    stones,
+    usual="11",
+    read=size,
+    about="cells along a side, 1 to 13, or columns and rows: 7 or 6x7",
+)
 def rhombus(width: int, height: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size."""
     if not (1 <= width <= 13 and 1 <= height <= 13):

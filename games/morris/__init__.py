@@ -400,7 +400,12 @@ def _places(rings: int) -> dict[tuple[int, int], int]:
 VARIANTS = "nine", "six", "three"
 
 
-@variants(Men, usual="nine", read=_settings)
+@variants(
+    Men,
+    usual="nine",
+    read=_settings,
+    about="three, six, nine, lasker or morabaraba, and perhaps a number of men: six-4",
+)
 def ruleset(name: str, men: int, flying: bool) -> dict[str, Any]:
     """The constants of a game with a number of men."""
     changed = {**USUAL, **RULES[name], "MEN": men, "FLYING": flying}

@@ -281,7 +281,12 @@ def _size(variant: str) -> int:
 VARIANTS = "8x8", "6x6", "4x4"
 
 
-@variants(Discs, usual="8x8", read=_size)
+@variants(
+    Discs,
+    usual="8x8",
+    read=_size,
+    about="the board, 4x4, 6x6 or 8x8: 6x6",
+)
 def board(size: int) -> dict[str, Any]:
     """The constants of a board; :class:`PositionError` if there is none of that size.
 

@@ -1,0 +1,57 @@
+"""How often players choose a best move, in positions that can be solved.
+
+    python -m benchmarks.studies.best_moves connect4 positions.txt nodes=300000 \\
+        nodes=300000,evaluation=own
+
+A best move has the proven value of the position; a sound one at least does not turn a win into a
+draw, or a draw into a loss.  Players are written as in ``cutnode match``; the file has a position
+in each line, of which what follows a blank is ignored, and ``#`` begins a comment.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine import Table, analyse, load_game, make_player
+
+
+def sign(value: int) -> int:
+    return (value > 0) - (value < 0)
+
+
+@click.command()
+@click.argument("game")
+@click.argument("positions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("players", nargs=-1, required=True)
+@click.option("--count", help="So many positions of the file.", default=300, show_default=True)
+def main(game: str, positions: Path, players: tuple[str, ...], count: int) -> None:
+    """Print the share of best and of sound moves of each player."""
+    table, chosen = Table(256), load_game(game)
+    lines = [
+        line.split()[0]
+        for line in positions.read_text().splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
+    solved: list[tuple[Any, dict[int, int]]] = []
+    with click.progressbar([chosen.parse(line) for line in lines[:count]], label="proofs") as bar:
+        for position in bar:
+            scores = analyse(position, table=table).scores or {}
+            solved.append((position, {move: int(score or 0) for move, score in scores.items()}))
+    for configuration in players:
+        player, best, sound = make_player(chosen, configuration), 0, 0
+        player.new_game(0)
+        for position, scores in solved:
+            value, most = scores[player.choose(position).move], max(scores.values())
+            best += value == most
+            sound += sign(value) == sign(most)
+        total = len(solved)
+        click.echo(
+            f"{configuration}: best {best / total:.1%}, sound {sound / total:.1%} of {total}"
+        )
+
+
+if __name__ == "__main__":
+    main()

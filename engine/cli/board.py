@@ -1,0 +1,77 @@
+"""The command ``cutnode board``."""
+
+from __future__ import annotations
+
+import webbrowser
+from urllib.parse import urlencode
+
+import click
+
+from engine.cli.options import (
+    POSITION,
+    integer,
+    seconds_option,
+    tablebase_option,
+    threads_option,
+)
+from engine.cli.serve import cores, run_service
+
+__all__ = ["board"]
+
+EPILOG = """\
+\b
+GAME      a game, as for `cutnode solve --help`; without it, the page has a list.
+POSITION  in the game's own notation; the default is the start.
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("game", required=False)
+@POSITION
+@integer("--port", "0 for any that is free.", least=0, most=65535, default=0)
+@click.option("--browser/--no-browser", default=True, help="Open the page, or print its address.")
+@tablebase_option("Answer from the tablebase in FOLDER; again for another.", multiple=True)
+@threads_option("Search with N threads.")
+@integer("--table", "Size of a search's transposition table.", metavar="MIB", default=64)
+@seconds_option("No search takes longer.", metavar="MAX", default=600.0)
+def board(
+    game: str | None,
+    position: str | None,
+    port: int,
+    browser: bool,
+    tablebase: tuple[str, ...],
+    threads: int,
+    table: int,
+    seconds: float,
+) -> None:
+    """Play and analyse a game at a board in the browser, until Ctrl-C.
+
+    Only programs of this machine reach it; `cutnode serve` serves the same page to others.
+    """
+    from engine.contract.loading import load_game
+
+    asked = {}
+    if game is not None:
+        loaded = load_game(game)
+        asked["game"] = f"{loaded.name}:{loaded.variant}" if loaded.variant else loaded.name
+        if position is not None:
+            asked["position"] = loaded.notation.position_text(loaded.parse(position))
+
+    def ready(address: str) -> None:
+        page = f"{address}/#{urlencode(asked)}" if asked else address
+        click.echo(page)
+        if browser:
+            webbrowser.open(page)
+
+    run_service(
+        "127.0.0.1",
+        port,
+        ready,
+        games=() if game is None else (game,),
+        prepared=False,
+        tablebases=tablebase,
+        searches=max(2, cores() // threads),
+        threads=threads,
+        table=table,
+        seconds=seconds,
+    )

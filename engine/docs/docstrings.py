@@ -1,0 +1,78 @@
+"""Docstrings as Markdown: roles become links, literal blocks code, definitions lists.
+
+Docstrings here are written in reStructuredText, of which they use little.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import griffe
+
+__all__ = ["RestructuredDocstrings", "homes", "markdown", "summary"]
+
+ENGINE = Path(__file__).parents[1]
+
+ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`~?([\w.]+)`")
+LITERAL = re.compile(r"^( *)(.*?)::\n\n((?:\1 {2,}.*\n|\n)+)", re.M)
+DEFINITION = re.compile(r"^(?!\s|[-*] |\d|```)(.+)\n((?: {4}.*(?:\n|$))+)", re.M)
+
+
+@functools.cache
+def homes() -> dict[str, str]:
+    """Return the module in which each public name of the engine is defined."""
+    source = ast.parse((ENGINE / "__init__.py").read_text())
+    return {
+        alias.name: str(node.module)
+        for node in ast.walk(source)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("engine.")
+        for alias in node.names
+    }
+
+
+def markdown(text: str) -> str:
+    """Return the Markdown of a docstring without its indentation."""
+    text = LITERAL.sub(_fenced, text.rstrip() + "\n")
+    parts = re.split(r"(^ *```.*?^ *```\n)", text, flags=re.M | re.S)
+    parts[::2] = [ROLE.sub(_link, DEFINITION.sub(_definition, part)) for part in parts[::2]]
+    return "".join(parts)
+
+
+def summary(text: str) -> str:
+    """Return the first sentence of a docstring, as Markdown on one line."""
+    first = text.strip().split("\n\n")[0]
+    return " ".join(markdown(first).split())
+
+
+def _fenced(found: re.Match[str]) -> str:
+    indent, before, block = found.groups()
+    language = "python" if before.strip() == "Example" or "def " in block else "text"
+    code = textwrap.indent(textwrap.dedent(block).strip("\n"), indent)
+    return f"{indent}{before}:\n\n{indent}```{language}\n{code}\n{indent}```\n\n"
+
+
+def _definition(found: re.Match[str]) -> str:
+    term, lines = found.groups()
+    return f"{term}\n:   {textwrap.indent(textwrap.dedent(lines), '    ').lstrip()}\n"
+
+
+def _link(found: re.Match[str]) -> str:
+    name = found[1]
+    first, _, rest = name.removeprefix("engine.").partition(".")
+    home = homes().get(first, "engine.contract.verbs" if "." not in name else "")
+    target = f"{home}.{first}.{rest}".rstrip(".") if home else name
+    return f'<autoref identifier="{target}" optional><code>{name}</code></autoref>'
+
+
+class RestructuredDocstrings(griffe.Extension):
+    """Lets griffe read all docstrings as Markdown."""
+
+    def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
+        """Rewrite the docstring of an object that was loaded."""
+        if obj.docstring is not None:
+            obj.docstring.value = markdown(obj.docstring.value)

@@ -1,0 +1,198 @@
+"""Hooks of MkDocs: what pages show of the sources, and pages that are made from them.
+
+A line ``::: cutnode.NAME`` of a page is the reference of a public name, and ``{{ name words }}``
+what a function of :data:`INSERTS` gives for the words.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from engine.docs.docstrings import homes, markdown, summary
+
+__all__ = ["INSERTS", "on_config", "on_files", "on_page_markdown"]
+
+ROOT = Path(__file__).parents[2]
+VERBS = ROOT / "engine" / "contract" / "verbs.py"
+
+GAMES = {
+    path.parent.name if path.name == "__init__.py" else path.stem: path
+    for pattern in ("*.py", "*/__init__.py")
+    for path in sorted((ROOT / "games").glob(pattern))
+    if path.parent.name != "games" or path.name != "__init__.py"
+}
+"""The source of each game's rules, by its name."""
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put a page for each game, and the changelog, into the navigation."""
+    assert config.nav is not None
+    for section in config.nav:
+        if "Reference" in section:
+            pages = [{name: f"reference/games/{name}.md"} for name in sorted(GAMES)]
+            section["Reference"].append({"Games": ["reference/games.md", *pages]})
+    config.nav.append({"Changelog": "changelog.md"})
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Make a page of each game's docstring, and of the changelog."""
+    for name, path in GAMES.items():
+        files.append(
+            File.generated(config, f"reference/games/{name}.md", content=game_page(name, path))
+        )
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    files.append(File.generated(config, "changelog.md", content=changelog))
+    return files
+
+
+def on_page_markdown(text: str, **context: Any) -> str:
+    """Write out what a page shows of the sources."""
+    text = re.sub(r"^::: cutnode\.(\w+)$", _reference, text, flags=re.M)
+    return re.sub(r"^\{\{ (\w+) ?(.*?) \}\}$", _insert, text, flags=re.M)
+
+
+def _reference(found: re.Match[str]) -> str:
+    name = found[1]
+    options = {"heading": f"cutnode.{name}", "toc_label": name}
+    lines = [f"::: {homes()[name]}.{name}", "    options:"]
+    return "\n".join([*lines, *(f"      {key}: {value}" for key, value in options.items())])
+
+
+def _insert(found: re.Match[str]) -> str:
+    return INSERTS[found[1]](*found[2].split())
+
+
+def docstring(path: Path) -> str:
+    """Return the docstring of a module, which is not imported."""
+    return ast.get_docstring(ast.parse(path.read_text())) or ""
+
+
+def game_page(name: str, path: Path) -> str:
+    """Return the page of a game: what its file says of rules, values, texts and encoding."""
+    title, _, rest = docstring(path).partition("\n\n")
+    source = path.relative_to(ROOT)
+    head = f"# {name}\n\n{' '.join(title.split())}\n\n```sh\ncutnode play {name}\n```\n\n"
+    rest = re.sub(
+        r"^(Rules|Values|Variants|Text|Encoding|Hints):\s+(.)", _heading, rest, flags=re.M
+    )
+    return f"{head}{markdown(rest)}\nSource: `{source}`\n"
+
+
+def _heading(found: re.Match[str]) -> str:
+    return f"## {found[1]}\n\n{found[2].upper()}"
+
+
+def games() -> str:
+    """Return the table of the games."""
+    rows = [
+        f"| [{name}](games/{name}.md) | {summary(docstring(path))} |"
+        for name, path in sorted(GAMES.items())
+    ]
+    return "\n".join(["| name | game |", "|---|---|", *rows])
+
+
+def techniques() -> str:
+    """Return the table of the techniques of the search."""
+    from engine.kernels.techniques import TECHNIQUES
+
+    rows = [
+        f"| `{technique.name}` | {'exact' if technique.exact else 'selective'} "
+        f"| {technique.about} | {f'`{technique.needs}`' if technique.needs else ''} |"
+        for technique in TECHNIQUES.values()
+    ]
+    return "\n".join(["| name | | what it does | needs |", "|---|---|---|---|", *rows])
+
+
+def groups() -> dict[str, list[str]]:
+    """Return the names of the verbs of each group, as the contract lists them."""
+    rows = re.findall(r"^(\w+) +``([^`]*)``: ", docstring(VERBS), re.M)
+    return {group: names.split() for group, names in rows}
+
+
+def verbs(group: str) -> str:
+    """Return the table of a group of verbs, and the reference of each."""
+    tree = ast.parse(VERBS.read_text())
+    known = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    rows, details = [], []
+    for name in groups()[group]:
+        about = summary(ast.get_docstring(known[name]) or "")
+        rows.append(f"| [`{name}`][engine.contract.verbs.{name}] | {about} |")
+        details.append(f"::: engine.contract.verbs.{name}\n    options:\n      heading: {name}")
+    return "\n".join(["| verb | |", "|---|---|", *rows, "", "\n\n".join(details)])
+
+
+def module(path: str) -> str:
+    """Return the docstring of a module."""
+    text = docstring(ROOT / path)
+    return markdown(re.sub(r"^=+ =+\n(.*\n)*?=+ =+\n", "", text, flags=re.M))
+
+
+def package(name: str) -> str:
+    """Return the references of those names of a package that the engine itself does not have."""
+    tree = ast.parse((ROOT / "engine" / name / "__init__.py").read_text())
+    lists = (node.value for node in tree.body if isinstance(node, ast.Assign))
+    names = next(ast.literal_eval(value) for value in lists if isinstance(value, ast.List))
+    return "\n\n".join(f"::: engine.{name}.{public}" for public in names if public not in homes())
+
+
+def commands() -> str:
+    """Return the reference of all commands, from what their help says."""
+    from engine.cli.main import main
+
+    return "\n\n".join(_described(click.Context(main, info_name="cutnode")))
+
+
+def _described(context: click.Context) -> Iterator[str]:
+    """Yield the reference of a command, without its title, and those of the ones below it."""
+    command = context.command
+    if context.parent is not None:
+        yield f"{'#' * (context.command_path.count(' ') + 1)} {context.command_path}"
+        yield "```text\n" + command.get_usage(context).removeprefix("Usage: ") + "\n```"
+        yield _paragraphs(command.help or "")
+        options = [param for param in command.params if isinstance(param, click.Option)]
+        records = filter(None, (option.get_help_record(context) for option in options))
+        rows = [f"| `{names}` | {_cell(about)} |" for names, about in records]
+        yield "\n".join(["| option | |", "|---|---|", *rows] if rows else [])
+        if command.epilog != context.find_root().command.epilog:
+            yield _paragraphs(command.epilog or "")
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _described(click.Context(below, context, info_name=name))
+
+
+def _paragraphs(text: str) -> str:
+    """Return a text of click's help, but for what is said of all commands on the top of the page.
+
+    Paragraphs that click does not wrap, after a line with a backspace, are blocks.
+    """
+    parts = [part.strip("\n") for part in inspect.cleandoc(text).split("\n\n")]
+    own = [part for part in parts if not re.match(r"(\x08\n)?(Exit codes|GAME and POSITION)", part)]
+    blocks = [f"```text\n{part[2:]}\n```" if part.startswith("\b") else part for part in own]
+    return "\n\n".join(blocks)
+
+
+def _cell(text: str) -> str:
+    """Return a text for a table, in which nothing but code has a meaning."""
+    return re.sub(r"[|<\[]", lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
+
+
+INSERTS: dict[str, Callable[..., str]] = {
+    "commands": commands,
+    "games": games,
+    "module": module,
+    "package": package,
+    "techniques": techniques,
+    "verbs": verbs,
+}

@@ -1,0 +1,124 @@
+/** The analysis of a position: a search, told as it deepens, and then a proof of every move. */
+
+import { byScore } from "./values.js";
+
+const MOST_LINES = 256;
+const SLOW = 1500;
+
+/** A word that nobody guesses, for the tables of this page's searches. */
+const SESSION = Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("");
+
+/**
+ * Analyses positions, one at a time.  What is known is `known.get(position)`:
+ * `{scores, best, phase, depth, nodes, seconds, lower, upper, done}`, where `scores` has for each
+ * move `{move, value, verdict, distance, pv}`, and `best` the best moves, unless all are.
+ * Listeners are told of each "change".
+ */
+export class Analysis extends EventTarget {
+  known = new Map();
+  error = null;
+  waiting = false;
+
+  constructor(searches) {
+    super();
+    this.searches = searches;
+  }
+
+  /** Analyse a position of a game for some seconds; resolves when that is over. */
+  async run(game, view, history, seconds) {
+    this.error = null;
+    if (view.over || view.chance.length || !view.moves.length) return this.stop();
+    const before = this.known.get(view.position);
+    if (before?.done >= seconds) return this.stop();
+    const slow = setTimeout(() => this.#wait(true), SLOW);
+    const found = { scores: new Map(), depth: 0, ...before, phase: "search", done: 0 };
+    const hear = (event) => {
+      if (event.event === "started") {
+        clearTimeout(slow);
+        this.#wait(false);
+      } else this.#hear(found, event, view.position);
+    };
+    try {
+      const lines = Math.min(view.moves.length, MOST_LINES);
+      const { position } = view;
+      const request = { position, history, seconds, lines, session: SESSION };
+      let result = await this.searches.run({ kind: "search", game: game.name, request }, hear);
+      if (result === null) return;
+      const unheard = result.proven || !found.scores.size;
+      if (unheard) this.#hear(found, { ...result, event: "iteration", bound: 0 }, position);
+      if (game.solvable) {
+        found.phase = "proof";
+        const asked = { position, seconds, session: SESSION };
+        const proof = { kind: "analyse", game: game.name, request: asked };
+        result = await this.searches.run(proof, hear);
+        if (result === null) return;
+        if (result.scores !== null) this.#prove(found, result);
+      }
+      found.done = seconds;
+      this.#keep(found, position);
+    } catch (error) {
+      this.error = error.message;
+      this.#tell();
+    } finally {
+      clearTimeout(slow);
+      this.#wait(false);
+    }
+  }
+
+  stop() {
+    this.searches.cancel();
+    this.#wait(false);
+  }
+
+  #hear(found, event, position) {
+    const { nodes, seconds } = event;
+    Object.assign(found, { nodes, seconds });
+    if (event.event === "progress") {
+      Object.assign(found, { lower: event.lower, upper: event.upper });
+    } else if (event.bound === 0 && event.depth >= found.depth && event.lines.length) {
+      // Scores of different depths do not compare: those of a whole depth take others' place.
+      found.depth = event.depth;
+      found.scores = new Map(event.lines.map((line) => [line.move, line]));
+      found.line = event.lines[0].pv;
+    }
+    this.#keep(found, position);
+  }
+
+  /**
+   * Take the values of a proof.  Where they say how soon wins are, they stand for themselves;
+   * where they only say who wins, what the search has said of distances stays.
+   */
+  #prove(found, result) {
+    const sized = Object.values(result.scores).some((value) => Math.abs(value) > 1);
+    for (const [move, value] of Object.entries(result.scores)) {
+      if (value === null) continue;
+      const searched = found.scores.get(move);
+      const verdict = value > 0 ? "win" : value < 0 ? "loss" : "draw";
+      const distance = !sized && searched?.verdict === verdict ? searched.distance : null;
+      const pv = move === result.best_move ? result.pv : (searched?.pv ?? [move]);
+      found.scores.set(move, { move, value, verdict, distance, pv });
+    }
+    if (result.pv.length) found.line = result.pv;
+    if (result.proven) found.meaning = result.meaning;
+    found.nodes += result.nodes;
+    found.seconds += result.seconds;
+  }
+
+  #keep(found, position) {
+    const ordered = [...found.scores.values()].sort(byScore);
+    const equal = ordered.filter((score) => byScore(ordered[0], score) === 0);
+    const best = new Set(equal.length < ordered.length ? equal.map((score) => score.move) : []);
+    this.known.set(position, { ...found, ordered, best });
+    this.#tell();
+  }
+
+  #wait(waiting) {
+    if (waiting === this.waiting) return;
+    this.waiting = waiting;
+    this.#tell();
+  }
+
+  #tell() {
+    this.dispatchEvent(new Event("change"));
+  }
+}

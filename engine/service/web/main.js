@@ -1,0 +1,702 @@
+/** The page: a game, its board, and what happens when somebody does something. */
+
+import { Analysis } from "./analysis.js";
+import { BoardDrawing } from "./board.js";
+import { Connection, Searches } from "./connection.js";
+import { Editor } from "./editor.js";
+import { html } from "./elements.js";
+import { cellMeant, gestureOf, matching, meaningOf } from "./gestures.js";
+import { drawGraph } from "./graph.js";
+import { drawLegend, listMoves, listPlayers, listRecord, tellAnalysis } from "./panels.js";
+import { GameRecord } from "./record.js";
+import { drawTree } from "./tree.js";
+import { judged } from "./values.js";
+
+const PERSON = "person";
+const SETTINGS = "cutnode.settings";
+const ROLL_PAUSE = 500;
+const LINE_STEPS = 4;
+const LINE_ARROWS = 2;
+const MOST_BUTTONS = 64;
+const MOST_HISTORY = 512;
+const WHOLE_SECONDS = 1;
+
+const part = (id) => document.getElementById(id);
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+class Page {
+  games = [];
+  levels = [];
+  game = null;
+  board = null;
+  drawing = null;
+  record = null;
+  view = null;
+  clicks = [];
+  line = { steps: new Map(), arrows: [] };
+  players = [PERSON, PERSON];
+  seed = 0;
+  #views = new Map();
+  #turn = 0;
+  #drawn = false;
+  #whole = false;
+
+  constructor() {
+    this.connection = new Connection();
+    this.searches = new Searches(this.connection);
+    this.analysis = new Analysis(this.searches);
+    this.editor = new Editor(
+      {
+        form: part("editor"),
+        palette: part("palette"),
+        mover: part("mover"),
+        label: part("mover-label"),
+        clear: part("clear"),
+        done: part("done"),
+        cancel: part("cancel"),
+      },
+      {
+        change: () => this.draw(),
+        finish: (cells, mover) => this.act(() => this.setUp(cells, mover)),
+        cancel: () => this.endEdit(),
+      },
+    );
+    this.#restoreSettings();
+    this.#listen();
+    drawLegend(part("legend"));
+  }
+
+  async start() {
+    const listed = this.connection.get("games").then((answer) => {
+      this.games = answer.games;
+      this.levels = answer.levels;
+      this.#listGames();
+      if (this.record) this.#listPlayers();
+    });
+    if (location.hash.length > 1) await this.act(() => this.openAddress());
+    await listed;
+    if (!this.record) this.#showGames();
+  }
+
+  /** Do something; if the service refuses, show its line. */
+  async act(action) {
+    part("error").hidden = true;
+    try {
+      return await action();
+    } catch (error) {
+      if (error.name !== "Error") throw error;
+      part("error").textContent = error.message;
+      part("error").hidden = false;
+      return null;
+    }
+  }
+
+  // Games and positions
+
+  async openAddress() {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const kept = GameRecord.kept();
+    const position = asked.get("position") ?? "";
+    await this.open(asked.get("game") ?? "", position, kept);
+  }
+
+  /** Open a game at a position, or one that was kept. */
+  async open(name, position = "", kept = null) {
+    const path = `games/${encodeURIComponent(name)}`;
+    const [game, board, view] = await Promise.all([
+      this.connection.get(path),
+      this.connection.get(`${path}/board`),
+      this.connection.get(`${path}/position`, { position }),
+    ]);
+    this.analysis.stop();
+    if (game.name !== this.game?.name) this.analysis.known.clear();
+    Object.assign(this, { game, board, seed: Math.floor(Math.random() * 2 ** 32) });
+    this.#views = new Map([[view.position, view]]);
+    this.editor.end();
+    const place = part("board");
+    this.drawing = board && new BoardDrawing(place, board, this.#handlers());
+    if (!board) place.replaceChildren(html("pre", { class: "text-board", tabindex: 0 }));
+    document.title = `${name} · cutnode`;
+    part("about").textContent = game.about;
+    part("edit").hidden = !board?.editable;
+    part("flip").hidden = !board;
+    part("tree").replaceChildren();
+    this.#nameGame(name);
+    this.#listPlayers();
+    this.begin(view, kept);
+    await this.show();
+  }
+
+  /** Begin a record at a position. */
+  begin(view, kept = null) {
+    this.record = kept ?? new GameRecord(this.game.name, [plyOf(view.position, null, null)]);
+  }
+
+  async viewOf(position) {
+    const known = this.#views.get(position);
+    if (known) return known;
+    const path = `games/${encodeURIComponent(this.game.name)}/position`;
+    const view = await this.connection.get(path, { position });
+    this.#views.set(position, view);
+    return view;
+  }
+
+  /** Show the ply of the record that is the current one. */
+  async show() {
+    const { ply } = this.record;
+    const turn = ++this.#turn;
+    this.view = null; // until it is here, nothing is drawn, and clicks mean nothing
+    const view = await this.viewOf(ply.position);
+    if (turn !== this.#turn) return;
+    this.view = view;
+    this.clicks = [];
+    this.line = { steps: new Map(), arrows: [] };
+    this.gestures = this.#gestures(view);
+    ply.recurrence = view.recurrence;
+    ply.side = view.player ?? ply.side ?? this.gestures[0]?.mover ?? 0;
+    if (this.over) {
+      const verdict = view.value > 0 ? "win" : view.value < 0 ? "loss" : "draw";
+      this.#share(ply, { value: view.value ?? 0, verdict, distance: 0 });
+    }
+    this.record.keep();
+    this.draw();
+    this.#analyse();
+    this.#goOn(turn);
+  }
+
+  #gestures(view) {
+    if (!this.board) return [];
+    const moves = view.moves.filter((move) => move.changes.length);
+    return moves.map((move) => gestureOf(move, view.cells, this.board.contents));
+  }
+
+  get names() {
+    return this.board?.names ?? ["first player", "second player"];
+  }
+
+  get repeated() {
+    return this.game.repetitions !== null && this.record.occurrences >= this.game.repetitions;
+  }
+
+  get over() {
+    return this.view.over || this.repeated;
+  }
+
+  // The course of the game
+
+  play(move) {
+    if (!this.view) return null;
+    const { side } = this.record.ply;
+    const ply = plyOf(move.position, move.move, move.again ? side : 1 - side);
+    this.record.add({ ...ply, changed: move.changes.map(([cell]) => cell) });
+    return this.act(() => this.show());
+  }
+
+  meet(outcome) {
+    if (!this.view) return null;
+    const { side } = this.record.ply;
+    const ply = plyOf(outcome.position, null, outcome.again ? side : 1 - side);
+    this.record.add({ ...ply, chance: outcome.text });
+    return this.act(() => this.show());
+  }
+
+  roll() {
+    if (!this.view) return null;
+    let rest = Math.random();
+    const met = this.view.chance.find(({ probability }) => (rest -= probability) < 0);
+    return this.meet(met ?? this.view.chance.at(-1));
+  }
+
+  /** Let the level move, or the dice roll, whose turn it is. */
+  async #goOn(turn) {
+    const { record, view } = this;
+    if (this.over || this.editor.open || record.at < record.plies.length - 1) return;
+    const player = this.players[record.ply.side];
+    if (view.chance.length) {
+      if (!part("auto-roll")?.checked) return;
+      await pause(ROLL_PAUSE);
+      if (turn === this.#turn) await this.roll();
+    } else if (player !== PERSON) {
+      const path = `games/${encodeURIComponent(this.game.name)}/move`;
+      const asked = { position: view.position, level: player, seed: this.seed };
+      const answer = await this.act(() => this.connection.post(path, asked));
+      if (answer === null || turn !== this.#turn) return;
+      await this.play(view.moves.find((move) => move.move === answer.move));
+    }
+  }
+
+  go(at) {
+    if (!this.editor.open && this.record?.go(at)) this.act(() => this.show());
+  }
+
+  async setUp(cells, mover) {
+    const path = `games/${encodeURIComponent(this.game.name)}/setup`;
+    const view = await this.connection.post(path, { cells, mover });
+    this.#views.set(view.position, view);
+    this.endEdit();
+    this.begin(view);
+    await this.show();
+  }
+
+  endEdit() {
+    this.editor.end();
+    this.act(() => this.show());
+  }
+
+  // Analysis
+
+  #history() {
+    if (this.game.repetitions === null || this.game.tablebase) return [];
+    const before = this.record.plies.slice(0, this.record.at);
+    return before.map((ply) => ply.position).slice(-MOST_HISTORY);
+  }
+
+  async #analyse() {
+    if (!this.view) return;
+    const wanted = part("analyse").checked && !this.editor.open && !this.over;
+    if (!wanted) return this.analysis.stop();
+    const seconds = Number(part("seconds").value);
+    await this.analysis.run(this.game, this.view, this.#history(), seconds);
+  }
+
+  async #analyseWhole() {
+    this.#whole = !this.#whole;
+    part("whole").textContent = this.#whole ? "Stop" : "Analyse the game";
+    const { record, game } = this;
+    for (const ply of record.plies) {
+      if (!this.#whole || this.record !== record) break;
+      const view = await this.viewOf(ply.position);
+      if (view.over || view.chance.length) continue;
+      await this.analysis.run(game, view, [], WHOLE_SECONDS);
+      const best = this.analysis.known.get(ply.position)?.ordered[0];
+      if (best) this.#share(ply, best);
+      this.draw();
+    }
+    this.#whole = false;
+    part("whole").textContent = "Analyse the game";
+    record.keep();
+  }
+
+  #share(ply, score) {
+    const share = judged(score, this.game).share;
+    ply.share = ply.side === 0 ? share : -share;
+  }
+
+  /** Find what of the best line is shown on the board. */
+  async #followLine() {
+    const { view } = this;
+    const known = this.analysis.known.get(view.position);
+    const line = this.board && part("show-line").checked ? (known?.line ?? []) : [];
+    const found = { key: line.slice(0, LINE_STEPS).join(" "), steps: new Map(), arrows: [] };
+    if (this.line.key === found.key) return;
+    this.line.key = found.key;
+    let at = view;
+    for (const [number, text] of line.slice(0, LINE_STEPS).entries()) {
+      const move = at.moves.find((other) => other.move === text);
+      if (!move) break;
+      const gesture = gestureOf(move, at.cells, this.board.contents);
+      if (gesture.second !== null) {
+        const [from, to] = [...gesture.second][0];
+        if (number < LINE_ARROWS) found.arrows.push([from, to[0]]);
+      } else if (gesture.first.length && !found.steps.has(gesture.first[0])) {
+        found.steps.set(gesture.first[0], number + 1);
+      }
+      if (number + 1 < Math.min(line.length, LINE_STEPS)) at = await this.viewOf(move.position);
+    }
+    if (this.view !== view || this.line.key !== found.key) return;
+    this.line = found;
+    this.draw();
+  }
+
+  // Clicks
+
+  #handlers() {
+    return {
+      onCell: (cell, dropped) => this.#click(cell, dropped),
+      onEscape: () => this.#unclick(),
+      canDrag: (cell) => !this.editor.open && this.gestures.some((g) => g.first.includes(cell)),
+    };
+  }
+
+  #click(cell, dropped) {
+    if (!this.view) return;
+    if (this.editor.open) return this.editor.put(cell);
+    if (!this.clicks.length) cell = cellMeant(this.gestures, this.board, cell);
+    if (this.clicks.includes(cell) && !dropped) return this.#unclick();
+    let meaning = meaningOf(this.gestures, [...this.clicks, cell]);
+    this.clicks = meaning ? [...this.clicks, cell] : [];
+    if (!meaning && !dropped) {
+      meaning = meaningOf(this.gestures, [cell]);
+      if (meaning) this.clicks = [cell];
+    }
+    if (meaning?.move) return this.play(meaning.move);
+    this.draw();
+  }
+
+  #unclick() {
+    this.clicks = [];
+    this.draw();
+  }
+
+  // Drawing
+
+  /** Draw everything, once before the next frame. */
+  draw() {
+    if (this.#drawn || !this.view) return;
+    this.#drawn = true;
+    requestAnimationFrame(() => {
+      this.#drawn = false;
+      if (this.view) this.#draw();
+    });
+  }
+
+  #draw() {
+    const { record, view, game } = this;
+    const { ply } = record;
+    const known = part("analyse").checked ? this.analysis.known.get(view.position) : undefined;
+    if (known?.ordered[0]) this.#share(ply, known.ordered[0]);
+    const meaning = this.clicks.length ? meaningOf(this.gestures, this.clicks) : null;
+    this.#drawBoard(known, meaning);
+    this.#drawChoices(known, meaning);
+    this.#drawChance();
+    part("caption").textContent = this.board ? beside(view.caption) : "";
+    part("status").textContent = this.#status();
+    const end = record.plies.length - 1;
+    for (const [id, off] of [["first", record.at === 0], ["undo", record.at === 0]]) {
+      part(id).disabled = off || this.editor.open;
+    }
+    for (const id of ["redo", "last"]) part(id).disabled = record.at === end || this.editor.open;
+    const nothing = this.over ? "The game is over." : view.chance.length ? "Chance decides." : "";
+    tellAnalysis(
+      { verdict: part("verdict"), progress: part("progress"), line: part("line") },
+      this.over ? undefined : known,
+      game,
+      {
+        on: part("analyse").checked,
+        waiting: this.analysis.waiting,
+        error: this.analysis.error,
+        mover: this.names[ply.side],
+        nothing,
+      },
+    );
+    listMoves(part("moves"), this.over ? [] : view.moves, known, game, (move) => this.play(move));
+    listRecord(part("record"), record, (at) => this.go(at));
+    drawGraph(part("graph"), record.plies.map((p) => p.share ?? null), record.at, (at) => this.go(at));
+    Object.assign(part("ply"), { max: end, value: record.at });
+    if (document.activeElement !== part("text")) part("text").value = view.position;
+    if (known && part("show-line").checked) this.act(() => this.#followLine());
+  }
+
+  #drawBoard(known, meaning) {
+    const { view, record } = this;
+    const place = part("board");
+    if (!this.board) {
+      place.firstChild.textContent = view.board;
+      return;
+    }
+    const editing = this.editor.open;
+    const line = part("show-line").checked && !editing ? this.line : { arrows: [] };
+    this.drawing.show({
+      cells: editing ? this.editor.cells : view.cells,
+      label: `${this.game.name}, ${part("status").textContent}`,
+      last: editing ? [] : (record.ply.changed ?? []),
+      chosen: this.clicks,
+      next: meaning ? [...meaning.next] : [],
+      marks: editing || this.over ? null : this.#marks(known),
+      arrows: this.clicks.length ? [] : line.arrows,
+      steps: this.clicks.length ? null : line.steps,
+    });
+  }
+
+  /** Return the value of the best move that a click on each cell may mean. */
+  #marks(known) {
+    const marks = new Map();
+    if (!known) return marks;
+    const found = matching(this.gestures, this.clicks);
+    const ranks = new Map(known.ordered.map((score, rank) => [score.move, rank]));
+    for (const gesture of found) {
+      const move = gesture.move.move;
+      const rank = ranks.get(move);
+      if (rank === undefined) continue;
+      const chosen = this.clicks.length && gesture.second?.get(this.clicks[0]);
+      const cells = chosen || (this.clicks.length ? gesture.changed : gesture.first);
+      for (const cell of cells) {
+        if (this.clicks.includes(cell) || marks.get(cell)?.rank <= rank) continue;
+        const { kind, label, words } = judged(known.scores.get(move), this.game);
+        marks.set(cell, { rank, kind, label, words, best: known.best.has(move) });
+      }
+    }
+    return marks;
+  }
+
+  /** Offer the moves that clicks leave open, and those that no click makes. */
+  #drawChoices(known, meaning) {
+    const place = part("choices");
+    const open = meaning?.choices ?? [];
+    const others = this.board ? this.view.moves.filter((m) => !m.changes.length) : this.view.moves;
+    const offered = this.editor.open || this.over ? [] : open.length ? open : others;
+    place.hidden = !offered.length;
+    place.replaceChildren(
+      ...offered.slice(0, MOST_BUTTONS).map((move) => {
+        const score = known?.scores.get(move.move);
+        const value = score && judged(score, this.game);
+        const tag = value ? html("span", { class: `tag ${value.kind}` }, value.label) : null;
+        const words = value ? `${move.move}, ${value.words}` : move.move;
+        const play = () => this.play(move);
+        return html("button", { type: "button", "aria-label": words, onclick: play }, `${move.move} `, tag);
+      }),
+    );
+  }
+
+  #drawChance() {
+    const place = part("chance");
+    const events = this.editor.open || this.over ? [] : this.view.chance;
+    const checked = part("auto-roll")?.checked ?? false;
+    place.hidden = !this.game.chance;
+    const again = () => this.act(() => this.show());
+    place.replaceChildren(
+      ...(events.length
+        ? [html("button", { type: "button", class: "primary", id: "roll", onclick: () => this.roll() }, "Roll")]
+        : []),
+      ...events.map((outcome) => {
+        const odds = `${Math.round(1000 * outcome.probability) / 10} %`;
+        const meet = () => this.meet(outcome);
+        return html("button", { type: "button", onclick: meet }, `${outcome.text} (${odds})`);
+      }),
+      html(
+        "label",
+        { class: "switch" },
+        html("input", { type: "checkbox", id: "auto-roll", checked, onchange: again }),
+        "Roll by itself",
+      ),
+    );
+    part("auto-roll").checked = checked;
+  }
+
+  #status() {
+    const { view, record } = this;
+    const { side } = record.ply;
+    if (this.editor.open) return "Setting up a position";
+    if (view.over && view.meaning) return capital(view.meaning);
+    if (view.over && view.value) {
+      const by = this.game.decisive ? "" : ` by ${Math.abs(view.value)}`;
+      return capital(`${this.names[view.value > 0 ? side : 1 - side]} wins${by}`);
+    }
+    if (view.over) return "A draw";
+    if (this.repeated) return "A draw: the position repeats";
+    if (view.chance.length) return `${capital(this.names[side])}: chance decides`;
+    const level = this.players[side];
+    const thinks = level !== PERSON && record.at === record.plies.length - 1;
+    return capital(`${this.names[side]} ${thinks ? `(${level}) thinks` : "to move"}`);
+  }
+
+  #showGames() {
+    const open = (name) => this.act(() => this.open(name));
+    const list = this.games.map(({ name, about }) =>
+      html(
+        "li",
+        {},
+        html("button", { type: "button", onclick: () => open(name) }, name, html("span", {}, about)),
+      ),
+    );
+    part("about").textContent = "Choose a game.";
+    part("board").replaceChildren(html("ul", { id: "games" }, ...list));
+  }
+
+  #listGames() {
+    const names = this.games.map((game) => game.name);
+    part("game").replaceChildren(...names.map((name) => html("option", { value: name }, name)));
+    if (this.game) this.#nameGame(this.game.name);
+    else this.#offerVariants();
+  }
+
+  #nameGame(name) {
+    const select = part("game");
+    const named = [...select.options].some((option) => option.value === name);
+    const [base, ...variant] = named ? [name] : name.split(":");
+    if (![...select.options].some((option) => option.value === base)) {
+      select.append(html("option", { value: base }, base));
+    }
+    select.value = base;
+    part("variant").value = variant.join(":");
+    this.#offerVariants();
+  }
+
+  #offerVariants() {
+    const chosen = this.games.find((game) => game.name === part("game").value);
+    const about = chosen?.variants || this.game?.variants || "";
+    part("variant-label").hidden = !about || (chosen && !chosen.variants);
+    part("variant-label").title = about;
+    part("variant").placeholder = about.split(": ").at(-1);
+    part("variant").setAttribute("aria-label", `Variant: ${about}`);
+  }
+
+  #listPlayers() {
+    listPlayers(part("players"), this.names, this.levels, this.players, (side, player) => {
+      this.players[side] = player;
+      this.#keepSettings();
+      this.act(() => this.show());
+    });
+  }
+
+  // What people do
+
+  #listen() {
+    const on = (id, event, action) => part(id).addEventListener(event, action);
+    on("first", "click", () => this.go(0));
+    on("undo", "click", () => this.go(this.record.at - 1));
+    on("redo", "click", () => this.go(this.record.at + 1));
+    on("last", "click", () => this.go(this.record.plies.length - 1));
+    on("ply", "input", () => this.go(Number(part("ply").value)));
+    on("flip", "click", () => {
+      this.drawing.flipped = !this.drawing.flipped;
+      this.draw();
+    });
+    on("edit", "click", () => {
+      if (!this.view) return;
+      this.analysis.stop();
+      ++this.#turn;
+      this.clicks = [];
+      this.editor.begin(this.board, this.view.cells, this.record.ply.side);
+      this.draw();
+    });
+    on("choose", "submit", (event) => {
+      event.preventDefault();
+      const variant = part("variant-label").hidden ? "" : part("variant").value.trim();
+      const name = part("game").value + (variant && `:${variant}`);
+      this.act(() => this.open(name));
+    });
+    on("game", "change", () => {
+      part("variant").value = "";
+      this.#offerVariants();
+    });
+    on("load", "submit", (event) => {
+      event.preventDefault();
+      part("text").blur();
+      this.act(() => this.open(this.game.name, part("text").value));
+    });
+    on("copy", "click", () => copy(this.record.ply.position, part("copy")));
+    on("copy-game", "click", () => {
+      const moves = this.record.plies.map((ply) => ply.move).filter((move) => move !== null);
+      copy(moves.join(" "), part("copy-game"));
+    });
+    on("whole", "click", () => this.act(() => this.#analyseWhole()));
+    on("grow", "submit", (event) => {
+      event.preventDefault();
+      this.act(() => this.#grow());
+    });
+    for (const id of ["analyse", "seconds", "show-line"]) {
+      on(id, "change", () => {
+        this.#keepSettings();
+        this.draw();
+        if (this.view && id !== "show-line") this.act(() => this.#analyse());
+      });
+    }
+    this.analysis.addEventListener("change", () => this.draw());
+    this.connection.addEventListener("change", () => this.#tellConnection());
+    document.addEventListener("keydown", (event) => this.#key(event));
+    addEventListener("hashchange", () => {
+      if (location.hash !== this.record?.fragment) this.act(() => this.openAddress());
+    });
+  }
+
+  async #grow() {
+    const asked = {
+      position: this.record.ply.position,
+      depth: Number(part("depth").value),
+      search: part("search").value,
+    };
+    part("tree").replaceChildren(html("p", {}, "Searching …"));
+    try {
+      const path = `games/${encodeURIComponent(this.game.name)}/tree`;
+      const tree = await this.connection.post(path, asked);
+      drawTree(part("tree"), tree, (moves) => this.act(() => this.#follow(tree.position, moves)));
+    } catch (error) {
+      part("tree").replaceChildren(html("p", { class: "banner error" }, error.message));
+    }
+  }
+
+  /** Play moves from a position of the record on. */
+  async #follow(position, moves) {
+    const at = this.record.plies.findIndex((ply) => ply.position === position);
+    if (at < 0) return;
+    this.record.go(at);
+    await this.show();
+    for (const text of moves) {
+      const move = this.view.moves.find((other) => other.move === text);
+      if (!move) return;
+      await this.play(move);
+    }
+  }
+
+  #key(event) {
+    const typed = event.target.closest?.("input, textarea, select");
+    if (typed || !this.record || event.altKey) return;
+    const end = this.record.plies.length - 1;
+    const at = this.record.at;
+    const command = event.ctrlKey || event.metaKey;
+    const key = command ? `Ctrl+${event.key.toLowerCase()}` : event.key;
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: end };
+    Object.assign(places, { "Ctrl+z": at - 1, "Ctrl+y": at + 1 });
+    if (!(key in places)) return;
+    event.preventDefault();
+    this.go(places[key]);
+  }
+
+  #tellConnection() {
+    const { online } = this.connection;
+    part("connection").hidden = online;
+    part("connection").textContent = online ? "" : "The connection is lost; trying again …";
+    if (online && this.record) this.act(() => this.show());
+  }
+
+  #keepSettings() {
+    const settings = {
+      players: this.players,
+      analyse: part("analyse").checked,
+      seconds: part("seconds").value,
+      line: part("show-line").checked,
+    };
+    localStorage.setItem(SETTINGS, JSON.stringify(settings));
+  }
+
+  #restoreSettings() {
+    let kept = null;
+    try {
+      kept = JSON.parse(localStorage.getItem(SETTINGS));
+    } catch {
+      // What is there was not kept by this page.
+    }
+    if (!kept?.players) return;
+    this.players = kept.players;
+    part("analyse").checked = kept.analyse;
+    part("seconds").value = kept.seconds;
+    part("show-line").checked = kept.line;
+  }
+}
+
+function plyOf(position, move, side) {
+  return { position, move, chance: null, side, changed: [], recurrence: null, share: null };
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Leave out of a caption what the status says: who is to move. */
+function beside(caption) {
+  return caption.split("\n").filter((line) => !/^[^,]* to move$/.test(line)).join("\n");
+}
+
+async function copy(text, button) {
+  const said = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select the text, and copy it";
+  }
+  setTimeout(() => (button.textContent = said), 2000);
+}
+
+new Page().start();

@@ -1,0 +1,292 @@
+"""The board in a browser: Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from engine.service.server import Server, address, listen
+from engine.service.settings import Settings
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
+]
+
+NIM = '''"""Nim with one heap: take 1 to 3, who takes the last wins."""
+
+from typing import NamedTuple
+
+
+class Position(NamedTuple):
+    left: int = 6
+
+
+def moves(position, buffer, at):
+    for count in range(1, min(position.left, 3) + 1):
+        buffer[at] = count
+        at += 1
+    return at
+
+
+def play(position, move):
+    return Position(position.left - move)
+
+
+def outcome(position):
+    return position.left == 0, -1 if position.left == 0 else 0
+'''
+
+PATIENCE = 90_000
+"""Milliseconds, so that games can be compiled."""
+
+
+@contextmanager
+def serving(games: tuple[str, ...], port: int = 0) -> Iterator[str]:
+    """A service in a thread of this process, as ``cutnode board`` starts it."""
+    listening = listen("127.0.0.1", port)
+    ready = threading.Event()
+    settings = Settings(games=games, prepared=False, searches=2, table=8)
+    server = Server(settings, ready=ready.set)
+    thread = threading.Thread(target=server.run, args=([listening],))
+    url = address(listening)
+    thread.start()
+    try:
+        assert ready.wait(30)
+        yield url
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listening.close()
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    file = tmp_path_factory.mktemp("games") / "nim_of_a_user.py"
+    file.write_text(NIM)
+    with serving((str(file),)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails the test if its script does, or if it asks for anything elsewhere."""
+    page = browser.new_page(viewport={"width": 1100, "height": 800})
+    page.set_default_timeout(5000)
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda said: problems.append(said.text) if is_policy(said.text) else None)
+    yield page
+    page.close()
+    assert problems == []
+
+
+def is_policy(text: str) -> bool:
+    return "Content Security Policy" in text
+
+
+def show(page: Page, service: str, game: str, position: str = "", *, analyse: bool = False) -> None:
+    """Open a game; without analysis no engine is needed, and nothing is compiled."""
+    page.add_init_script(
+        "localStorage.setItem('cutnode.settings', localStorage.getItem('cutnode.settings') ?? "
+        "JSON.stringify({players: ['person', 'person'], "
+        f"analyse: {str(analyse).lower()}, seconds: '10', line: true}}))"
+    )
+    page.goto(f"{service}/#game={game}&position={position}")
+    expect(page.locator("#status")).not_to_be_empty()
+
+
+def cell(page: Page, number: int) -> Any:
+    return page.locator(f'#board [data-cell="{number}"]')
+
+
+def play(page: Page, *numbers: int) -> None:
+    """Make moves of one click each."""
+    for number in numbers:
+        steps = page.locator("#record button").count()
+        cell(page, number).click()
+        expect(page.locator("#record button")).to_have_count(steps + 1)
+
+
+def status(page: Page, text: str) -> None:
+    expect(page.locator("#status")).to_contain_text(re.compile(text, re.I), timeout=PATIENCE)
+
+
+def test_tictactoe_is_played_to_its_end_and_kept(page: Page, service: str) -> None:
+    show(page, service, "tictactoe", analyse=True)
+    expect(page.locator(".chip.draw")).to_have_count(9, timeout=PATIENCE)
+    play(page, 0, 3, 1, 4)
+    expect(cell(page, 2)).to_have_attribute("aria-label", re.compile("win in 1 ply"))
+    expect(cell(page, 2).locator(".chip.best")).to_have_count(1)
+    expect(page.locator("#verdict")).to_contain_text("win in 1 ply")
+    play(page, 2)
+    status(page, r"first player \(x\) wins")
+    expect(page.locator("#graph .dot")).to_have_count(6)
+    page.reload()
+    status(page, "wins")
+    expect(page.locator("#record button")).to_have_count(6)
+    page.keyboard.press("ArrowLeft")
+    status(page, "first player .* to move")
+    page.click("#first")
+    expect(page.locator(".disc")).to_have_count(0)
+    page.click("#redo")
+    expect(page.locator(".disc")).to_have_count(1)
+    page.locator("#graph .reach").nth(3).click()
+    expect(page.locator(".disc")).to_have_count(3)
+
+
+def test_a_level_answers(page: Page, service: str) -> None:
+    show(page, service, "tictactoe")
+    page.locator("#players select").nth(1).select_option("hard")
+    cell(page, 0).click()
+    expect(page.locator("#record button")).to_have_count(3, timeout=PATIENCE)
+    expect(cell(page, 4)).to_have_attribute("aria-label", re.compile("second player"))
+    status(page, "first player .* to move")
+
+
+def test_connect4_by_columns_and_keys(page: Page, service: str) -> None:
+    show(page, service, "connect4", "44444326555535", analyse=True)
+    expect(cell(page, 23)).to_have_attribute(
+        "aria-label", re.compile(r"win \(\+2\)"), timeout=PATIENCE
+    )
+    expect(page.locator("#verdict")).to_contain_text("Solved: first player (x) wins in 13 moves")
+    expect(page.locator(".chip")).to_have_count(7)
+    expect(page.locator(".step")).to_have_count(4)
+    expect(page.locator("#moves li").first).to_contain_text("3")
+    page.uncheck("#analyse")
+    play(page, 0)  # the top of a column
+    expect(cell(page, 35)).to_have_attribute("aria-label", re.compile("first player"))
+    cell(page, 41).focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(cell(page, 33)).to_have_attribute("aria-label", re.compile("second player"))
+
+
+def test_pieces_are_dragged_or_clicked(page: Page, service: str) -> None:
+    show(page, service, "breakthrough:5x5")
+    cell(page, 16).click()
+    expect(page.locator(".cell.next")).to_have_count(3)
+    cell(page, 11).click()
+    status(page, "second player")
+    cell(page, 7).drag_to(cell(page, 12))
+    status(page, "first player")
+    expect(page.locator("#record button")).to_have_count(3)
+    cell(page, 11).click()
+    cell(page, 24).click()  # not a move of it: another piece, or nothing, is chosen
+    expect(page.locator("#record button")).to_have_count(3)
+    while "to move" in page.inner_text("#status"):
+        before = page.locator("#record button").count()
+        page.locator("#moves button").last.click()
+        expect(page.locator("#record button")).to_have_count(before + 1)
+
+
+def test_hexagons_on_a_phone(page: Page, service: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    show(page, service, "hex:4")
+    play(page, 0, 1, 4, 5, 8, 9, 12)
+    status(page, r"first player \(x\) has won")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_dice(page: Page, service: str) -> None:
+    show(page, service, "ur:finkel-1")
+    expect(page.locator("#chance button")).to_have_count(6)
+    page.get_by_role("button", name="1 (25 %)").click()
+    status(page, "light to move")
+    play(page, 3)
+    status(page, "dark: chance decides")
+    page.check("#auto-roll")
+    status(page, "to move")
+    for _ in range(4):
+        before = page.locator("#record button").count()
+        page.locator("#moves button").first.click()
+        expect(page.locator("#record button")).not_to_have_count(before)
+        status(page, "to move|wins")
+
+
+def test_a_users_game_without_a_board(page: Page, service: str) -> None:
+    show(page, service, "nim_of_a_user", analyse=True)
+    expect(page.locator(".text-board")).to_have_text("left=6")
+    expect(page.locator("#moves li").first.locator("b")).to_have_text("2", timeout=PATIENCE)
+    expect(page.locator("#verdict")).to_contain_text("win")
+    for steps, move in enumerate(("2", "3", "1"), 2):
+        page.locator("#choices").get_by_role("button", name=re.compile(f"^{move}\\b")).click()
+        expect(page.locator("#record button")).to_have_count(steps)
+    status(page, "first player wins")
+    page.locator("summary", has_text="Search tree").click()
+    page.click("#first")
+    page.locator("#grow button").click()
+    expect(page.locator(".tree .node").first).to_contain_text("root")
+
+
+def test_a_lost_connection_comes_back(page: Page) -> None:
+    with serving(()) as url:
+        show(page, url, "tictactoe", analyse=True)
+        expect(page.locator(".chip")).to_have_count(9, timeout=PATIENCE)
+    expect(page.locator("#connection")).to_contain_text("connection is lost")
+    cell(page, 4).click()
+    with serving((), int(url.rpartition(":")[2])):
+        expect(page.locator("#connection")).to_be_hidden()
+        status(page, "second player")
+        expect(page.locator(".chip")).to_have_count(8, timeout=PATIENCE)
+
+
+def test_bad_input_is_said(page: Page, service: str) -> None:
+    show(page, service, "tictactoe")
+    page.locator("summary", has_text="Position as text").click()
+    page.fill("#text", "55")
+    page.get_by_role("button", name="Show this position").click()
+    expect(page.locator("#error")).to_have_text("move 2 of '55': cell 5 is marked already")
+    page.fill("#text", "51")
+    page.get_by_role("button", name="Show this position").click()
+    expect(page.locator(".disc")).to_have_count(2)
+    expect(page.locator("#error")).to_be_hidden()
+
+    page.click("#edit")
+    cell(page, 8).click()
+    cell(page, 7).click()
+    cell(page, 6).click()
+    page.click("#done")
+    expect(page.locator("#error")).to_contain_text("x")
+    cell(page, 7).click()
+    cell(page, 6).click()
+    page.get_by_role("radio", name="second player").click()
+    page.click("#done")
+    expect(page.locator(".disc")).to_have_count(3)
+    page.goto(f"{service}/#game=go")
+    expect(page.locator("#error")).to_contain_text("there is no game 'go'")
+    page.select_option("#game", "hex")
+    page.fill("#variant", "99")
+    page.get_by_role("button", name="New game").click()
+    expect(page.locator("#error")).to_contain_text("1 to 13 columns")
+
+
+def test_games_are_listed(page: Page, service: str) -> None:
+    page.goto(service)
+    page.locator("#games button", has_text="Domineering").click()
+    status(page, "vertical to move")
+    cell(page, 0).click()
+    cell(page, 8).click()
+    status(page, "horizontal to move")
