@@ -20,7 +20,7 @@ FLOORS = [
     {"storage"},
     {"tablebases"},
     {"search"},
-    {"batches", "tree", "playing", "conformance"},
+    {"batches", "tree", "playing", "conformance", "adapters"},
     {"lab", "cluster", "training"},
     {"service"},
     {"cli"},

@@ -23,10 +23,17 @@ from engine.contract.notebook import position_html, shows_board
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, drawn, outcome, play
 
-__all__ = ["Game", "game_names", "load_game", "plain_copy"]
+__all__ = ["Game", "game_names", "load_game", "module_of_file", "plain_copy"]
 
 COLLECTION = "games"
 """The package whose modules are known by their bare names."""
+
+
+ADAPTERS = {
+    "easyai": "engine.adapters.from_easyai",
+    "openspiel": "engine.adapters.from_openspiel",
+}
+"""Where the games of other libraries come from, by what is written before their names."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,14 +56,15 @@ class Game:
     @property
     def name(self) -> str:
         """The name without the variant."""
-        return self.module.__name__.rpartition(".")[2]
+        name = self.module.__name__
+        return name if ":" in name else name.rpartition(".")[2]
 
     @property
     def source(self) -> str:
         """The text by which :func:`load_game` finds the game and its variant, in any process."""
         name = self.module.__name__
         inside = name.removeprefix(f"{COLLECTION}.")
-        source = inside if "." in name else str(self.module.__file__)
+        source = inside if "." in name or ":" in name else str(self.module.__file__)
         return f"{source}:{self.variant}" if self.variant else source
 
     @property
@@ -186,8 +194,9 @@ def _collection() -> ModuleType:
 def load_game(name: str, *, plain: bool = False) -> Game:
     """Return the game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
 
-    A variant may follow after a colon: ``connect4:8x7``.  :class:`GameError` if there is
-    no such game, or if it lacks a function of the contract.
+    A variant may follow after a colon: ``connect4:8x7``.  Games of other libraries are called
+    ``openspiel:hex(board_size=4)`` and ``easyai:my_file.py:MyGame`` (see ``engine.adapters``).
+    :class:`GameError` if there is no such game, or if it lacks a function of the contract.
 
     *plain* gives a second copy of the game, whose rules run as plain Python even if they
     could be compiled.
@@ -195,7 +204,10 @@ def load_game(name: str, *, plain: bool = False) -> Game:
     on_drive = re.match(r"[A-Za-z]:[\\/]", name)
     at = name.find(":", 2 if on_drive else 0)
     source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])
-    module = _module(source)
+    if source in ADAPTERS:
+        module, variant = importlib.import_module(ADAPTERS[source]).adapted(variant), ""
+    else:
+        module = _module(source)
     if plain:
         module = plain_copy(module)
     missing = [verb for verb in sorted(REQUIRED) if not callable(getattr(module, verb, None))]
@@ -227,7 +239,7 @@ def _require_position(source: str, game: Game) -> None:
 
 def _module(source: str) -> ModuleType:
     if source.endswith(".py"):
-        return _module_of_file(Path(source))
+        return module_of_file(Path(source))
     loaded = sys.modules.get(f"{COLLECTION}.{source}")
     if loaded is not None and "." not in source:
         return loaded
@@ -246,7 +258,7 @@ def _module(source: str) -> ModuleType:
     )
 
 
-def _module_of_file(path: Path) -> ModuleType:
+def module_of_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise GameError(f"there is no file {str(path)!r}")
     name = path.stem
@@ -271,7 +283,9 @@ def _module_of_file(path: Path) -> ModuleType:
 
 
 def plain_copy(module: ModuleType) -> ModuleType:
-    """A copy of a game under another name, to run as plain Python."""
+    """A copy of a game under another name, to run as plain Python; itself if it does already."""
+    if getattr(module, "PLAIN", False):
+        return module
     name = module.__name__ + PLAIN_COPY
     if name in sys.modules:
         return sys.modules[name]
