@@ -121,7 +121,7 @@ def test_position(client: httpx.Client) -> None:
     assert (over["over"], over["value"], over["moves"]) == (True, -1, [])
     dice = client.get("/games/ur:finkel-1/position").json()
     assert sum(outcome["probability"] for outcome in dice["chance"]) == pytest.approx(1)
-    assert [outcome["text"] for outcome in dice["chance"]] == ["0", "1", "2", "3", "4"]
+    assert [outcome["text"] for outcome in dice["chance"]] == [f"roll of {n}" for n in range(5)]
     assert (dice["player"], dice["chance"][0]["again"]) == (0, True)
 
 
