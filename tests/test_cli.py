@@ -124,7 +124,7 @@ def test_json_of_every_command_is_in_the_schema():
 
 
 def test_page_of_json_explains_every_key():
-    page = (ROOT / "engine" / "docs" / "json.md").read_text()
+    page = (ROOT / "engine" / "docs" / "reference" / "json.md").read_text()
     assert all(f"`{key}`" in page for key in output_schema()["properties"])
     assert all(f"`{verb}`" in page for verb in output_schema()["properties"]["verb"]["enum"])
 
