@@ -89,8 +89,10 @@ class Commands(click.Group):
                 interrupted()
             except CutnodeError as error:
                 fail(error)
-            except (click.ClickException, click.exceptions.Exit, click.Abort):
+            except (click.exceptions.NoArgsIsHelpError, click.exceptions.Exit, click.Abort):
                 raise
+            except click.ClickException as error:
+                complain(error)
             except Exception as error:
                 if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                     written = error.filename or "standard output"
@@ -140,6 +142,15 @@ def loaded_command(entry: EntryPoint) -> click.Command:
         return click.Command(
             entry.name, settings, refuse, [rest], short_help=f"Cannot be loaded: {reason}"
         )
+
+
+def complain(error: click.ClickException) -> NoReturn:
+    """End with one line that says what is wrong with the words of a command."""
+    said = " ".join(error.format_message().split()).removesuffix(".")
+    ctx = getattr(error, "ctx", None)
+    told = f"; see {ctx.command_path} --help" if ctx is not None else ""
+    click.echo(f"cutnode: {said[:1].lower()}{said[1:]}{told}", err=True)
+    sys.exit(error.exit_code)
 
 
 def fail(error: CutnodeError) -> NoReturn:

@@ -145,11 +145,11 @@ class Session:
         return [cell for cell in range(len(now)) if before[cell] != now[cell]]
 
     def _legend(self) -> str:
-        """Say what the symbols on the board mean, where it is drawn for people."""
+        """Say what symbols can stand on the board, where it is drawn for people."""
         cells = board_of(type(self.record.position))
         if cells is None or not self.look:
             return ""
-        legend = cells.legend(contents_of(self.record.position), **self.look)
+        legend = cells.legend(range(len(cells.contents)), **self.look)
         return legend and f"\n{legend}"
 
     def _chance(self) -> str:
