@@ -35,6 +35,7 @@ SLOW = {"howto/cluster.md", "explanation/proof_numbers.md"}
 """Pages with processes of their own, and with what takes long to compile."""
 
 NEEDS = {
+    "howto/adapters.md": "pyspiel",
     "howto/cluster.md": "distributed",
     "howto/dataframes.md": "pandas",
     "howto/other_libraries.md": "easyAI pettingzoo pyspiel",

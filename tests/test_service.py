@@ -121,7 +121,7 @@ def test_position(client: httpx.Client) -> None:
     assert (over["over"], over["value"], over["moves"]) == (True, -1, [])
     dice = client.get("/games/ur:finkel-1/position").json()
     assert sum(outcome["probability"] for outcome in dice["chance"]) == pytest.approx(1)
-    assert [outcome["text"] for outcome in dice["chance"]] == ["0", "1", "2", "3", "4"]
+    assert [outcome["text"] for outcome in dice["chance"]] == [f"roll of {n}" for n in range(5)]
     assert (dice["player"], dice["chance"][0]["again"]) == (0, True)
 
 
@@ -141,10 +141,14 @@ def test_boards_are_set_up(client: httpx.Client) -> None:
     cells = [1, 0, 0, 0, 2, 0, 0, 0, 0]
     view = client.post(route, json={"cells": cells, "mover": "o"}).json()
     assert (view["position"], view["cells"], view["player"]) == ("x../.o./... o", cells, 1)
-    assert error(client.post(route, json={"cells": cells})) == (422, "bad request", "body.mover")
+    assert error(client.post(route, json={"cells": cells})) == (
+        404,
+        "no such position",
+        "body.mover",
+    )
     for wrong in ([1], [9] * 9):
         refused = client.post(route, json={"cells": wrong, "mover": "o"})
-        assert error(refused) == (422, "bad request", "body.cells")
+        assert error(refused) == (404, "no such position", "body.cells")
     three = client.post("/games/tictactoe/setup", json={"cells": [1, 1, 1, 0, 0, 0, 0, 0, 0]})
     assert error(three) == (404, "no such position", "body.cells")
     none = client.post("/games/uniform/setup", json={"cells": [1]})
@@ -174,7 +178,9 @@ def test_trees(client: httpx.Client) -> None:
     assert (cut["kind"], cut["bound"], cut["reason"]) == ("cut", "lower", "cutoff by 3")
     assert {left["reason"] for left in cut["unsearched"]} == {"cutoff"}
     large = client.post("/games/connect4/tree", json={"depth": 12, "search": "minimax"})
-    assert error(large) == (422, "bad request", "body")
+    assert error(large) == (409, "refused by the game", "body.depth")
+    mixed = client.post(route, json={"search": "minimax", "exact": True})
+    assert error(mixed) == (422, "bad request", "body")
 
 
 def test_sessions(client: httpx.Client) -> None:

@@ -64,6 +64,7 @@ WHERE_KINDS = {
     "body.position": "no such position",
     "body.history": "no such position",
     "body.cells": "no such position",
+    "body.mover": "no such position",
     "body.moves": "no such move",
     "body.evaluation": "no such evaluation",
 }

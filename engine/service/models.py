@@ -86,6 +86,7 @@ Place = Annotated[tuple[float, float], Field(description="To the right, and down
 Player = Annotated[Literal[0, 1] | None, Field(description="0 the first, 1 the second player.")]
 Verdict = Literal["win", "draw", "loss"]
 Count = Annotated[int, Field(ge=0)]
+Content = Annotated[int, Field(ge=0), BeforeValidator(integral)]
 
 
 class Request(BaseModel):
@@ -181,7 +182,11 @@ class LevelRequest(PositionRequest):
 class SetupRequest(Request):
     """A board, cell by cell."""
 
-    cells: list[Count] = Field(
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"cells": [1, 2, 0, 0, 0, 0, 0, 0, 0]}]}
+    )
+
+    cells: list[Content] = Field(
         max_length=MOST_CELLS, description="The number of the content of each cell."
     )
     mover: str = Field("", max_length=100, description="Who is to move, as `players` names them.")
@@ -189,6 +194,16 @@ class SetupRequest(Request):
 
 class TreeRequest(PositionRequest):
     """A search in plain Python, whose tree is kept; all but the last depth is forgotten."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {
+                "properties": {"search": {"enum": list(RECORDED_SEARCHES[1:])}},
+                "required": ["search"],
+            },
+            "then": {"properties": {"exact": {"const": False}}},
+        }
+    )
 
     depth: Annotated[int, Field(ge=0, le=MOST_TREE_DEPTH), BeforeValidator(integral)] = 3
     search: Literal[RECORDED_SEARCHES] = Field(  # type: ignore[valid-type]
@@ -202,6 +217,12 @@ class TreeRequest(PositionRequest):
     size: Annotated[int, Field(ge=1, le=MOST_TREE_NODES), BeforeValidator(integral)] = Field(
         200, description="... and at most so many nodes."
     )
+
+    @model_validator(mode="after")
+    def _techniques_are_those_of_the_search(self) -> Self:
+        if self.exact and self.search != RECORDED_SEARCHES[0]:
+            raise ValueError(f"exact is an option of {RECORDED_SEARCHES[0]}")
+        return self
 
 
 class PerftRequest(PositionRequest):
@@ -446,6 +467,7 @@ class GameView(BaseModel):
         description="How variants are written, if there are any. They follow the name after a "
         "colon: connect4:8x7."
     )
+    examples: list[str] = Field(description="Some of its variants.")
     start: str
     chance: bool
     solvable: bool

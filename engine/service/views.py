@@ -8,7 +8,7 @@ from typing import Any
 from engine.contract.cells import Cells, Grid, Hexagons, Points, Triangles
 from engine.contract.derived import recurs, same_after_chance
 from engine.contract.dispatch import defines
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
 from engine.contract.messages import (
@@ -80,12 +80,11 @@ def show_board(registry: GameRegistry, name: str) -> BoardView | None:
     if cells is None:
         return None
     owners = _owners(cells)
-    glyphs = getattr(cells, "glyphs", {})
     contents = [
         ContentView(
             symbol=symbol,
             name=content,
-            glyph=glyphs.get(symbol, ""),
+            glyph=cells.glyphs.get(symbol, ""),
             owner=owners.index(owner) if (owner := _owner(symbol, content)) in owners else None,  # type: ignore[arg-type]
         )
         for symbol, content in cells.contents.items()
@@ -161,14 +160,14 @@ def set_up(registry: GameRegistry, name: str, asked: SetupRequest) -> PositionVi
         raise Failure(409, f"{name} declares no board", "path.game")
     if len(asked.cells) != len(cells.places):
         raise Failure(
-            422, f"the board has {len(cells.places)} cells, not {len(asked.cells)}", "body.cells"
+            404, f"the board has {len(cells.places)} cells, not {len(asked.cells)}", "body.cells"
         )
     if max(asked.cells, default=0) >= len(cells.contents):
         raise Failure(
-            422, f"contents are numbers from 0 to {len(cells.contents) - 1}", "body.cells"
+            404, f"contents are numbers from 0 to {len(cells.contents) - 1}", "body.cells"
         )
     if cells.players and asked.mover not in cells.players:
-        raise Failure(422, f"to move is {' or '.join(cells.players)}", "body.mover")
+        raise Failure(404, f"to move is {' or '.join(cells.players)}", "body.mover")
     try:
         position = notation_of(type(start)).set_up(asked.cells, asked.mover, start)
     except CutnodeError as error:
@@ -234,6 +233,10 @@ def show_tree(registry: GameRegistry, name: str, asked: TreeRequest) -> TreeView
         raise Failure(503, "another tree is being searched", wait=1)
     try:
         tree = record_tree(position, nodes=MOST_NODES, **options)
+    except GameError:
+        raise
+    except CutnodeError as error:
+        raise Failure(409, str(error), "body.depth") from None
     finally:
         _one_tree_at_a_time.release()
     data = tree.to_dict()

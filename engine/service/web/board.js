@@ -203,7 +203,7 @@ export class BoardDrawing {
     const number = symbol.match(/^\[?(\d+)\]?$/);
     if (owner !== null) {
       const side = SHADES[name.split(" ")[0]] ?? ["first", "second"][owner];
-      if (glyph && this.lettered) return [svg("text", { class: `glyph ${side}` }, glyph)];
+      if (glyph && this.lettered) return [svg("text", { class: `glyph ${side}` }, solid(glyph))];
       const radius = RADIUS[this.board.shape];
       const disc = [svg("circle", { class: `disc ${side}`, r: radius })];
       if (this.lettered) return [...disc, svg("text", { class: `letter ${side}` }, symbol)];
@@ -307,6 +307,11 @@ export class BoardDrawing {
     this.#groups[nearest].setAttribute("tabindex", "0");
     this.#groups[nearest].focus();
   }
+}
+
+/** Return the solid form of a chess piece: its colour says whose it is. */
+function solid(glyph) {
+  return glyph.replace(/[♔-♙]/, (piece) => String.fromCodePoint(piece.codePointAt(0) + 6));
 }
 
 function distinct(numbers) {

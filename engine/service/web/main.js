@@ -527,6 +527,8 @@ class Page {
     const about = chosen?.variants || this.game?.variants || "";
     part("variant-label").hidden = !about || (chosen && !chosen.variants);
     part("variant-label").title = about;
+    const examples = (chosen ?? this.game)?.examples ?? [];
+    part("examples").replaceChildren(...examples.map((value) => html("option", { value })));
     part("variant").placeholder = about.split(": ").at(-1);
     part("variant").setAttribute("aria-label", `Variant: ${about}`);
   }
