@@ -241,7 +241,7 @@ def test_texts_of_openspiel(pyspiel):
         ("chinese_checkers(players=3)", "it has 3 players"),
         ("morpion_solitaire", "it has 1 players"),
         ("tic_tac_to", "no game 'tic_tac_to'; did you mean 'tic_tac_toe'"),
-        ("", "no game '', such as openspiel:tic_tac_toe"),
+        ("", "write which game of OpenSpiel, as in openspiel:tic_tac_toe"),
         ("hex(sides=3)", r"cannot load 'hex\(sides=3\)': Unknown parameter 'sides'"),
     ],
 )

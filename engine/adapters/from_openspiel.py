@@ -68,9 +68,10 @@ def _load(name: str) -> Any:
     if short.startswith("python_"):
         importlib.import_module("open_spiel.python.games")
     names = pyspiel.registered_names()
+    if not short:
+        raise GameError(f"write which game of OpenSpiel, as in {EXAMPLE}")
     if short not in names:
-        example = f", such as {EXAMPLE}" if not short else nearest(short, names)
-        raise GameError(f"OpenSpiel has no game {quoted(short)}{example}")
+        raise GameError(f"OpenSpiel has no game {quoted(short)}{nearest(short, names)}")
     try:
         return pyspiel.load_game(name)
     except Exception as error:
