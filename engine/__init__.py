@@ -19,6 +19,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
+
     from engine.batches.books import build_book as build_book
     from engine.batches.results import BatchResult as BatchResult
     from engine.batches.results import read_results as read_results
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from engine.contract.bits import mix as mix
     from engine.contract.bits import popcount as popcount
     from engine.contract.bits import without_lowest as without_lowest
+    from engine.contract.collection import game_names as game_names
     from engine.contract.counting import count_moves as count_moves
     from engine.contract.errors import ContractError as ContractError
     from engine.contract.errors import CutnodeError as CutnodeError
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
     from engine.contract.errors import TableError as TableError
     from engine.contract.legal import legal_moves as legal_moves
     from engine.contract.loading import Game as Game
-    from engine.contract.loading import game_names as game_names
     from engine.contract.loading import load_game as load_game
     from engine.contract.notation import play_texts as play_texts
     from engine.contract.positions import rebuild as rebuild
@@ -115,6 +117,7 @@ _HOMES = {
         "popcount",
         "without_lowest",
     ),
+    "engine.contract.collection": ("game_names",),
     "engine.contract.counting": ("count_moves",),
     "engine.contract.errors": (
         "ContractError",
@@ -126,7 +129,6 @@ _HOMES = {
     "engine.contract.legal": ("legal_moves",),
     "engine.contract.loading": (
         "Game",
-        "game_names",
         "load_game",
     ),
     "engine.contract.notation": ("play_texts",),

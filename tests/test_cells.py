@@ -6,7 +6,7 @@ import unicodedata
 import numpy as np
 import pytest
 
-from engine import game_names, legal_moves, load_game
+from engine import GameError, game_names, legal_moves, load_game
 from engine.compiler.jit import jit_enabled
 from engine.contract.cells import Grid, Hexagons, Points, Triangles, counts
 from engine.contract.messages import board, description
@@ -87,6 +87,11 @@ def test_glyphs_marks_and_legends_are_for_people():
     assert len(lines) == 3 and max(map(len, lines)) < 80
     kalah = load_game("kalah").start()
     assert board_of(type(kalah)).legend(contents_of(kalah)) == ""
+
+
+def test_glyphs_of_nothing_are_refused():
+    with pytest.raises(GameError, match=r"glyphs stand for contents: .* not for 'X'"):
+        Grid(1, 2, glyphs={"X": "●"})
 
 
 def test_columns_of_a_rhombus_are_named_below_its_last_row():

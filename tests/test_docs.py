@@ -35,11 +35,13 @@ SLOW = {"howto/cluster.md", "explanation/proof_numbers.md"}
 """Pages with processes of their own, and with what takes long to compile."""
 
 NEEDS = {
+    "howto/adapters.md": "pyspiel",
     "howto/cluster.md": "distributed",
     "howto/dataframes.md": "pandas",
+    "howto/other_libraries.md": "easyAI pettingzoo pyspiel",
     "howto/serve.md": "fastapi",
 }
-"""What a page needs that is not of the core."""
+"""The modules that a page needs beside the core."""
 
 
 def fences(text: str, language: str) -> list[tuple[str, str]]:
@@ -78,8 +80,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.parametrize("page", EXAMPLES)
 def test_examples_run(page: str, here: Path, request: pytest.FixtureRequest) -> None:
     """With the files that the page shows in the current folder."""
-    if page in NEEDS:
-        pytest.importorskip(NEEDS[page])
+    for module in NEEDS.get(page, "").split():
+        pytest.importorskip(module)
     text = TEXTS[page]
     for title, code in fences(text, "python"):
         if title:

@@ -295,6 +295,16 @@ def test_save_keeps_other_files(tmp_path):
     assert sum(text.startswith("saved; to go on later") for text in shown) == 2
 
 
+def test_boards_for_people_have_a_legend_and_mark_the_last_move():
+    played = session(PERSON, PERSON)
+    played.look = {"colours": True, "glyphs": True}
+    view = Script("5", "1")
+    assert played.run(view)
+    assert "first player" in view.shown[0] and "second player" in view.shown[0]
+    marked = [text.count(";7m") for text in view.shown if "\n" in text and "\x1b" in text]
+    assert marked == [0, 0, 1, 1]
+
+
 def test_moves_of_any_game_are_saved_and_resumed(tmp_path):
     file = tmp_path / "game.txt"
     play("tictactoe", "--both", "5", script=f"1\n9\nsave {file}\n")

@@ -172,7 +172,7 @@ def adapted_game(rules: Rules) -> ModuleType:
     verbs += [chance, chance_outcome] * rules.has_chance
     verbs += [evaluate] * rules.has_estimates
     verbs += [reversible] * rules.can_repeat
-    verbs += [position_text, move_text, parse_move, describe]
+    verbs += [position_text, move_text, parse_move, chance_text, describe]
 
     def start(variant: str = "") -> Any:
         if variant:
@@ -248,6 +248,11 @@ def move_text(position: Any, move: int) -> str:
 def parse_move(position: Any, text: str) -> int:
     """The move of a text, as the library writes it, or of a number."""
     return _step({} if position.RULES.odds(position.state) else _texts(position), text)
+
+
+def chance_text(position: Any, index: int) -> str:
+    step, _ = position.RULES.odds(position.state)[index]
+    return _texts(position)[step]
 
 
 def describe(position: Any, value: float) -> str:

@@ -11,7 +11,7 @@ import pyspiel
 from open_spiel.python.observation import IIGObserverForPublicInfoGame
 
 from engine.adapters.exported import Exported
-from engine.contract.messages import board, move_text, position_text
+from engine.contract.messages import board, chance_text, move_text, position_text
 from engine.contract.verbs import chance, chance_outcome
 
 __all__ = ["registered"]
@@ -113,7 +113,7 @@ class CutnodeState(pyspiel.State):
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
-            return f"outcome {action}"
+            return chance_text(self.playing.position, action)
         return move_text(self.playing.position, action)
 
     def is_terminal(self) -> bool:

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 
+import engine
 from engine.batches.results import FOUND, ROWS, SOLVED, BatchResult
 from engine.batches.rows import KeptRows
 from engine.batches.searching import BatchSearcher, BatchSearchTask, require_depth
@@ -269,13 +269,6 @@ def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Pac
     return Packed.of(positions)
 
 
-def _version() -> str:
-    try:
-        return metadata.version("cutnode")
-    except metadata.PackageNotFoundError:
-        return ""
-
-
 def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Return the header of the journal of a batch."""
     words = positions.words
@@ -285,7 +278,7 @@ def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, 
         data = words.astype("<u8", copy=False).tobytes()
     return {
         **identity(type(positions.example)),
-        "cutnode": _version(),
+        "cutnode": engine.__version__,
         "task": task,
         "count": len(positions),
         "positions": blake2b(data, digest_size=16).hexdigest(),

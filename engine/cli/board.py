@@ -8,8 +8,10 @@ from urllib.parse import urlencode
 import click
 
 from engine.cli.options import (
+    ANY_GAME,
     POSITION,
-    integer,
+    SEARCH_TABLE,
+    port_option,
     seconds_option,
     tablebase_option,
     threads_option,
@@ -20,19 +22,20 @@ __all__ = ["board"]
 
 EPILOG = """\
 \b
-GAME      a game, as for `cutnode solve --help`; without it, the page has a list.
+GAME      a game, as for `cutnode solve --help`; without it, the page lists
+          them.
 POSITION  in the game's own notation; the default is the start.
 """
 
 
 @click.command(epilog=EPILOG)
-@click.argument("game", required=False)
+@ANY_GAME
 @POSITION
-@integer("--port", "0 for any that is free.", least=0, most=65535, default=0)
+@port_option("0 for any that is free.", 0)
 @click.option("--browser/--no-browser", default=True, help="Open the page, or print its address.")
 @tablebase_option("Answer from the tablebase in FOLDER; again for another.", multiple=True)
 @threads_option("Search with N threads.")
-@integer("--table", "Size of a search's transposition table.", metavar="MIB", default=64)
+@SEARCH_TABLE
 @seconds_option("No search takes longer.", metavar="MAX", default=600.0)
 def board(
     game: str | None,

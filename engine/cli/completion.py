@@ -18,7 +18,7 @@ from click.shell_completion import (
 )
 
 from engine.contract.choices import STYLES
-from engine.contract.collection import described, names_of_games
+from engine.contract.collection import described, game_names
 from engine.kernels.techniques import TECHNIQUES
 from engine.playing.levels import LEVELS
 
@@ -46,7 +46,7 @@ def complete_game(ctx: Context, parameter: Parameter, incomplete: str) -> list[C
     source, colon, _ = incomplete.partition(":")
     if colon:
         return _beginning(incomplete, (f"{source}:{variant}" for variant in _variants(source)))
-    found = _beginning(incomplete, names_of_games())
+    found = _beginning(incomplete, game_names())
     return found if found and "/" not in incomplete else found + _python_files(incomplete)
 
 
@@ -56,7 +56,7 @@ def complete_evaluation(
     """Complete the name of an estimate: one of the game that is named before, or a style."""
     words = split_arg_string(os.environ.get("COMP_WORDS", ""))  # of those, click has parsed none
     sources = [word.partition(":")[0] for word in words]
-    known = names_of_games()
+    known = game_names()
     game = next((name for name in sources if name in known or name.endswith(".py")), "")
     try:
         own = described(game).evaluations

@@ -1,4 +1,4 @@
-"""The exit codes of commands, and the page of help that lists them."""
+"""The exit codes of commands, the page of help that lists them, and the end by Ctrl-C."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from engine.cli.options import json_option
-from engine.contract.collection import described, names_of_games
+from engine.contract.collection import described, game_names
 from engine.contract.errors import CutnodeError
 
 __all__ = ["games"]
@@ -18,7 +18,7 @@ __all__ = ["games"]
 @json_option("A JSON object for each game, with some of its variants.")
 def games(as_json: bool) -> None:
     """List the games that have a name."""
-    names = names_of_games()
+    names = game_names()
     width = max(map(len, names))
     failures = []
     for name in names:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+import engine
 from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT, EPILOG, interrupted
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.forgiving import forgiving
@@ -88,8 +89,10 @@ class Commands(click.Group):
                 interrupted()
             except CutnodeError as error:
                 fail(error)
-            except (click.ClickException, click.exceptions.Exit, click.Abort):
+            except (click.exceptions.NoArgsIsHelpError, click.exceptions.Exit, click.Abort):
                 raise
+            except click.ClickException as error:
+                complain(error)
             except Exception as error:
                 if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                     written = error.filename or "standard output"
@@ -141,6 +144,15 @@ def loaded_command(entry: EntryPoint) -> click.Command:
         )
 
 
+def complain(error: click.ClickException) -> NoReturn:
+    """End with one line that says what is wrong with the words of a command."""
+    said = " ".join(error.format_message().split()).removesuffix(".")
+    ctx = getattr(error, "ctx", None)
+    told = f"; see {ctx.command_path} --help" if ctx is not None else ""
+    click.echo(f"cutnode: {said[:1].lower()}{said[1:]}{told}", err=True)
+    sys.exit(error.exit_code)
+
+
 def fail(error: CutnodeError) -> NoReturn:
     """End with one line that says what is wrong."""
     click.echo(f"cutnode: {' '.join(str(error).split())}", err=True)
@@ -150,12 +162,7 @@ def fail(error: CutnodeError) -> NoReturn:
 def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     """Print the version that is installed, and end."""
     if wanted and not ctx.resilient_parsing:
-        from importlib import metadata
-
-        try:
-            click.echo(f"cutnode {metadata.version('cutnode')}")
-        except metadata.PackageNotFoundError:
-            click.echo("cutnode (not installed)")
+        click.echo(f"cutnode {engine.__version__}")
         ctx.exit()
 
 

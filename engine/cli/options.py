@@ -26,6 +26,7 @@ from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.runtime.threads import MOST_THREADS
 
 __all__ = [
+    "ANY_GAME",
     "BEGIN",
     "DEPTH_IN",
     "ENGINE",
@@ -38,6 +39,7 @@ __all__ = [
     "POSITION",
     "PROGRESS",
     "SEARCHER",
+    "SEARCH_TABLE",
     "SOLVER",
     "TECHNIQUES",
     "TREE",
@@ -56,6 +58,7 @@ __all__ = [
     "out_option",
     "pairs_option",
     "plies_option",
+    "port_option",
     "positions_of_game",
     "positive",
     "seconds_option",
@@ -118,6 +121,9 @@ def choice(name: str, help: str, values: Sequence[str]) -> Decorator:
 # What is searched
 
 GAME = click.argument("game", shell_complete=complete_game)
+ANY_GAME = click.argument("game", required=False, shell_complete=complete_game)
+"""A game that need not be named."""
+
 POSITION = click.argument("position", required=False)
 FILE = option(
     "--file",
@@ -260,6 +266,18 @@ def tablebase_option(
 def table_option(default: int) -> Decorator:
     """The size of the table, or of each of several."""
     return integer("--table-mb", "Size of the transposition table in MiB.", default=default)
+
+
+# A service
+
+SEARCH_TABLE = integer(
+    "--table", "Size of a search's transposition table.", metavar="MIB", default=64
+)
+
+
+def port_option(help: str, default: int) -> Decorator:
+    """The port where a service listens."""
+    return integer("--port", help, least=0, most=65535, default=default)
 
 
 # What becomes of the results

@@ -14,9 +14,10 @@ import click
 
 import engine
 from engine.cli.boards import look_of_terminal
-from engine.cli.completion import complete_file, complete_game
+from engine.cli.completion import complete_file
 from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.options import (
+    ANY_GAME,
     POSITION,
     depth_option,
     integer,
@@ -75,7 +76,7 @@ class Terminal:
 
 
 @click.command(epilog=POSITIONS + PLAYED)
-@click.argument("game", required=False, shell_complete=complete_game)
+@ANY_GAME
 @POSITION
 @click.option("--level", type=click.Choice(list(LEVELS)), help="The engine's level.  [medium]")
 @integer(

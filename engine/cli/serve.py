@@ -11,25 +11,23 @@ from typing import Any
 import click
 
 from engine.cli.options import (
+    SEARCH_TABLE,
     integer,
     nodes_option,
     option,
+    port_option,
     seconds_option,
     tablebase_option,
     threads_option,
 )
 from engine.contract.errors import CutnodeError
 
-__all__ = ["PORT", "cores", "run_service", "say", "serve"]
+__all__ = ["cores", "run_service", "say", "serve"]
 
 NEEDED = {
     *("fastapi", "fastapi_offline", "h11", "prometheus_client"),
     *("pydantic", "starlette", "uvicorn", "websockets"),
 }
-
-PORT = integer(
-    "--port", "0 for any that is free; it is printed.", least=0, most=65535, default=8000
-)
 
 
 @click.command()
@@ -40,7 +38,7 @@ PORT = integer(
     metavar="ADDRESS",
     default="127.0.0.1",
 )
-@PORT
+@port_option("0 for any that is free; it is printed.", 8000)
 @option(
     "--games",
     "Compile these games before it is ready: names, modules or files, with a variant after a "
@@ -63,7 +61,7 @@ PORT = integer(
 @integer("--searches", "Search N positions at once; as many as there are cores for.")
 @threads_option("Search each with N threads.")
 @integer("--queue", "At most N questions wait; others are told to come back.", least=0, default=16)
-@integer("--table", "Size of a search's transposition table.", metavar="MIB", default=64)
+@SEARCH_TABLE
 @integer(
     "--memory",
     "At most so much for all engines together; twice what searches at once need.",

@@ -36,7 +36,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
-from engine.contract.errors import PositionError
+from engine.contract.errors import GameError, PositionError
 from engine.contract.text import is_board, parse_rows, quoted
 
 __all__ = ["STONES", "Cells", "Grid", "Hexagons", "Look", "Points", "Triangles", "counts"]
@@ -90,6 +90,7 @@ class Cells:
     """The Unicode character that stands for a symbol where people can see it, by symbol.
 
     Symbols without a glyph are shown as they are; texts of positions have symbols only.
+    :class:`GameError` if one stands for no content.
     """
     players: Mapping[str, str] = field(default_factory=dict)
     """How texts name the two players, if they have to say who is to move, and how messages do."""
@@ -97,6 +98,13 @@ class Cells:
     """The names of the rows from the top, drawn before them."""
     column_names: Sequence[str] = ()
     """The names of the columns from the left, drawn below the board."""
+
+    def __post_init__(self) -> None:
+        unknown = ", ".join(map(repr, self.glyphs.keys() - self.contents.keys()))
+        if unknown:
+            raise GameError(
+                f"glyphs stand for contents: {', '.join(self.contents)}, and not for {unknown}"
+            )
 
     @property
     def places(self) -> tuple[Place, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["EVALUATION", "FOLDER", "Description", "described", "names_of_games"]
+__all__ = ["EVALUATION", "FOLDER", "Description", "described", "game_names"]
 
 FOLDER = Path(__file__).resolve().parents[2] / "games"
 """Where the games are that have a name."""
@@ -35,8 +35,8 @@ class Description:
     """How files of its own format of games end; "" if it has none."""
 
 
-def names_of_games() -> list[str]:
-    """Return the names of games, sorted."""
+def game_names() -> list[str]:
+    """Return the names of the games that need no path, sorted."""
     return sorted(info.name for info in pkgutil.iter_modules([str(FOLDER)]))
 
 

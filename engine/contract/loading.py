@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import pkgutil
 import re
 import sys
 import traceback
@@ -15,6 +14,7 @@ from types import ModuleType
 from typing import Any, Unpack
 
 from engine.contract.cells import Look
+from engine.contract.collection import FOLDER, game_names
 from engine.contract.dispatch import PLAIN_COPY, REQUIRED, declared, is_plain, module_of
 from engine.contract.errors import GameError, PositionError
 from engine.contract.legal import legal_moves
@@ -23,7 +23,7 @@ from engine.contract.notebook import position_html, shows_board
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, drawn, outcome, play
 
-__all__ = ["Game", "game_names", "load_game", "module_of_file", "plain_copy"]
+__all__ = ["Game", "load_game", "module_of_file", "plain_copy"]
 
 COLLECTION = "games"
 """The package whose modules are known by their bare names."""
@@ -161,17 +161,12 @@ def _repr(position: Any) -> str:
         return f"{type(position).__name__}({fields_text(position, ', ')})"
 
 
-def game_names() -> list[str]:
-    """Return the names of the games that need no path."""
-    return sorted(info.name for info in pkgutil.iter_modules(_collection().__path__))
-
-
 def _collection() -> ModuleType:
     """The package of games beside the engine, whatever the current folder has of that name.
 
     :class:`GameError` if a program has loaded a module of its own under the name.
     """
-    file = Path(__file__).resolve().parents[2] / COLLECTION / "__init__.py"
+    file = FOLDER / "__init__.py"
     loaded = sys.modules.get(COLLECTION)
     place = getattr(loaded, "__file__", None)
     if loaded is not None and place is not None:
@@ -245,6 +240,8 @@ def _module(source: str) -> ModuleType:
         return loaded
     names = game_names()
     known = source in names
+    if known:
+        _collection()
     if known or ("." in source and not source.startswith(".")):
         try:
             return importlib.import_module(f"{COLLECTION}.{source}" if known else source)

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from engine.contract.cells import Look
+from engine.contract.collection import game_names
 from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, PositionError
 from engine.contract.legal import legal_moves
-from engine.contract.loading import Game, game_names, load_game
+from engine.contract.loading import Game, load_game
 from engine.contract.messages import board, chance_text
 from engine.contract.notation import board_of, contents_of
 from engine.contract.text import nearest, quoted
@@ -144,11 +145,11 @@ class Session:
         return [cell for cell in range(len(now)) if before[cell] != now[cell]]
 
     def _legend(self) -> str:
-        """Say what the symbols on the board mean, where it is drawn for people."""
+        """Say what symbols can stand on the board, where it is drawn for people."""
         cells = board_of(type(self.record.position))
         if cells is None or not self.look:
             return ""
-        legend = cells.legend(contents_of(self.record.position), **self.look)
+        legend = cells.legend(range(len(cells.contents)), **self.look)
         return legend and f"\n{legend}"
 
     def _chance(self) -> str:

@@ -32,6 +32,7 @@ from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.tree_options import TreeKeywords
 from engine.search.tree_results import MonteCarloResult
+from engine.storage.evaluations import installed_weights
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
@@ -197,12 +198,13 @@ def full_width(cls: Any) -> frozenset[str]:
 
 
 def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | None:
-    """Make the evaluation of a level; None is the game's own.
+    """Make the evaluation of a level; None is the one that searches use.
 
     Games without ``features`` leave nothing to weigh: there a level is its depth, and what
-    differs from game to game is the choice among equal moves.
+    differs from game to game is the choice among equal moves.  The strongest level estimates
+    with learned weights, where they are installed.
     """
-    if not defines(cls, "features"):
+    if not defines(cls, "features") or (level.share == 1 and installed_weights(cls)):
         return None
     optionality = PRESETS["balanced"]._replace(share=level.share)
     return optionality.jittered(random, *level.jitter) if level.jitter else optionality

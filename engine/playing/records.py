@@ -19,7 +19,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.contract.collection import described, names_of_games
+from engine.contract.collection import described, game_names
 from engine.contract.dispatch import declared
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
@@ -61,7 +61,7 @@ def record_suffix(file: str, cls: Any = None) -> str:
 
 def _games_by_suffix() -> dict[str, str]:
     """Return the named games that have a format of their own, by how its files end."""
-    games = map(described, names_of_games())
+    games = map(described, game_names())
     return {game.record_suffix: game.name for game in games if game.record_suffix}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Coroutine
-from importlib import metadata
 from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import FastAPI, Query, Response, WebSocket
@@ -17,6 +16,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
+import engine
 from engine.playing.levels import LEVELS
 from engine.service import questions, views
 from engine.service.failures import (
@@ -97,7 +97,7 @@ def make_app(service: Service) -> FastAPI:
     app = FastAPIOffline(
         title="cutnode",
         description=ABOUT,
-        version=version(),
+        version=engine.__version__,
         lifespan=lifespan,
         redoc_url=None,
         license_info={"name": "MIT"},
@@ -132,14 +132,6 @@ def make_app(service: Service) -> FastAPI:
     add_pages(app)
     _describe(app, service.registry)
     return app
-
-
-def version() -> str:
-    """Return the version of cutnode that is installed."""
-    try:
-        return metadata.version("cutnode")
-    except metadata.PackageNotFoundError:
-        return "0"
 
 
 GameName = Annotated[

@@ -6,10 +6,11 @@ import contextlib
 import threading
 from typing import Any
 
+from engine.contract.collection import game_names
 from engine.contract.derived import recurs
 from engine.contract.dispatch import defines, game_constant, game_name, value_limit
 from engine.contract.errors import CutnodeError, GameError, PositionError
-from engine.contract.loading import Game, game_names, load_game
+from engine.contract.loading import Game, load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.contract.variants import variants_of

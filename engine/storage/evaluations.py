@@ -30,6 +30,7 @@ __all__ = [
     "chosen_evaluation",
     "evaluation_recipe",
     "installed_file",
+    "installed_weights",
     "load_evaluation",
     "save_evaluation",
 ]
@@ -118,6 +119,12 @@ def installed_file(cls: Any) -> Path | None:
     return place.with_name(place.stem + (f"-{variant}" if variant else "") + SUFFIX)
 
 
+def installed_weights(cls: Any) -> Path | None:
+    """The file of the weights that are installed for a position class; None if there are none."""
+    file = installed_file(cls)
+    return file if file is not None and file.exists() else None
+
+
 def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionality | Learned:
     """The evaluation that a user means.
 
@@ -126,8 +133,8 @@ def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionali
     :func:`~engine.kernels.evaluation.evaluation_of` has it.
     """
     if chosen is None:
-        file = installed_file(cls)
-        return load_evaluation(file, cls) if file is not None and file.exists() else OWN
+        file = installed_weights(cls)
+        return OWN if file is None else load_evaluation(file, cls)
     if isinstance(chosen, str):
         if chosen == OWN_NAME:
             return OWN
