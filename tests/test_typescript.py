@@ -55,7 +55,7 @@ def call(*command: str, folder: Path = PACKAGE, **variables: str) -> None:
 
 
 def test_the_document_is_that_of_the_service() -> None:
-    """After a change of the service it is made anew, and the types: the package's README says how."""
+    """After a change of the service make it and the types anew, as the package's README says."""
     document = make_app(Service(Settings())).openapi()
     for name in ("paths", "components"):
         assert DOCUMENT[name] == json.loads(json.dumps(document[name]))
