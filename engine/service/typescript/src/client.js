@@ -261,11 +261,14 @@ export class Client {
       signal?.throwIfAborted();
       throw new ConnectionError(`cannot reach ${this.#url}`, { cause: error });
     }
-    const said = parse(text, url);
-    if (response.ok) return said;
-    if (!isErrorBody(said)) throw new ConnectionError(`${url} answers with ${response.status}`);
-    const retryAfter = response.headers.get("retry-after");
-    throw new ServiceError(said, response.status, retryAfter === null ? null : Number(retryAfter));
+    const { ok, status, headers } = response;
+    const said = parse(text);
+    if (ok && said !== undefined) return said;
+    if (!isErrorBody(said)) {
+      throw new ConnectionError(`${url} answers with ${status}, and not as cutnode does`);
+    }
+    const retryAfter = headers.get("retry-after");
+    throw new ServiceError(said, status, retryAfter === null ? null : Number(retryAfter));
   }
 }
 

@@ -30,19 +30,16 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Read what the service says.
+ * Return what a text of JSON says; undefined if it is none.
  *
  * @param {string} text
- * @param {string} address - Where it comes from, for the error.
  * @returns {any}
  */
-export function parse(text, address) {
+export function parse(text) {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw new ConnectionError(`${address} is no service of cutnode: what it says is not JSON`, {
-      cause: error,
-    });
+  } catch {
+    return undefined;
   }
 }
 

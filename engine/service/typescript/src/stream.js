@@ -1,6 +1,6 @@
 /** A search over a WebSocket, as an async iterator of its events. */
 
-import { ConnectionError, ServiceError, parse } from "./errors.js";
+import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
 
 /**
  * @import {
@@ -73,7 +73,7 @@ export class Stream {
     return this.#events;
   }
 
-  /** End the search: the next event is the result, with the best that it has found. */
+  /** End the search: the stream ends with its result, the best that it has found. */
   stop() {
     this.#stopped = true;
     if (this.#socket?.readyState === OPEN) this.#socket.send('{"do": "stop"}');
@@ -94,8 +94,11 @@ export class Stream {
     let lost = null;
     let opened = false;
     let wake = () => {};
-    const abort = () => wake();
     const socket = connect();
+    const abort = () => {
+      socket.close();
+      wake();
+    };
     this.#socket = socket;
     socket.onopen = () => {
       opened = true;
@@ -121,8 +124,11 @@ export class Stream {
           await new Promise((resolve) => (wake = () => resolve(undefined)));
           continue;
         }
-        const event = parse(text, url);
-        if (event.event === "error") throw new ServiceError(event);
+        const event = parse(text);
+        if (typeof event?.event !== "string") {
+          throw new ConnectionError(`${url} answers, and not as cutnode does`);
+        }
+        if (isErrorBody(event)) throw new ServiceError(event);
         yield event;
         if (event.event === "result") return;
       }

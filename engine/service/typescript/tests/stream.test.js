@@ -115,11 +115,18 @@ test("a signal ends the search at once", () =>
       assert.deepEqual(heard, [STARTED, iteration(1)]);
       await peers[0].left;
 
+      const idle = new AbortController();
+      const left = client.stream("solve", "hex", {}, idle)[Symbol.asyncIterator]();
+      await left.next();
+      idle.abort();
+      await peers[1].left;
+      await assert.rejects(left.next(), { name: "AbortError" });
+
       const waiting = client.stream("solve", "hex", {}, { signal: AbortSignal.timeout(30) });
       await assert.rejects(all(waiting), { name: "TimeoutError" });
       const before = client.stream("solve", "hex", {}, { signal: AbortSignal.abort() });
       await assert.rejects(all(before), { name: "AbortError" });
-      assert.equal(peers.length, 2);
+      assert.equal(peers.length, 3);
     },
   ));
 
@@ -162,15 +169,21 @@ test("a lost connection is an error, after what was heard", () =>
     },
   ));
 
-test("what is no service of cutnode is said to be none", () =>
-  streaming(
-    async (peer) => {
-      await peer.hear();
-      peer.say("hello");
-    },
-    (client) =>
-      assert.rejects(all(client.stream("search", "hex")), { message: /is no service of cutnode/ }),
-  ));
+test("what is no service of cutnode is said to be none", async () => {
+  for (const said of ["hello", "null", "{}"]) {
+    await streaming(
+      async (peer) => {
+        await peer.hear();
+        peer.say(said);
+      },
+      (client) =>
+        assert.rejects(all(client.stream("search", "hex")), {
+          name: "ConnectionError",
+          message: /\/stream answers, and not as cutnode does$/,
+        }),
+    );
+  }
+});
 
 test("a service that is not there cannot be reached", async () => {
   const server = await serveSockets(async () => {});

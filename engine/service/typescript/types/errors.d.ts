@@ -1,11 +1,10 @@
 /**
- * Read what the service says.
+ * Return what a text of JSON says; undefined if it is none.
  *
  * @param {string} text
- * @param {string} address - Where it comes from, for the error.
  * @returns {any}
  */
-export function parse(text: string, address: string): any;
+export function parse(text: string): any;
 /**
  * Return whether it says what was wrong, as a service of cutnode does.
  *

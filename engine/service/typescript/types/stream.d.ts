@@ -16,7 +16,7 @@ export class Stream<Kind extends keyof Streams> implements AsyncIterable<StreamE
      * @param {AbortSignal} [signal]
      */
     constructor(connect: () => Socket, url: string, question: string, signal?: AbortSignal);
-    /** End the search: the next event is the result, with the best that it has found. */
+    /** End the search: the stream ends with its result, the best that it has found. */
     stop(): void;
     [Symbol.asyncIterator](): AsyncGenerator<StreamEvent<Kind>, void, void>;
     #private;

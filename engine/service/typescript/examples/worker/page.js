@@ -17,6 +17,7 @@ const EMPTY = 0;
 
 const part = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const settings = /** @type {HTMLFormElement} */ (part("settings"));
+const buttons = /** @type {HTMLFieldSetElement} */ (part("game"));
 
 /** @type {BoardView | null} */
 let board = null;
@@ -48,6 +49,12 @@ function begin() {
   order(/** @type {Order} */ ({ do: "begin", level, yours: first === "you" }));
 }
 
+/** @param {string} move */
+function play(move) {
+  buttons.disabled = true; // until the worker tells the next position
+  order({ do: "play", move });
+}
+
 /**
  * Draw a position; its moves can be clicked if they are yours.
  *
@@ -56,6 +63,7 @@ function begin() {
  */
 function draw(view, yours) {
   const { onCells, others } = placed(yours ? view.moves : [], view.cells);
+  buttons.disabled = false;
   part("board").replaceChildren(...(board ? drawCells(board, view, onCells) : [drawText(view)]));
   part("moves").replaceChildren(...others.map(({ move }) => button(move, move)));
   part("hint").textContent = "";
@@ -117,7 +125,7 @@ function button(text, move) {
   const drawn = document.createElement("button");
   drawn.textContent = text;
   drawn.disabled = move === undefined;
-  if (move !== undefined) drawn.onclick = () => order({ do: "play", move });
+  if (move !== undefined) drawn.onclick = () => play(move);
   return drawn;
 }
 
