@@ -76,12 +76,15 @@ test("a search is stopped, and left", options, async () => {
   while ((await client.health()).searching > 0);
 });
 
-test("the examples of README print what they say", options, async (context) => {
+test("the examples of README and of the guide print what they say", options, async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "cutnode-"));
   context.after(() => rm(folder, { recursive: true }));
-  const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-  const examples = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code);
-  assert.equal(examples.length, 3);
+  const pages = ["../README.md", "../../../docs/howto/serve.md"];
+  const texts = await Promise.all(
+    pages.map((page) => readFile(new URL(page, import.meta.url), "utf8")),
+  );
+  const examples = [...texts.join("\n").matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code);
+  assert.equal(examples.length, 4);
   for (const [number, code] of examples.entries()) {
     const file = join(folder, `${number}.mjs`);
     const client = JSON.stringify(import.meta.resolve("cutnode-client"));
@@ -89,10 +92,10 @@ test("the examples of README print what they say", options, async (context) => {
     await writeFile(file, text);
     const log = context.mock.method(console, "log", () => {});
     await import(pathToFileURL(file).href);
-    const texts = log.mock.calls.map(({ arguments: said }) => said.map(textOf).join(" "));
+    const printed = log.mock.calls.map(({ arguments: said }) => said.map(textOf).join(" "));
     log.mock.restore();
     const shown = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
-    assert.deepEqual(texts.slice(0, shown.length), shown);
+    assert.deepEqual(printed.slice(0, shown.length), shown);
   }
 });
 
