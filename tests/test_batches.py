@@ -378,10 +378,41 @@ def test_results_come_back_from_files(tmp_path, kind, weak):
         read_results(tmp_path / f"none.{kind}")
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_damaged_results_are_refused_or_what_they_were(tmp_path, kind):
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    result = run_batch(TINIES, threads=1)
+    path = tmp_path / f"results.{kind}"
+    getattr(result, f"to_{kind}")(path)
+    whole, generator, refused = path.read_bytes(), random.Random(1), 0
+    for _ in range(100):
+        damaged = bytearray(whole)
+        damaged[generator.randrange(len(whole))] ^= 1 << generator.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            found = read_results(path)
+        except CutnodeError:
+            refused += 1
+            continue
+        assert np.array_equal(found.rows, result.rows)
+        assert list(found.positions) == TINIES
+    assert refused > 50
+
+
+def test_lines_of_json_without_checksums_are_read(tmp_path):
+    """Other programs may write them."""
+    result = run_batch(TINIES, threads=1)
+    path = tmp_path / "results.jsonl"
+    path.write_text("\n".join(result.json_lines()))
+    assert np.array_equal(read_results(path).rows, result.rows)
+
+
 def test_lines_of_json_are_what_people_read(tmp_path):
     run_batch([TINY.parse("xx./oo./...")], threads=1).to_jsonl(tmp_path / "results.jsonl")
     record = json.loads((tmp_path / "results.jsonl").read_text())
     assert record.pop("seconds") >= 0
+    assert len(record.pop("checksum")) == 8
     assert record == {
         "game": "tictactoe",
         "task": "solve",

@@ -561,7 +561,8 @@ def test_a_module_named_games_is_an_error(monkeypatch, tmp_path):
     mine = types.ModuleType("games")
     mine.__file__ = str(tmp_path / "games.py")
     monkeypatch.setitem(sys.modules, "games", mine)
-    result = cutnode("show", "no_such_game")
+    monkeypatch.delitem(sys.modules, "games.qubic", raising=False)
+    result = cutnode("show", "qubic")
     assert result.exit_code == 2
     assert "hides the games of the engine: give it another name" in result.output
 

@@ -351,7 +351,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
     result = cutnode("lab", "ablation", "tictactoe", "--depth", 9, "--runs", 99, "--json")
     timer.cancel()
     assert result.exit_code == 130
-    data = json.loads(result.output)
+    data = json.loads(result.stdout)
     assert "+ table" in [row["step"] for row in data["rows"]]
     assert not any(row["step"] == "- table" for row in data["rows"])
     assert data["notes"][-1] == INTERRUPTED

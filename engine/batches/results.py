@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -54,6 +55,9 @@ ROWS = {"solve": SOLVED, "search": FOUND}
 REASONS = {CALLED: "not done", NODES: "node limit", TIME: "time limit"}
 CODES = {text: code for code, text in REASONS.items()}
 
+
+CHECKSUM = "checksum"
+"""The key of the checksum of a line of JSON."""
 
 INSTEAD = ", or write .jsonl"
 """What one can do without pyarrow."""
@@ -160,16 +164,21 @@ class BatchResult(Tabular):
             yield json.dumps(about | record)
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON object for each position, each in a line."""
+        """Write a JSON object for each position, each in a line, with a checksum of its own."""
+        about = self._about()
         with writing(path) as file:
-            for line in self.json_lines():
-                file.write(line.encode() + b"\n")
+            for record in self.records():
+                line = about | record
+                file.write(json.dumps(line | {CHECKSUM: _checksum(line)}).encode() + b"\n")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file of the table that :meth:`to_arrow` returns."""
         arrow, parquet = pyarrow_modules(INSTEAD)
         schema = self._schema(arrow)
-        with writing(path) as file, parquet.ParquetWriter(file, schema) as writer:
+        with (
+            writing(path) as file,
+            parquet.ParquetWriter(file, schema, write_page_checksum=True) as writer,
+        ):
             for part in self._parts(1 << 16):
                 writer.write_table(arrow.Table.from_pydict(part, schema))
 
@@ -195,17 +204,15 @@ class BatchResult(Tabular):
 def read_results(path: str | os.PathLike[str]) -> BatchResult:
     """Read the results of a batch from a file that ``to_parquet`` or ``to_jsonl`` wrote.
 
-    The game has to be one with a name, or a module.  :class:`CutnodeError` if the file is none.
+    The game has to be one with a name, or a module.  :class:`CutnodeError` if the file is none, or
+    is damaged: pages of Parquet and lines of JSON have checksums.
     """
     try:
         if os.fspath(path).endswith(".parquet"):
-            _, parquet = pyarrow_modules(INSTEAD)
-            table = parquet.read_table(path)
-            about = json.loads((table.schema.metadata or {}).get(b"cutnode", b"{}"))
-            records = table.to_pylist()
+            about, records = _read_parquet(path)
         else:
             with open(path, encoding="utf-8") as file:
-                records = [json.loads(line) for line in file]
+                records = _sound([json.loads(line) for line in file])
             about = records[0] if records else {}
         task = about["task"]
         game = load_game(about["game"])
@@ -226,10 +233,41 @@ def read_results(path: str | os.PathLike[str]) -> BatchResult:
         raise CutnodeError(f"{path} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise CutnodeError(f"{path} holds no results of a batch: it is not text") from None
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         if isinstance(error, CutnodeError):
             raise
         raise CutnodeError(f"{path} holds no results of a batch: {error!r}") from None
+
+
+def _read_parquet(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what a file of Parquet says of all its positions, and of each."""
+    arrow, parquet = pyarrow_modules(INSTEAD)
+    try:
+        table = parquet.read_table(path, page_checksum_verification=True)
+        about = json.loads((table.schema.metadata or {}).get(b"cutnode", b"{}"))
+        return about, table.to_pylist()
+    except (arrow.ArrowException, NotImplementedError, MemoryError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        reason = str(error).partition("\n")[0]
+        raise CutnodeError(f"{path} holds no results of a batch: {reason}") from None
+
+
+def _sound(records: list[Any]) -> list[dict[str, Any]]:
+    """Return records of lines that are as they were written; :class:`ValueError` names the others.
+
+    Either all lines have a checksum or, in files that other programs wrote, none.
+    """
+    checked = any(CHECKSUM in record for record in records)
+    for number, record in enumerate(records, 1):
+        if checked and record.pop(CHECKSUM, None) != _checksum(record):
+            raise ValueError(f"line {number} is damaged")
+    return records
+
+
+def _checksum(record: dict[str, Any]) -> str:
+    """Return the CRC-32 of a record, without its checksum, as JSON writes it."""
+    return f"{crc32(json.dumps(record).encode()):08x}"
 
 
 def _reason(code: int, proven: bool) -> str:

@@ -140,7 +140,9 @@ class Solver:
         row["reason"] = rows["reason"][: max(len(tasks) - 1, 1)].max()
         for name in ("nodes", *TableUse.__slots__):
             row[name] = rows[name].sum()
-        seconds = float(tasks[best].seconds[0]) + (float(first.seconds[0]) if best else 0.0)
+        seconds = float(tasks[best].seconds[0])
+        if tasks[best] is not first:  # it came before the others
+            seconds += float(first.seconds[0])
         if scouted is not None:
             row["nodes"] += scouted.nodes[0]
             seconds += scouted.seconds[0]
