@@ -277,6 +277,8 @@ class IterationView(BaseModel):
 class Searched(Answer):
     """What a search found."""
 
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
     value: int | float = Field(description="The score for the mover.")
     win_rate: float | None = Field(None, description="Of mcts: the expected points of the mover.")
     meaning: str

@@ -1,0 +1,295 @@
+/** Questions to a service, and its answers. */
+
+import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
+import { Stream } from "./stream.js";
+
+/**
+ * @import {
+ *   BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health, LevelRequest, Moved,
+ *   PerftRequest, PositionView, SearchRequest, Searched, SetupRequest, SolveRequest, Solved,
+ *   TreeRequest, TreeView
+ * } from "../types/schema.js"
+ * @import { Socket, Streams } from "./stream.js"
+ */
+
+/**
+ * @typedef {{ signal?: AbortSignal | undefined }} Options
+ * With a signal that is aborted the service ends the search, and the call throws its reason.
+ */
+
+/**
+ * @typedef {{
+ *   fetch?: (url: string, init?: RequestInit) => Promise<Response>,
+ *   WebSocket?: new (url: string) => Socket,
+ * }} Transport
+ * What to ask with, where it is not to be the `fetch` and the `WebSocket` of the runtime.
+ */
+
+/**
+ * A client of a service: `cutnode serve` prints its address.
+ *
+ * Games are named as on the command line, with a variant after a colon: `"connect4:8x7"`.  Positions
+ * and moves are texts in the game's own notation.  Values and scores are for the player to move.
+ *
+ * A call throws a {@link ServiceError} if the service refuses the question, and a
+ * {@link ConnectionError} if the service cannot be reached.
+ */
+export class Client {
+  #url;
+  #transport;
+
+  /**
+   * @param {string | URL} url - Such as `"http://localhost:8000"`; in a page it may be relative to it.
+   * @param {Transport} [transport]
+   */
+  constructor(url, transport = {}) {
+    const base = globalThis.location?.href;
+    if (!URL.canParse(url, base) || !/^https?:/.test(new URL(url, base).protocol)) {
+      throw new TypeError(`"${url}" is no address of a service; one is http://localhost:8000`);
+    }
+    const { origin, pathname } = new URL(url, base);
+    this.#url = origin + pathname.replace(/\/*$/, "/");
+    this.#transport = transport;
+  }
+
+  /**
+   * Return the games, the levels that move, and which games are compiled.
+   *
+   * @param {Options} [options]
+   * @returns {Promise<Games>}
+   */
+  games(options) {
+    return this.#ask("games", options);
+  }
+
+  /**
+   * Return what there is to know about a game.
+   *
+   * @param {string} game
+   * @param {Options} [options]
+   * @returns {Promise<GameView>}
+   */
+  game(game, options) {
+    return this.#get(game, "", options);
+  }
+
+  /**
+   * Return the board of a game, from which it can be drawn; null if it declares none.
+   *
+   * @param {string} game
+   * @param {Options} [options]
+   * @returns {Promise<BoardView | null>}
+   */
+  board(game, options) {
+    return this.#get(game, "/board", options);
+  }
+
+  /**
+   * Return a position: what stands where, its moves with what they change, and the result if the
+   * game is over.
+   *
+   * @param {string} game
+   * @param {string} [position] - Left out, the start.
+   * @param {Options} [options]
+   * @returns {Promise<PositionView>}
+   */
+  position(game, position = "", options = {}) {
+    return this.#get(game, `/position?${new URLSearchParams({ position })}`, options);
+  }
+
+  /**
+   * Return the position of a board that is given cell by cell.
+   *
+   * @param {string} game
+   * @param {SetupRequest} request
+   * @param {Options} [options]
+   * @returns {Promise<PositionView>}
+   */
+  setup(game, request, options) {
+    return this.#post(game, "setup", request, options);
+  }
+
+  /**
+   * Search as deep as limits allow: the best moves and their scores.
+   *
+   * @param {string} game
+   * @param {SearchRequest} [request] - Without a limit it takes one second.
+   * @param {Options} [options]
+   * @returns {Promise<Searched>}
+   */
+  search(game, request, options) {
+    return this.#post(game, "search", request, options);
+  }
+
+  /**
+   * Prove the value: a best move, and the line of best play.
+   *
+   * @param {string} game
+   * @param {SolveRequest} [request]
+   * @param {Options} [options]
+   * @returns {Promise<Solved>}
+   */
+  solve(game, request, options) {
+    return this.#post(game, "solve", request, options);
+  }
+
+  /**
+   * Prove the value, and that of every move.
+   *
+   * @param {string} game
+   * @param {SolveRequest} [request]
+   * @param {Options} [options]
+   * @returns {Promise<Solved>}
+   */
+  analyse(game, request, options) {
+    return this.#post(game, "analyse", request, options);
+  }
+
+  /**
+   * Count the lines of play.
+   *
+   * @param {string} game
+   * @param {PerftRequest} request
+   * @param {Options} [options]
+   * @returns {Promise<Counted>}
+   */
+  perft(game, request, options) {
+    return this.#post(game, "perft", request, options);
+  }
+
+  /**
+   * Return the static estimate, without any search.
+   *
+   * @param {string} game
+   * @param {EvaluateRequest} [request]
+   * @param {Options} [options]
+   * @returns {Promise<Estimated>}
+   */
+  evaluate(game, request, options) {
+    return this.#post(game, "evaluate", request, options);
+  }
+
+  /**
+   * Return the move that a level chooses.
+   *
+   * @param {string} game
+   * @param {LevelRequest} [request]
+   * @param {Options} [options]
+   * @returns {Promise<Moved>}
+   */
+  move(game, request, options) {
+    return this.#post(game, "move", request, options);
+  }
+
+  /**
+   * Return the tree that a small search visits, and why it went no further.
+   *
+   * @param {string} game
+   * @param {TreeRequest} [request]
+   * @param {Options} [options]
+   * @returns {Promise<TreeView>}
+   */
+  tree(game, request, options) {
+    return this.#post(game, "tree", request, options);
+  }
+
+  /**
+   * Return whether the service answers questions, and how much it has to do.
+   *
+   * @param {Options} [options]
+   * @returns {Promise<Health>}
+   */
+  health(options) {
+    return this.#ask("health", options);
+  }
+
+  /**
+   * Search, and tell how it goes: `for await (const event of client.stream("search", "connect4"))`.
+   *
+   * @template {keyof Streams} Kind
+   * @param {Kind} kind - `"search"`, `"solve"` or `"analyse"`.
+   * @param {string} game
+   * @param {Streams[Kind]["request"]} [request]
+   * @param {Options} [options]
+   * @returns {Stream<Kind>}
+   */
+  stream(kind, game, request = {}, { signal } = {}) {
+    const WebSocket = this.#transport.WebSocket ?? globalThis.WebSocket;
+    if (WebSocket === undefined) {
+      throw new TypeError("there is no WebSocket here: give one, new Client(url, { WebSocket })");
+    }
+    const url = `${this.#url.replace(/^http/, "ws")}stream`;
+    const question = textOf({ do: "start", kind, game, request });
+    return new Stream(() => new WebSocket(url), url, question, signal);
+  }
+
+  /**
+   * @param {string} game
+   * @param {string} rest
+   * @param {Options} [options]
+   */
+  async #get(game, rest, options) {
+    return this.#ask(pathOf(game) + rest, options);
+  }
+
+  /**
+   * @param {string} game
+   * @param {string} question
+   * @param {object} [request]
+   * @param {Options} [options]
+   */
+  async #post(game, question, request = {}, options = {}) {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: textOf(request) };
+    return this.#ask(`${pathOf(game)}/${question}`, options, init);
+  }
+
+  /**
+   * @param {string} path
+   * @param {Options} [options]
+   * @param {RequestInit} [init]
+   * @returns {Promise<any>}
+   */
+  async #ask(path, { signal } = {}, init = {}) {
+    const url = this.#url + path;
+    const { fetch = globalThis.fetch } = this.#transport;
+    let response, text;
+    try {
+      response = await fetch(url, signal ? { ...init, signal } : init);
+      text = await response.text();
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new ConnectionError(`cannot reach ${this.#url}`, { cause: error });
+    }
+    const { ok, status, headers } = response;
+    const said = parse(text);
+    if (ok && said !== undefined) return said;
+    if (!isErrorBody(said)) {
+      throw new ConnectionError(`${url} answers with ${status}, and not as cutnode does`);
+    }
+    const retryAfter = headers.get("retry-after");
+    throw new ServiceError(said, status, retryAfter === null ? null : Number(retryAfter));
+  }
+}
+
+/**
+ * @param {string} game
+ * @returns {string}
+ */
+function pathOf(game) {
+  if (/^\.{0,2}$/.test(game)) throw new TypeError(`"${game}" is no game; one is "connect4"`);
+  return `games/${encodeURIComponent(game)}`;
+}
+
+/**
+ * Return the JSON of a request, in which there is no way to write NaN.
+ *
+ * @param {object} request
+ * @returns {string}
+ */
+function textOf(request) {
+  return JSON.stringify(request, (name, value) => {
+    if (Number.isNaN(value)) throw new TypeError(`${name} is not a number`);
+    return value;
+  });
+}

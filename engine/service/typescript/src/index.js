@@ -1,0 +1,3 @@
+export { Client } from "./client.js";
+export { ConnectionError, ServiceError } from "./errors.js";
+export { Stream } from "./stream.js";

@@ -1,0 +1,70 @@
+/**
+ * A search that is told while it runs; it begins when the first event is asked for.
+ *
+ * Whoever leaves the loop ends the search.  The loop throws a {@link ServiceError} if the service
+ * refuses the question, a {@link ConnectionError} if the connection is lost before the result, and
+ * the signal's reason if it is aborted.
+ *
+ * @template {keyof Streams} Kind
+ * @implements {AsyncIterable<StreamEvent<Kind>>}
+ */
+export class Stream<Kind extends keyof Streams> implements AsyncIterable<StreamEvent<Kind>> {
+    /**
+     * @param {() => Socket} connect
+     * @param {string} url - The address, for errors.
+     * @param {string} question - The message that starts the search.
+     * @param {AbortSignal} [signal]
+     */
+    constructor(connect: () => Socket, url: string, question: string, signal?: AbortSignal);
+    /** End the search: the stream ends with its result, the best that it has found. */
+    stop(): void;
+    [Symbol.asyncIterator](): AsyncGenerator<StreamEvent<Kind>, void, void>;
+    #private;
+}
+/**
+ * The questions that can be streamed: their requests, what is told meanwhile, and their answers.
+ */
+export type Streams = {
+    search: {
+        request: SearchRequest;
+        meanwhile: Iterated;
+        answer: Searched;
+    };
+    solve: {
+        request: SolveRequest;
+        meanwhile: Progressed;
+        answer: Solved;
+    };
+    analyse: {
+        request: SolveRequest;
+        meanwhile: Progressed;
+        answer: Solved;
+    };
+};
+/**
+ * An event of a stream: `started` when the search waits no more, an `iteration` for each depth of a
+ * search or the `progress` of a proof every second, and at the end the `result`.
+ */
+export type StreamEvent<Kind extends keyof Streams> = Started | Streams[Kind]["meanwhile"] | {
+    event: "result";
+    result: Streams[Kind]["answer"];
+};
+/**
+ * The part of the standard's WebSocket that is used.
+ */
+export type Socket = {
+    readonly readyState: number;
+    onopen: ((event: any) => void) | null;
+    onmessage: ((event: any) => void) | null;
+    onclose: ((event: any) => void) | null;
+    onerror: ((event: any) => void) | null;
+    send(data: string): void;
+    close(): void;
+};
+import type { SearchRequest } from "../types/schema.js";
+import type { Iterated } from "../types/schema.js";
+import type { Searched } from "../types/schema.js";
+import type { SolveRequest } from "../types/schema.js";
+import type { Progressed } from "../types/schema.js";
+import type { Solved } from "../types/schema.js";
+import type { Started } from "../types/schema.js";
