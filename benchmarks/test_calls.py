@@ -23,19 +23,19 @@ LATE = GAME.parse("2252576253462244111563365343671351441")
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    with Engine(GAME, table=16) as engine:
+    with Engine(GAME, table=16, evaluation="own") as engine:
         yield engine
 
 
 @pytest.fixture(scope="module")
 def calls(engine: Engine) -> dict[str, Callable[[], Any]]:
     """What is called, by name; all but one search or solve again with what they hold."""
-    searcher, table = Searcher(GAME, table=1), Table(16)
+    searcher, table = Searcher(GAME, table=1, evaluation="own"), Table(16)
     return {
         "engine.search": lambda: engine.search(START, depth=1),
         "engine.start, wait": lambda: engine.start(START, depth=1).wait(),
         "searcher reused": lambda: searcher.search(START, depth=1),
-        "searcher made": lambda: Searcher(GAME, table=1).search(START, depth=1),
+        "searcher made": lambda: Searcher(GAME, table=1, evaluation="own").search(START, depth=1),
         "engine.solve": lambda: engine.solve(LATE),
         "solve": lambda: solve(LATE, table=table),
     }

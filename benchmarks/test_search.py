@@ -16,7 +16,7 @@ from benchmarks.peers.packages import PEERS
 from benchmarks.peers.programs import Program, Work
 from benchmarks.positions import CHESS_START, chess_suite
 from benchmarks.signature import entries, kept
-from engine import Evaluation, Searcher, alphabeta, load_game
+from engine import Evaluation, Game, Searcher, alphabeta, load_game
 from engine.kernels.scores import win_distance
 from engine.kernels.techniques import choose
 
@@ -176,17 +176,17 @@ PROTOTYPE = str(Path(__file__).parent.parent / "tests" / "toys" / "drops.py")
 WIN = 10_000
 
 
-def easyai_game(rules: Any) -> Any:
+def easyai_game(game: Game) -> Any:
     """Return a class of easyAI's games with the rules of a game in plain Python; counts moves."""
-    easyai = package("easyAI")
+    easyai, rules = package("easyAI"), game.module
 
-    class Game(easyai.TwoPlayerGame):  # type: ignore[misc]
+    class Adapted(easyai.TwoPlayerGame):  # type: ignore[misc]
         made = 0
 
         def __init__(self) -> None:
             self.players = None
             self.current_player = 1
-            self.line = [rules.start()]
+            self.line = [game.start()]
             self.buffer = [0] * rules.MAX_MOVES
             self.evaluate = getattr(rules, "evaluate", lambda position: 0)
 
@@ -210,7 +210,7 @@ def easyai_game(rules: Any) -> Any:
         def copy(self) -> Any:
             return self  # moves are taken back
 
-    return Game
+    return Adapted
 
 
 @pytest.mark.parametrize("program", ["plain Python", "compiled", "easyAI"])
@@ -222,7 +222,7 @@ def test_prototype(measure: Measure, name: str, depth: int, program: str) -> Non
     game = load_game(name, plain=True)
     wanted = alphabeta(game.start(), depth).nodes
     if program == "easyAI":
-        rules = easyai_game(game.module)
+        rules = easyai_game(game)
         negamax = package("easyAI").Negamax(depth)
 
         def task() -> tuple[int, None]:

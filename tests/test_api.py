@@ -131,7 +131,7 @@ def test_node_limit(nodes, table):
     assert result.lower <= 1 <= result.upper and result.lower < result.upper
     assert result.best_move in legal_moves(EMPTY)
     assert result.pv == ()
-    assert "(node limit)" in result.meaning()
+    assert ": node limit" in result.meaning()
     table.forget()
     again = solve(EMPTY, nodes=nodes, table=table)
     assert (again.nodes, again.lower, again.upper) == (result.nodes, result.lower, result.upper)
@@ -346,10 +346,12 @@ def test_limits_that_are_none():
 def test_batches_that_are_none():
     with pytest.raises(CutnodeError, match="there are no positions"):
         solve_many([])
-    for other in (load_game("connect4:5x4").start(), "44"):
-        for threads in (1, 2) if jit_enabled() else (1,):
-            with pytest.raises(PositionError, match="positions of one batch are of one class"):
-                solve_many([LATE, other], threads=threads)
+    other = load_game("connect4:5x4").start()
+    for threads in (1, 2) if jit_enabled() else (1,):
+        with pytest.raises(PositionError, match="positions of one batch are of one class"):
+            solve_many([LATE, other], threads=threads)
+    with pytest.raises(GameError, match="there is no game '44'"):
+        solve_many([LATE, "44"])
 
 
 def test_table_of_no_size():
@@ -444,5 +446,5 @@ def test_keywords_are_those_of_options():
         assert names == keywords.__optional_keys__
     with pytest.raises(TypeError, match=r"search\(\) takes depth, .*; there is no option 'dept'"):
         engine.Searcher(LATE, table=1).search(LATE, dept=8)
-    with pytest.raises(TypeError, match=r"solve\(\) takes weak, .*; there is no option 'depth'"):
+    with pytest.raises(TypeError, match=r"solve\(\) takes book, .*; there is no option 'depth'"):
         solve(LATE, depth=8)

@@ -300,7 +300,7 @@ def test_value_iteration_of_a_file():
 def test_bounds_that_stay_apart_are_exit_3():
     result = cutnode("solve", "toys.ruin:fear")
     assert result.exit_code == 3
-    assert "value  unknown  (between -100 and 100 (bounds stay apart))" in result.output
+    assert "value  unknown  (between -100 and 100: bounds stay apart)" in result.output
     result = cutnode(
         "solve",
         "toys.ruin:fear",
@@ -979,8 +979,8 @@ def test_file_that_cannot_be_loaded(tmp_path, name):
 # Interrupts
 
 INTERRUPTIBLE = {
-    ("solve", "connect4"): "(interrupted)",
-    ("solve", "connect4", "--threads", "2"): "(interrupted)",
+    ("solve", "connect4"): ": interrupted)",
+    ("solve", "connect4", "--threads", "2"): ": interrupted)",
     ("analyse", "connect4", "--json"): '"reason": "interrupted"',
     ("search", "connect4", "--seconds", "60"): "(interrupted)",
     ("perft", "connect4", "--depth", "30"): "",

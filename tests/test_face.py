@@ -114,7 +114,7 @@ def test_the_repr_of_games_and_positions_reads_back(name):
 def test_games_of_files_read_back(tmp_path):
     file = tmp_path / "pile.py"
     file.write_text((Path(__file__).parent / "toys" / "race.py").read_text())
-    game = load_game(str(file))
+    game = load_game(file)
     assert eval(repr(game), {"load_game": load_game}) == game
 
 
@@ -128,11 +128,15 @@ def test_a_game_plays_moves_by_number_and_by_text():
     assert TICTACTOE.outcome(position) is None
     assert TICTACTOE.outcome(TICTACTOE.parse("14253")) == -1
     assert TICTACTOE.chances(position) == []
-    for wrong in (0, 4, 9, -1, True, 2.5, None):
+    for wrong in (0, 4, 9, -1, True, 2.5, 3.0, None):
         with pytest.raises(PositionError, match=r"is not a legal move; legal are 1 \(2\), 2 \(3\)"):
             TICTACTOE.play(position, wrong)
     with pytest.raises(PositionError, match="cell 5 is marked already"):
         TICTACTOE.play(position, "5")
+    with pytest.raises(PositionError, match="99 is not a legal move"):
+        TICTACTOE.move_text(position, 99)
+    with pytest.raises(PositionError, match="a position is written as text, not 5"):
+        TICTACTOE.parse(5)
     with pytest.raises(GameError, match="a position is what a game makes, not of type str"):
         TICTACTOE.legal_moves("15")
 
@@ -163,6 +167,22 @@ def test_a_board_is_played_on():
     assert other != board
     assert str(other) == str(other.position)
     assert eval(repr(other), {"Board": Board}).position == other.position
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "player"),
+    [("tictactoe", "1", 1), ("connect4", "44", 0), ("chess", "e4", 1), ("hex:3", "a1", 1)],
+)
+def test_the_player_to_move_is_known_from_the_position(game, text, player):
+    assert Board(game, text).turn == player
+
+
+def test_players_and_batches_take_boards():
+    board = Board("tictactoe", "1524")
+    assert make_player("tictactoe", "hard").choose(board).move in board.legal_moves
+    assert solve_many([board, "tictactoe"]).values.tolist() == [1, 0]
+    assert solve("tictactoe", board.position).score == solve(TICTACTOE, board).score
+    assert Board("tictactoe", board) == Board("tictactoe", board.position)
 
 
 def test_the_end_of_a_board():

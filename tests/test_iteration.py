@@ -120,7 +120,7 @@ def test_play_without_end_leaves_bounds_apart():
     result = iterate(ruin.start("fear"))
     assert (result.value, result.proven, result.reason) == (None, False, "bounds stay apart")
     assert (result.lower, result.upper) == (-100, 100)
-    assert result.meaning() == "between -100 and 100 (bounds stay apart)"
+    assert result.meaning() == "between -100 and 100: bounds stay apart"
     assert set(result.scores.values()) == {None}
 
 

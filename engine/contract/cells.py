@@ -117,6 +117,21 @@ class Cells:
         lengths = [len(list(row)) for _, row in itertools.groupby(y for _, y in self.places)]
         return [range(end - length, end) for length, end in _ends(lengths)]
 
+    @property
+    def sides(self) -> list[str]:
+        """The first words of the names of the players' pieces, the first player's first."""
+        words = (_side(symbol, name) for symbol, name in self.contents.items())
+        found = list(dict.fromkeys(filter(None, words)))[:2]
+        players = [player.partition(" ")[0] for player in self.players.values()]
+        return players if set(players) == set(found) else found
+
+    @property
+    def owners(self) -> list[int | None]:
+        """The player, 0 or 1, whose piece each content is; None for what is nobody's."""
+        sides = self.sides
+        words = [_side(symbol, name) for symbol, name in self.contents.items()]
+        return [sides.index(word) if word in sides else None for word in words]
+
     def symbols(self, contents: Sequence[int]) -> list[str]:
         """Return the symbol of each content."""
         known = tuple(self.contents)
@@ -227,6 +242,12 @@ class Cells:
                 f"as in {quoted(example)}"
             )
         return said[1], next(name for name in self.players if name.lower() == said[2].lower())
+
+
+def _side(symbol: str, name: str) -> str:
+    """Return the first word of a piece's name, as ``white`` of ``white king``; "" if it is none."""
+    side, _, kind = name.partition(" ")
+    return "" if not symbol.strip() or not kind or kind.isdigit() else side
 
 
 @dataclass(frozen=True)

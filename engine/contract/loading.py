@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import sys
 import traceback
@@ -78,6 +79,8 @@ class Game:
 
     def parse(self, text: str) -> Any:
         """Read a position in the game's notation; :class:`PositionError` if it is none."""
+        if not isinstance(text, str):
+            raise PositionError(f"a position is written as text, not {text!r}")
         return _shown(self.notation.parse_position(text, self.variant))
 
     def position_text(self, position: Any) -> str:
@@ -103,15 +106,16 @@ class Game:
         """
         number = self.parse_move(position, move) if isinstance(move, str) else move
         legal = legal_moves(position)
-        if number not in legal or isinstance(number, bool):
-            written = ", ".join(f"{m} ({self.move_text(position, m)})" for m in legal[:8])
+        if number not in legal or isinstance(number, bool | float):
+            text_of = self.notation.move_text
+            written = ", ".join(f"{m} ({text_of(position, m)})" for m in legal[:8])
             some = f"; legal are {written}{', ...' * (len(legal) > 8)}" if legal else ""
             raise PositionError(f"{move!r} is not a legal move{some or '; there are none'}")
         return int(number)
 
-    def move_text(self, position: Any, move: int) -> str:
-        """Return a move in the game's notation."""
-        return self.notation.move_text(position, move)
+    def move_text(self, position: Any, move: int | str) -> str:
+        """Return a legal move in the game's notation; :class:`PositionError` if it is not legal."""
+        return self.notation.move_text(position, self.legal_move(position, move))
 
     def parse_move(self, position: Any, text: str) -> int:
         """Read a legal move in the game's notation; :class:`PositionError` for any other text."""
@@ -186,7 +190,7 @@ def _collection() -> ModuleType:
     return package
 
 
-def load_game(name: str, *, plain: bool = False) -> Game:
+def load_game(name: str | os.PathLike[str], *, plain: bool = False) -> Game:
     """Return the game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
 
     A variant may follow after a colon: ``connect4:8x7``.  Games of other libraries are called
@@ -196,6 +200,7 @@ def load_game(name: str, *, plain: bool = False) -> Game:
     *plain* gives a second copy of the game, whose rules run as plain Python even if they
     could be compiled.
     """
+    name = os.fspath(name)
     on_drive = re.match(r"[A-Za-z]:[\\/]", name)
     at = name.find(":", 2 if on_drive else 0)
     source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])

@@ -23,7 +23,7 @@ from engine.contract.errors import GameError, PositionError
 from engine.contract.positions import coerce, field_kinds
 from engine.contract.text import quoted
 from engine.contract.variants import variants_of
-from engine.contract.verbs import MOVES_ROOM, cell, chance, moves, outcome, play
+from engine.contract.verbs import MOVES_ROOM, cell, chance, moves, outcome, play, turn
 
 __all__ = [
     "FOR_PEOPLE",
@@ -54,6 +54,9 @@ FOR_PEOPLE = {
 """The functions of plain Python that a game may define, and what they are given."""
 
 T = TypeVar("T")
+
+SEEN_MOVES = 8
+"""So many moves are looked at for a piece of the player to move."""
 
 MOVE_PATTERN = r"[^\s,]+"
 """A move in a line of moves, as a regular expression, unless a game has its own."""
@@ -100,6 +103,29 @@ class Notation:
         """Return the name of the player to move; "" where the game does not say."""
         mover = self._own("mover")
         return str(mover(position)) if mover else ""
+
+    def player(self, position: Any) -> int | None:
+        """Return the player to move, 0 or 1; None where the game does not tell.
+
+        It is told by ``turn``, by ``mover``, or by whose pieces the moves bring to new cells.
+        """
+        cls = type(position)
+        if defines(cls, "turn"):
+            return int(turn(position))
+        cells = board_of(cls)
+        if cells is None:
+            return None
+        if mover := self.mover(position):
+            names = list(cells.players) or cells.sides
+            return names.index(mover) if mover in names else None
+        before, owners = contents_of(position), cells.owners
+        for move in _legal(position)[:SEEN_MOVES]:
+            after = contents_of(play(position, move))
+            came = {owners[new] for old, new in zip(before, after, strict=True) if old != new}
+            came -= {None}
+            if len(came) == 1:
+                return came.pop()
+        return None
 
     def draw(self, position: Any, **look: Unpack[Look]) -> str:
         """Return the position as a person wants to see it: its board, or its fields."""

@@ -25,7 +25,7 @@ from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
 from engine.playing.levels import FULL_STRENGTH, LEVELS, Level
 from engine.runtime.running import Limits
-from engine.search.given import class_of
+from engine.search.given import class_of, given_position
 from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import SearchOptions, check_engine
 from engine.search.results import Line, SearchResult
@@ -103,6 +103,7 @@ class RandomPlayer:
         self.seed = require_integer(seed, "a seed")
 
     def choose(self, position: Any) -> Choice:
+        position = given_position(position)
         move = _random_at(position, self.seed).choice(_choices(position))
         return Choice(move, None, (move,), 0, 0, 0.0, "random")
 
@@ -143,6 +144,7 @@ class EnginePlayer:
         return self.engine.search(position, **(self.limits | more))
 
     def choose(self, position: Any) -> Choice:
+        position = given_position(position)
         _choices(position)
         result = self.search(position, seed=_random_at(position, self.seed).getrandbits(32))
         return _choice(result, result.lines[0], result.depth)
@@ -177,6 +179,7 @@ class TreePlayer:
         self.seed = require_integer(seed, "a seed")
 
     def choose(self, position: Any) -> Choice:
+        position = given_position(position)
         _choices(position)
         self.engine.clear()
         seed = _random_at(position, self.seed).getrandbits(32)
@@ -289,6 +292,7 @@ class StrengthPlayer(EnginePlayer):
     def choose(self, position: Any) -> Choice:
         if self.strength == FULL_STRENGTH:
             return super().choose(position)
+        position = given_position(position)
         choices = _choices(position)
         random = _random_at(position, self.seed)
         horizons = {move: self._horizon(random) for move in choices}
@@ -352,6 +356,8 @@ def make_player(game: Any, text: str) -> Player:
     ``nodes=3000,evaluation=cells,exact``; ``engine=mcts,playouts=10000``.  The keys are those of
     :data:`KEYS`, and :class:`CutnodeError` says what is wrong.
     """
+    if not isinstance(text, str):
+        raise CutnodeError(f"a player is described by a text such as 'hard', not {text!r}")
     settings = parse_configuration(text)
     engine = settings.pop("engine", "alphabeta")
     for name, others in (("random", ()), ("level", ("seconds", "table", "tablebase"))):

@@ -93,6 +93,8 @@ def read_record(file: str, name: str | None) -> Recorded:
     if suffix != LIST_SUFFIX:
         game = name or _games_by_suffix()[suffix]
         module = load_game(game).module
+        if getattr(module, "RECORD_SUFFIX", None) != suffix:
+            raise CutnodeError(f"{file} is no game of {game}: it does not write {suffix} files")
         try:
             start, moves = module.parse_record(text)
         except CutnodeError as error:

@@ -45,6 +45,7 @@ from engine.search.options import (
     SearchKeywords,
     SearchOptions,
     check_engine,
+    require_keywords,
     thread_count,
 )
 from engine.search.proving import ProofSettings
@@ -123,6 +124,7 @@ def _prove(
     memory: int | None = None,
     **options: Unpack[ProofKeywords],
 ) -> Result:
+    require_keywords(kind, options, sorted(SolveKeywords.__optional_keys__))
     chosen = ProofOptions.of(kind, options)
     known = Tablebase.of(tablebase, type(position))
     with table_for(table) as table:
@@ -192,7 +194,7 @@ def solve_many(
     :class:`CutnodeError` if there are no positions, :class:`GameError` as for :func:`solve`.
     """
     chosen = ProofOptions.of("solve_many", options)
-    positions = list(positions)
+    positions = [given_position(position) for position in positions]
     if not positions:
         raise CutnodeError("there are no positions to solve")
     cls = class_of_all(positions)

@@ -38,7 +38,9 @@ class Board:
             position = self.game.start()
         elif isinstance(position, str):
             position = self.game.parse(position)
-        elif type(position) is not type(self.game.start()):
+        elif isinstance(position, Board):
+            position = position.position
+        if type(position) is not type(self.game.start()):
             raise PositionError(f"{position!r} is no position of {self.game.source}")
         self.record = Record(position, seed=seed)
 
@@ -54,8 +56,12 @@ class Board:
 
     @property
     def turn(self) -> int:
-        """The player to move: 0 who was to move where the board began, or 1."""
-        return self.record.side
+        """The player to move: 0 the first, 1 the second.
+
+        Where a game does not tell who is to move, 0 is the one who was where the board began.
+        """
+        player = self.game.notation.player(self.position)
+        return self.record.side if player is None else player
 
     @property
     def legal_moves(self) -> list[int]:
@@ -119,7 +125,7 @@ class Board:
         if not self.is_game_over():
             return None
         value = self.record.value()
-        return value if self.turn == 0 else -value
+        return value if self.record.side == 0 else -value
 
     def copy(self) -> Self:
         """Return a board of its own with the same moves."""

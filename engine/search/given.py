@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,10 +22,10 @@ def given_position(given: Any, text: str | None = None) -> Any:
     position that *text* is in the game's notation, or a :class:`Board` or a position.
     :class:`GameError` if it is none of these, :class:`PositionError` if the text is no position.
     """
-    if isinstance(given, str):
+    if isinstance(given, str | os.PathLike):
         given = load_game(given)
     if isinstance(given, Game):
-        return given.start() if text is None else given.parse(text)
+        return given.start() if text is None else _of_game(given, text)
     if text is not None:
         raise PositionError(
             f"a text such as {quoted(str(text))} goes with the game whose notation it is in, "
@@ -38,6 +39,13 @@ def given_position(given: Any, text: str | None = None) -> Any:
             f"returns, a Board, or a position"
         )
     return given
+
+
+def _of_game(game: Game, said: Any) -> Any:
+    """Return the position of a game that a text says, or that is given after all."""
+    if isinstance(said, Board):
+        said = said.position
+    return said if type(said) is type(game.start()) else game.parse(said)
 
 
 def given_history(given: Any, history: Iterable[Any]) -> Iterable[Any]:

@@ -144,7 +144,7 @@ class Result(PositionResult):
     def meaning(self) -> str:
         """Return the value in words."""
         if self.value is None:
-            return f"between {self.lower} and {self.upper} ({self.reason})"
+            return f"between {self.lower} and {self.upper}: {self.reason}"
         words = None if self.weak else description(self.position, self.value)
         sign = (self.value > 0) - (self.value < 0)
         return words or ("draw", "the player to move wins", "the player to move loses")[sign]

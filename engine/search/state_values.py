@@ -82,7 +82,7 @@ class Iterated(PositionResult):
     def meaning(self) -> str:
         """Return the value in words."""
         if self.value is None:
-            return f"between {self.lower:.12g} and {self.upper:.12g} ({self.reason})"
+            return f"between {self.lower:.12g} and {self.upper:.12g}: {self.reason}"
         return description(self.position, self.value) or f"within {self.tolerance:g}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -246,13 +246,13 @@ class _Graph:
         finished, decisions, chances = map(int, counts.words["kinds"])
         return Iterated(
             position=root,
-            value=(lower + upper) / 2 if proven else None,
+            value=(lower + upper) / 2 + 0.0 if proven else None,  # no -0.0
             lower=lower,
             upper=upper,
             tolerance=tolerance,
             best_move=None if chance(root) else best,
             scores={
-                move: (low + high) / 2 if high - low <= tolerance else None
+                move: (low + high) / 2 + 0.0 if high - low <= tolerance else None
                 for move, (low, high) in intervals.items()
             },
             decisions=decisions,

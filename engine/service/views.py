@@ -7,7 +7,6 @@ from typing import Any
 
 from engine.contract.cells import Cells, Grid, Hexagons, Points, Triangles
 from engine.contract.derived import recurs, same_after_chance
-from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
@@ -27,7 +26,6 @@ from engine.contract.verbs import (
     outcome,
     play,
     recurrence,
-    turn,
 )
 from engine.service.failures import Failure
 from engine.service.games import GameRegistry
@@ -79,15 +77,14 @@ def show_board(registry: GameRegistry, name: str) -> BoardView | None:
     cells = board_of(type(start))
     if cells is None:
         return None
-    owners = _owners(cells)
     contents = [
         ContentView(
             symbol=symbol,
             name=content,
             glyph=cells.glyphs.get(symbol, ""),
-            owner=owners.index(owner) if (owner := _owner(symbol, content)) in owners else None,  # type: ignore[arg-type]
+            owner=owner,  # type: ignore[arg-type]
         )
-        for symbol, content in cells.contents.items()
+        for (symbol, content), owner in zip(cells.contents.items(), cells.owners, strict=True)
     ]
     return BoardView(
         shape=next(shape for cls, shape in SHAPES.items() if isinstance(cells, cls)),
@@ -97,23 +94,9 @@ def show_board(registry: GameRegistry, name: str) -> BoardView | None:
         column_names=list(cells.column_names),
         contents=contents,
         players=dict(cells.players),
-        names=_names(cells, contents, owners),
+        names=_names(cells, contents, cells.sides),
         editable=notation_of(type(start)).sets_up,
     )
-
-
-def _owner(symbol: str, content: str) -> str:
-    """Return the first word of a piece's name, as ``white`` of ``white king``; "" if it is none."""
-    owner, _, kind = content.partition(" ")
-    return "" if not symbol.strip() or not kind or kind.isdigit() else owner
-
-
-def _owners(cells: Cells) -> list[str]:
-    """Return the first words of the names of the two players' pieces, the first player's first."""
-    words = (_owner(symbol, content) for symbol, content in cells.contents.items())
-    found = list(dict.fromkeys(filter(None, words)))[:2]
-    players = [player.partition(" ")[0] for player in cells.players.values()]
-    return players if set(players) == set(found) else found
 
 
 def _names(cells: Cells, contents: list[ContentView], owners: list[str]) -> tuple[str, str]:
@@ -129,19 +112,6 @@ def _names(cells: Cells, contents: list[ContentView], owners: list[str]) -> tupl
         for owner, pieces in zip(owners, own, strict=True)
     )
     return first, second
-
-
-def _player(position: Any) -> Any:
-    """Return the player to move, 0 or 1, or None where the position does not say."""
-    cls = type(position)
-    if defines(cls, "turn"):
-        return int(turn(position))
-    cells = board_of(cls)
-    mover = notation_of(cls).mover(position)
-    if cells is None or not mover:
-        return None
-    names = list(cells.players) or _owners(cells)
-    return names.index(mover) if mover in names else None
 
 
 # Positions
@@ -188,7 +158,7 @@ def _view(name: str, position: Any) -> PositionView:
         board=board(position),
         cells=cells if board_of(cls) else None,
         caption=notation_of(cls).caption(position),
-        player=_player(position),
+        player=notation_of(cls).player(position),  # type: ignore[arg-type]
         recurrence=f"{int(recurrence(position)):x}" if recurs(position) else None,
         over=over,
         value=(value if ended else 0) if over else None,

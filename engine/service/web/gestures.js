@@ -15,30 +15,30 @@ export function gestureOf(move, cells, contents) {
   const owner = (content) => contents[content].owner;
   const changes = move.changes.map(([cell, after]) => ({ cell, before: cells[cell], after }));
   const changed = changes.map((change) => change.cell);
-  const simple = (chosen, mover) => {
-    return { move, mover, changed, first: chosen.map((c) => c.cell), second: null };
+  const simple = (chosen) => {
+    return { move, changed, first: chosen.map((c) => c.cell), second: null };
   };
 
   if (changes.every((c) => owner(c.before) === null && owner(c.after) === null)) {
     // Nobody's: seeds that are sown, squares that are covered.
     const emptied = changes.filter((c) => c.after === 0);
     const filled = changes.filter((c) => c.before === 0);
-    return simple(emptied.length ? emptied : filled.length ? filled : changes, null);
+    return simple(emptied.length ? emptied : filled.length ? filled : changes);
   }
   const mover = moverOf(changes, owner);
   const left = changes.filter((c) => owner(c.before) === mover && owner(c.after) !== mover);
   const came = changes.filter((c) => owner(c.after) === mover);
   if (!left.length) {
     const placed = came.filter((c) => owner(c.before) === null);
-    return simple(placed.length ? placed : came, mover);
+    return simple(placed.length ? placed : came);
   }
-  if (!came.length) return simple(left, mover);
+  if (!came.length) return simple(left);
   const second = new Map();
   for (const from of left) {
     const same = came.filter((to) => to.after === from.before);
     second.set(from.cell, (same.length ? same : came).map((to) => to.cell));
   }
-  return { move, mover, changed, first: left.map((c) => c.cell), second };
+  return { move, changed, first: left.map((c) => c.cell), second };
 }
 
 /** Return whose pieces move: those of which most arrive somewhere, or else those that vanish. */

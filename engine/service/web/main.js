@@ -97,7 +97,13 @@ class Page {
     const asked = new URLSearchParams(location.hash.slice(1));
     const kept = GameRecord.kept();
     const position = asked.get("position") ?? "";
-    await this.open(asked.get("game") ?? "", position, kept);
+    const game = asked.get("game") ?? "";
+    try {
+      await this.open(game, position, kept);
+    } catch (error) {
+      if (error.name === "Error" && position && !this.record) await this.open(game);
+      throw error;
+    }
   }
 
   /** Open a game at a position, or one that was kept. */
@@ -153,7 +159,7 @@ class Page {
     this.line = { steps: new Map(), arrows: [] };
     this.gestures = this.#gestures(view);
     ply.recurrence = view.recurrence;
-    ply.side = view.player ?? ply.side ?? this.gestures[0]?.mover ?? 0;
+    ply.side = view.player ?? ply.side ?? (this.over ? null : 0);
     if (this.over) {
       const verdict = view.value > 0 ? "win" : view.value < 0 ? "loss" : "draw";
       this.#share(ply, { value: view.value ?? 0, verdict, distance: 0 });
@@ -279,7 +285,7 @@ class Page {
 
   #share(ply, score) {
     const share = judged(score, this.game).share;
-    ply.share = ply.side === 0 ? share : -share;
+    if (ply.side !== null) ply.share = ply.side === 0 ? share : -share;
   }
 
   /** Find what of the best line is shown on the board. */
@@ -479,6 +485,7 @@ class Page {
     if (this.editor.open) return "Setting up a position";
     if (view.over && view.meaning) return capital(view.meaning);
     if (view.over && view.value) {
+      if (side === null) return `The player to move ${view.value > 0 ? "has won" : "has lost"}`;
       const by = this.game.decisive ? "" : ` by ${Math.abs(view.value)}`;
       return capital(`${this.names[view.value > 0 ? side : 1 - side]} wins${by}`);
     }
