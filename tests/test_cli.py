@@ -949,6 +949,14 @@ def test_function_for_people_that_fails(tmp_path, name):
     assert ("text   Position(mine=0, theirs=16)" in result.stdout) == (name == "position_text")
 
 
+def test_moves_that_return_nothing(tmp_path):
+    file = tmp_path / "forgetful.py"
+    file.write_text(PLAIN_RULES.replace("return at", "return None"))
+    result = cutnode("check", file)
+    assert result.exit_code == 4
+    assert "forgetful.moves returns None: it has to return where the next" in result.output
+
+
 def test_rule_that_fails_in_plain_python(tmp_path):
     file = tmp_path / "failing_rule.py"
     file.write_text(PLAIN_RULES.replace("at += 1", "at += 1 // (cell - 3)"))

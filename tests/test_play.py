@@ -15,6 +15,7 @@ from engine import CutnodeError, Game, load_game
 from engine.cli.main import main
 from engine.playing.play import COMMANDS, PERSON, Session, resume
 from engine.playing.players import EnginePlayer
+from engine.playing.records import read_record
 
 GAME = load_game("tictactoe")
 
@@ -346,6 +347,13 @@ WRITTEN = """[Event "A game"]
 1. e4 {best by test} e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 $1 Nc6 ; a line
 3. Bb5 *
 """
+
+
+def test_pgn_is_not_for_other_games(tmp_path):
+    file = tmp_path / "game.pgn"
+    file.write_text("1. e4 e5 *")
+    with pytest.raises(CutnodeError, match="is no game of connect4: it does not write .pgn"):
+        read_record(str(file), "connect4")
 
 
 def test_foreign_pgn_is_read(tmp_path):
