@@ -352,7 +352,7 @@ WRITTEN = """[Event "A game"]
 def test_pgn_is_not_for_other_games(tmp_path):
     file = tmp_path / "game.pgn"
     file.write_text("1. e4 e5 *")
-    with pytest.raises(CutnodeError, match="is no game of connect4: it does not write .pgn"):
+    with pytest.raises(CutnodeError, match=r"is no game of connect4: it does not write \.pgn"):
         read_record(str(file), "connect4")
 
 
