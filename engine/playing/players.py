@@ -350,9 +350,9 @@ class StrengthPlayer(EnginePlayer):
 
 
 def make_player(game: Any, text: str) -> Player:
-    """Make the player that a short text describes, for a game, a position or its class.
+    """Make the player that a short text describes, for a game or its name, or for a position.
 
-    ``random``; ``level=hard``; ``strength=40``; ``depth=6,without=history+killers``;
+    ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``; ``depth=6,without=history+killers``;
     ``nodes=3000,evaluation=cells,exact``; ``engine=mcts,playouts=10000``.  The keys are those of
     :data:`KEYS`, and :class:`CutnodeError` says what is wrong.
     """
