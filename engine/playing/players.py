@@ -352,9 +352,10 @@ class StrengthPlayer(EnginePlayer):
 def make_player(game: Any, text: str) -> Player:
     """Make the player that a short text describes, for a game or its name, or for a position.
 
-    ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``; ``depth=6,without=history+killers``;
-    ``nodes=3000,evaluation=cells,exact``; ``engine=mcts,playouts=10000``.  The keys are those of
-    :data:`KEYS`, and :class:`CutnodeError` says what is wrong.
+    ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``;
+    ``depth=6,without=history+killers``; ``nodes=3000,evaluation=cells,exact``;
+    ``engine=mcts,playouts=10000``.  The keys are those of :data:`KEYS`, and :class:`CutnodeError`
+    says what is wrong.
     """
     if not isinstance(text, str):
         raise CutnodeError(f"a player is described by a text such as 'hard', not {text!r}")
