@@ -118,6 +118,11 @@ def test_games_of_files_read_back(tmp_path):
     assert eval(repr(game), {"load_game": load_game}) == game
 
 
+def test_what_is_no_name_of_a_game():
+    with pytest.raises(GameError, match="a game is called by its name, or by the path of its file"):
+        load_game(7)
+
+
 def test_a_game_plays_moves_by_number_and_by_text():
     position = TICTACTOE.play(TICTACTOE.play(TICTACTOE.start(), "5"), 0)
     assert TICTACTOE.position_text(position) == "o../.x./..."

@@ -16,11 +16,12 @@ from engine.contract.cells import Grid
 from engine.contract.dispatch import defines, game_constant, game_name, value_limit
 from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.legal import legal_moves
-from engine.contract.loading import Game, load_game
+from engine.contract.loading import Game
 from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce, field_kinds
 from engine.contract.verbs import NO_MOVE, chance
 from engine.kernels.scores import is_decisive
+from engine.search.given import given_position
 from engine.search.record import Record
 
 __all__ = ["Exported", "Playing"]
@@ -55,13 +56,9 @@ class Exported:
     """
 
     def __init__(self, game: Game | str | Any, actions: int | None = None):
-        if isinstance(game, str):
-            game = load_game(game)
-        self.from_start = isinstance(game, Game)
-        self.start = coerce(game.start()) if isinstance(game, Game) else game
+        self.from_start = isinstance(game, str | Game)
+        self.start = coerce(given_position(game))
         self.cls: Any = type(self.start)
-        if not defines(self.cls, "moves"):
-            raise GameError(f"{game!r} is no position, nor a game that load_game returns")
         self.name = game_name(self.cls)
         self.has_chance = defines(self.cls, "chance")
         self.longest = game_constant(self.cls, "MAX_PLIES", 512)

@@ -78,32 +78,23 @@ def _at_a_glance(position: Any, now: Progress) -> str:
     """Return what is known of a search as people read it, the most important first."""
     if not now.nodes:
         return f"getting ready, {now.seconds:.0f} s"
-    parts = [f"depth {now.depth}"] if now.depth else []
-    if value := _value(now):
-        parts.append(f"value {value}")
-    parts += [
-        f"{now.nodes:,} nodes",
-        f"{_rate(now):,}/s",
-        f"table {now.fill:.0%}",
-        f"{now.seconds:.1f} s",
-        " ".join(_line(position, now)),
-    ]
-    return "  ".join(parts)
+    effort = f"{now.nodes:,} nodes", f"{_rate(now):,}/s", f"table {now.fill:.0%}"
+    line = " ".join(_line(position, now))
+    return "  ".join([*_found(now), *effort, f"{now.seconds:.1f} s", line])
 
 
 def _info(position: Any, now: Progress) -> str:
     """Return the same as words and values, as the ``info`` lines of UCI have them."""
-    parts = [f"depth {now.depth}"] if now.depth else []
-    if value := _value(now):
-        parts.append(f"value {value}")
-    parts += [
-        f"nodes {now.nodes}",
-        f"nps {_rate(now)}",
-        f"hashfull {round(1000 * now.fill)}",
-        f"time {round(1000 * now.seconds)}",
-    ]
+    effort = f"nodes {now.nodes}", f"nps {_rate(now)}", f"hashfull {round(1000 * now.fill)}"
     line = _line(position, now)
-    return " ".join(["info", *parts, *(["pv", *line] if line else [])])
+    pv = ["pv", *line] if line else []
+    return " ".join(["info", *_found(now), *effort, f"time {round(1000 * now.seconds)}", *pv])
+
+
+def _found(now: Progress) -> list[str]:
+    """Return the depth and the value that are known, if any."""
+    value = _value(now)
+    return [f"depth {now.depth}"] * (now.depth > 0) + [f"value {value}"] * bool(value)
 
 
 def _value(now: Progress) -> str:

@@ -100,6 +100,18 @@ def _line(position: Any, line: Sequence[int]) -> dict[str, Any]:
     return {"line": line_text(position, line), "line_numbers": [int(move) for move in line]}
 
 
+def _proof_facts(result: Result | Iterated) -> dict[str, Any]:
+    """Return what a proof found, in which time, and why it ended."""
+    return {
+        "value": result.value,
+        "bounds": (result.lower, result.upper),
+        "meaning": result.meaning(),
+        "proven": result.proven,
+        "seconds": result.seconds,
+        "reason": result.reason,
+    }
+
+
 def json_of_proof(verb: str, result: Result, given: str) -> str:
     """Return the JSON of a proof, or of what is proven yet."""
     position, data = result.position, result.to_dict()
@@ -108,17 +120,12 @@ def json_of_proof(verb: str, result: Result, given: str) -> str:
         verb,
         position,
         given,
-        value=result.value,
-        bounds=(result.lower, result.upper),
-        meaning=result.meaning(),
-        proven=result.proven,
+        **_proof_facts(result),
         distance=_distance(position, result.pv) if result.proven and not result.weak else None,
         line=result.pv,
         move=result.best_move,
         moves=[_move(position, move) | {"value": value} for move, value in scores.items()],
         nodes=result.nodes,
-        seconds=result.seconds,
-        reason=result.reason,
         statistics={"table": data["table"]},
         details={name: data[name] for name in ("weak", "engine", "numbers", "why")},
     )
@@ -160,10 +167,7 @@ def json_of_iteration(verb: str, result: Iterated, given: str) -> str:
         verb,
         position,
         given,
-        value=result.value,
-        bounds=(result.lower, result.upper),
-        meaning=result.meaning(),
-        proven=result.proven,
+        **_proof_facts(result),
         move=result.best_move,
         moves=[
             _move(position, move) | {"value": value}
@@ -171,8 +175,6 @@ def json_of_iteration(verb: str, result: Iterated, given: str) -> str:
             if choice
         ],
         nodes=result.positions,
-        seconds=result.seconds,
-        reason=result.reason,
         details={name: data[name] for name in named}
         | {"outcomes": [] if choice else outcomes_of(position, result.scores)},
     )

@@ -200,6 +200,8 @@ def load_game(name: str | os.PathLike[str], *, plain: bool = False) -> Game:
     *plain* gives a second copy of the game, whose rules run as plain Python even if they
     could be compiled.
     """
+    if not isinstance(name, str | os.PathLike):
+        raise GameError(f"a game is called by its name, or by the path of its file, not {name!r}")
     name = os.fspath(name)
     on_drive = re.match(r"[A-Za-z]:[\\/]", name)
     at = name.find(":", 2 if on_drive else 0)
