@@ -43,7 +43,8 @@ A     a player: `random`, or settings separated by commas:
                       the limits of an engine
         evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME,
         table=MIB, tablebase=FOLDER
-                      as the options of `cutnode search`
+                      as the options of `cutnode search`, such as
+                      evaluation=my_file.py:centre
         engine=mcts   a Monte Carlo tree search, with playouts=N, nodes=N,
                       seconds=S, memory=MIB, selection=NAME, exploration=X,
                       rave=X, minimax=X, rollouts=NAME, cut_after=N as the

@@ -173,8 +173,9 @@ DEPTH_IN = choice(
 DRIVER = choice("--driver", "How a depth is searched: mtdf uses null windows only.", DRIVERS)
 EVALUATION = option(
     "--evaluation",
-    "Another of the game's estimates than its usual one, or, in games that define features, "
-    f"a style: {', '.join(STYLES)}.",
+    "Another of the game's estimates than its usual one, a FILE.weights, a function of yours as "
+    "my_file.py:centre, or, in games that define features, a style: "
+    f"{', '.join(STYLES)}.",
     metavar="NAME",
     shell_complete=complete_evaluation,
 )

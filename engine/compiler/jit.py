@@ -221,7 +221,7 @@ class Kernel(Interpretable):
         except CutnodeError:
             raise
         except Exception as error:
-            raise diagnose(cls, error) from error
+            raise diagnose(cls, error, evaluation) from error
         finally:
             self.dispatcher._can_compile = False
 
