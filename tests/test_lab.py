@@ -225,9 +225,9 @@ def test_depths_of_several_positions_have_no_move():
 def test_depths_end_where_nodes_do():
     study = depths([TICTACTOE.start()], 9, runs=1, most_nodes=100)
     assert 1 <= len(study.rows) < 9
-    assert study.notes == (
-        f"Depth {len(study.rows) + 1} takes more than --most-nodes 100: it was given up.",
-    )
+    assert study.notes == [
+        f"Depth {len(study.rows) + 1} takes more than --most-nodes 100: it was given up."
+    ]
 
 
 # The commands

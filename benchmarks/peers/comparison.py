@@ -33,8 +33,8 @@ from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import load_game
 from engine.contract.verbs import play
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress
-from engine.lab.study import Column, Study
+from engine.lab.measuring import INTERRUPTED
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.api import alphabeta
 from engine.search.searcher import Searcher
 
@@ -86,17 +86,7 @@ def compare_peers(
         programs += found
         if reason:
             missing.append({"program": peer.package, "note": reason})
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    try:
-        for done, work in enumerate(works):
-            progress(f"{work.game}, depth {work.depth}", done, len(works))
-            rows += _compare(work, programs, runs)
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    if any(row.get("agrees") == "NO" for row in rows):
-        notes.append("A program disagrees: its times are not those of the same work.")
-    return Study(
+    study = Study(
         name="peers",
         about="The same trees in other packages: plain alpha-beta, moves in natural order",
         settings={
@@ -106,15 +96,26 @@ def compare_peers(
             "runs": runs,
         },
         columns=COLUMNS,
-        rows=rows + missing,
-        notes=(
+        notes=[
             "Connect Four is evaluated by the lines of four through each stone; tic-tac-toe is "
             "searched to the end.",
             "cutnode search: all techniques that leave scores as they are; another algorithm, "
             "so only its score has to agree.",
-            *notes,
-        ),
+        ],
+        progress=progress,
     )
+    try:
+        for done, work in enumerate(works):
+            progress(f"{work.game}, depth {work.depth}", done, len(works))
+            for row in _compare(work, programs, runs):
+                study.add_row(row)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    for row in missing:
+        study.add_row(row)
+    if any(row.get("agrees") == "NO" for row in study.rows):
+        study.add_note("A program disagrees: its times are not those of the same work.")
+    return study
 
 
 def _packages(names: Iterable[str] | None) -> list[Peer]:

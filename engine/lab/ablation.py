@@ -25,15 +25,13 @@ from engine.lab.measuring import (
     Experiment,
     ExperimentOptions,
     Measured,
-    Progress,
     measure,
     measure_alphabeta,
     measure_minimax,
-    no_progress,
     plan,
     search_afresh,
 )
-from engine.lab.study import Column, Study
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.results import SearchResult
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
@@ -79,19 +77,18 @@ def ablation(
     experiment = plan(positions, depth, **options)
     if not experiment.techniques:
         raise CutnodeError("an ablation needs at least one technique")
-    work = _Ablation(experiment, progress)
-    try:
-        work.run()
-    except KeyboardInterrupt:
-        work.notes.append(INTERRUPTED)
-    return Study(
+    study = Study(
         "ablation",
         "What each technique of the search saves",
         experiment.settings(),
         COLUMNS,
-        work.rows,
-        tuple(work.notes),
+        progress=progress,
     )
+    try:
+        _Ablation(experiment, study).run()
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +112,11 @@ def _steps(experiment: Experiment) -> Iterator[_Step]:
 
 
 class _Ablation:
-    """An ablation that runs: its rows and notes so far."""
+    """An ablation that runs, and fills a study."""
 
-    def __init__(self, experiment: Experiment, progress: Progress):
+    def __init__(self, experiment: Experiment, study: Study):
         self.experiment = experiment
-        self.rows: list[Row] = []
-        self.notes: list[str] = []
-        self.progress = progress
+        self.study = study
         self.table = Table(experiment.table_mb)
         self.steps = list(_steps(experiment))
         self.exact: tuple[SearchResult, ...] | None = None
@@ -142,11 +137,11 @@ class _Ablation:
             self._add_alphabeta(search)
         elif search is not None:
             self.baseline = {"nodes": search.nodes, "seconds": search.seconds}
-            self.notes.append(
+            self.study.add_note(
                 "A game of chance: what stands here beside alpha-beta is beside search, "
                 "expectiminimax with alpha-beta where a player decides."
             )
-        self.rows.append(self._row("search", search))
+        self.study.add_row(self._row("search", search))
         last = search
         everything: Measured | None = None
         for number, step in enumerate(steps, 4):
@@ -160,13 +155,13 @@ class _Ablation:
                 if measured is not None and everything is not None:
                     row["gain"] = measured.nodes / everything.nodes
                 self._note_what_went_along(step)
-            self.rows.append(row)
+            self.study.add_row(row)
             if measured is None:
                 self._note_too_many(step.name)
         self._note_short_searches()
 
     def _report(self, now: str, done: int) -> None:
-        self.progress(now, done, len(self.steps) + 3)
+        self.study.progress(now, done, len(self.steps) + 3)
 
     def _searcher(self, techniques: Iterable[str] | None, exact: bool = False) -> Searcher:
         return Searcher(
@@ -190,7 +185,7 @@ class _Ablation:
         if found is not None:
             self.exact = found.results
         else:
-            self.notes.append(
+            self.study.add_note(
                 f"The exact values at depth {experiment.depth} take more than --most-nodes "
                 f"{experiment.most_nodes:,}: nothing is compared with them."
             )
@@ -209,7 +204,7 @@ class _Ablation:
         row = self._figures(found.nodes, found.seconds, found.runs, found.depth)
         if found.depth < experiment.depth:
             name = f"minimax {found.depth} deep"
-            self.notes.append(
+            self.study.add_note(
                 f"Minimax was counted {found.depth} plies deep; growing on like that it would "
                 f"visit some {found.expected:.1g} nodes at depth {experiment.depth}, more than "
                 f"--most-nodes {experiment.most_nodes:,}."
@@ -217,13 +212,13 @@ class _Ablation:
         elif self.exact is not None:
             pairs = zip(found.results, self.exact, strict=True)
             row["value"] = _share([_same(plain, exact) for plain, exact in pairs])
-        self.rows.append({"step": name} | row)
+        self.study.add_row({"step": name} | row)
 
     def _add_alphabeta(self, search: Measured | None) -> None:
         """Add textbook alpha-beta, which takes about as long as the search without techniques."""
         experiment = self.experiment
         if search is None:
-            self.rows.append({"step": "alpha-beta"})
+            self.study.add_row({"step": "alpha-beta"})
             self._note_too_many("search", " and alpha-beta was not tried")
             return
         found = measure_alphabeta(
@@ -235,9 +230,9 @@ class _Ablation:
         if self.exact is not None:
             pairs = zip(found.results, self.exact, strict=True)
             row["value"] = _share([_same(plain, exact) for plain, exact in pairs])
-        if self.rows[0]["step"] == "minimax":
-            row["gain"] = self.rows[0]["nodes"] / row["nodes"]
-        self.rows.append(row)
+        if self.study.rows[0]["step"] == "minimax":
+            row["gain"] = self.study.rows[0]["nodes"] / row["nodes"]
+        self.study.add_row(row)
 
     def _row(self, name: str, found: Measured | None, beside: Measured | None = None) -> Row:
         """Make a row of what was found, *beside* the search that lacks a technique."""
@@ -289,17 +284,13 @@ class _Ablation:
             lines=len(legal_moves(exact.position)),
         )
         if every.reason == "node limit":
-            self._note_once(
+            self.study.add_note(
                 f"To know all moves that are best takes more than --most-nodes "
                 f"{experiment.most_nodes:,}: where a row found another move than the exact "
                 f"search, its share of best moves is left empty."
             )
             return None
         return frozenset(line.move for line in every.lines if _same(line, exact))
-
-    def _note_once(self, note: str) -> None:
-        if note not in self.notes:
-            self.notes.append(note)
 
     def _note_what_went_along(self, step: _Step) -> None:
         name = step.name.removeprefix("- ")
@@ -310,18 +301,18 @@ class _Ablation:
         ]
         if along:
             need = "needs" if len(along) == 1 else "need"
-            self.notes.append(
+            self.study.add_note(
                 f"{step.name} is also without {' and '.join(along)}, which {need} it."
             )
 
     def _note_too_many(self, name: str, so: str = "") -> None:
         most = self.experiment.most_nodes
-        self.notes.append(f"{name} takes more than --most-nodes {most:,}: it was given up{so}.")
+        self.study.add_note(f"{name} takes more than --most-nodes {most:,}: it was given up{so}.")
 
     def _note_short_searches(self) -> None:
-        nodes = min((row["nodes"] for row in self.rows if "nodes" in row), default=0)
+        nodes = min((row["nodes"] for row in self.study.rows if "nodes" in row), default=0)
         if nodes < SHORT_NODES * len(self.experiment.positions):
-            self.notes.append(
+            self.study.add_note(
                 f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that "
                 f"starts them: compare their nodes, not their times."
             )

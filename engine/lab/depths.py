@@ -12,12 +12,10 @@ from engine.lab.measuring import (
     Experiment,
     ExperimentOptions,
     Measured,
-    Progress,
     measure,
-    no_progress,
     plan,
 )
-from engine.lab.study import Column, Study
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.searcher import Searcher
 
 __all__ = ["depths", "draw"]
@@ -51,26 +49,22 @@ def depths(
     The table ends early at a depth that takes more than *most_nodes* nodes.
     """
     experiment = plan(positions, depth, **options)
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    try:
-        _search_depths(experiment, rows, notes, progress)
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
     single = len(experiment.positions) == 1
-    return Study(
+    study = Study(
         "depths",
         "What a search of each depth takes",
         experiment.settings(),
         tuple(column for column in COLUMNS if single or column.name not in OF_ONE_POSITION),
-        rows,
-        tuple(notes),
+        progress=progress,
     )
+    try:
+        _search_depths(experiment, study, progress)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
-def _search_depths(
-    experiment: Experiment, rows: list[dict[str, Any]], notes: list[str], progress: Progress
-) -> None:
+def _search_depths(experiment: Experiment, study: Study, progress: Progress) -> None:
     progress("compiling", 0, experiment.depth)
     searcher = Searcher(
         type(experiment.positions[0]),
@@ -84,9 +78,9 @@ def _search_depths(
         most = experiment.most_nodes
         found = measure(searcher, experiment.positions, depth, experiment.runs, most)
         if found is None:
-            notes.append(f"Depth {depth} takes more than --most-nodes {most:,}: it was given up.")
+            study.add_note(f"Depth {depth} takes more than --most-nodes {most:,}: it was given up.")
             return
-        rows.append(_row(depth, found, rows))
+        study.add_row(_row(depth, found, study.rows))
 
 
 def _row(depth: int, found: Measured, before: list[dict[str, Any]]) -> dict[str, Any]:

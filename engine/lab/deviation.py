@@ -28,8 +28,8 @@ from engine.contract.positions import coerce
 from engine.contract.verbs import play
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress, search_afresh
-from engine.lab.study import Column, Study
+from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.searcher import Searcher
 from engine.storage.evaluations import chosen_evaluation
 
@@ -89,29 +89,35 @@ def deviation(
         raise CutnodeError(f"positions come from at least 1 game, not {games}")
     chosen = chosen_evaluation(cls, evaluation)
     searcher = Searcher(cls, exact=True, evaluation=chosen, table=table_mb)
+    study = Study(
+        "deviation",
+        "How far scores at two depths are apart",
+        {
+            "game": game_name(cls),
+            "positions": [position_text(start)],
+            "depth": depth,
+            "games": games,
+            "seed": seed,
+            "evaluation": chosen.name,
+            "table_mb": table_mb,
+        },
+        COLUMNS,
+        progress=progress,
+    )
     found: list[Scores] = []
-    notes: list[str] = []
     try:
         for number in range(games):
             progress(f"game {number + 1}", number, games)
             for plies, position in _positions(searcher, start, Random(f"{seed} {number}")):
                 found.append((plies, _scores(searcher, position, depth)))
     except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
+        study.add_note(INTERRUPTED)
     rows = list(_rows(found, depth))
-    notes += _fit(rows)
-    settings = {
-        "game": game_name(cls),
-        "positions": [position_text(start)],
-        "depth": depth,
-        "games": games,
-        "seed": seed,
-        "evaluation": chosen.name,
-    }
+    for note in _fit(rows):
+        study.add_note(note)
     for row in rows:
-        row["plies"] = f"{row['plies']}..{row['plies'] + STAGE - 1}"
-    about = "How far scores at two depths are apart"
-    return Study("deviation", about, settings, COLUMNS, rows, tuple(notes))
+        study.add_row(row | {"plies": f"{row['plies']}..{row['plies'] + STAGE - 1}"})
+    return study
 
 
 def _positions(searcher: Searcher, start: Any, random: Random) -> Iterator[tuple[int, Any]]:

@@ -10,8 +10,8 @@ from engine.contract.errors import CutnodeError
 from engine.contract.loading import Game
 from engine.contract.messages import position_text
 from engine.contract.verbs import outcome
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress
-from engine.lab.study import Column, Study
+from engine.lab.measuring import INTERRUPTED
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.playing.matches import MatchResult, match
 from engine.runtime.running import Limits
 from engine.search.game_solver import GameSolver
@@ -31,9 +31,7 @@ COLUMNS = (
     Column("nodes", "positions visited in all of its proofs, and in what it did not prove", ",d"),
     Column("seconds", "the same in seconds by the clock", ".3f"),
     Column("score", "points a game in a match against alpha-beta's search at equal time", ".3f"),
-    Column("elo", "the same in Elo", "+.0f"),
-    Column("elo_low", "95 % confidence interval of the Elo", "+.0f"),
-    Column("elo_high", "and its other end", "+.0f"),
+    Column("elo", "the same in Elo", "+.0f", interval=True),
     Column("games", "games of the match", "d"),
 )
 
@@ -63,20 +61,7 @@ def engines(
     cls = type(game.start())
     provers = () if defines(cls, "chance") else PROVERS
     players = PLAYERS if pairs else ()
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    steps = len(provers) * len(positions) + len(players)
-    try:
-        for name in provers:
-            begun = len(rows) * len(positions)
-            rows.append(_proofs(cls, name, positions, Limits(seconds=seconds), table_mb))
-            progress(name, begun + len(positions), steps)
-        for name in players:
-            progress(f"match of {name}", steps - len(players), steps)
-            rows.append(_match(game, name, pairs, move_seconds, seed))
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    return Study(
+    study = Study(
         "engines",
         "Which engine suits the game: proofs, and matches at equal time",
         {
@@ -89,9 +74,20 @@ def engines(
             "seed": seed,
         },
         COLUMNS,
-        rows,
-        tuple(notes),
+        progress=progress,
     )
+    steps = len(provers) * len(positions) + len(players)
+    try:
+        for name in provers:
+            begun = len(study.rows) * len(positions)
+            study.add_row(_proofs(cls, name, positions, Limits(seconds=seconds), table_mb))
+            progress(name, begun + len(positions), steps)
+        for name in players:
+            progress(f"match of {name}", steps - len(players), steps)
+            study.add_row(_match(game, name, pairs, move_seconds, seed))
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
 def _proofs(

@@ -35,11 +35,9 @@ __all__ = [
     "ExperimentOptions",
     "Measured",
     "MeasuredPlain",
-    "Progress",
     "measure",
     "measure_alphabeta",
     "measure_minimax",
-    "no_progress",
     "plan",
     "search_afresh",
 ]
@@ -67,15 +65,6 @@ FIGURES = {
 """The figures of measured searches."""
 
 T = TypeVar("T")
-
-"""An evaluation or its name; None is the game's usual one."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is measured now, how many measurements are done, and how many there are."""
-
-
-def no_progress(now: str, done: int, of: int) -> None:
-    """Report nothing."""
 
 
 def search_afresh(

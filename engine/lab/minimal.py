@@ -37,7 +37,7 @@ from engine.contract.positions import coerce
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.minimal_graph import proof_dtype, prove
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress, search_afresh
+from engine.lab.measuring import INTERRUPTED, search_afresh
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,
@@ -46,7 +46,7 @@ from engine.lab.searches import (
     require_depths,
     require_score,
 )
-from engine.lab.study import Column, Study
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.runtime.running import watch
 from engine.search.api import alphabeta
 from engine.search.searcher import Searcher
@@ -138,18 +138,7 @@ def minimal_graph(
     scorer = Searcher(cls, exact=True, table=table_mb, evaluation=evaluation, depth_in="actions")
     prover = _ScoreProver(scorer, table_mb)
     tasks = [(position, depth) for position in positions for depth in depths]
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    try:
-        for done, (position, depth) in enumerate(tasks):
-            text = position_text(position)
-            progress(f"{text}, depth {depth}", done, len(tasks))
-            score = int(search_afresh(scorer, position, depth).value)
-            for row in _above(position, depth, score, prover, searchers, evaluation):
-                rows.append({"position": text, "depth": depth, "score": score} | row)
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    return Study(
+    study = Study(
         name="minimal",
         about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
         settings={
@@ -161,8 +150,7 @@ def minimal_graph(
             "table_mb": table_mb,
         },
         columns=COLUMNS,
-        rows=rows,
-        notes=(
+        notes=[
             "minimal tree, minimal graph: estimates from above; proofs of the score that begin "
             "with the moves that proved it before, without and with a table (A. Plaat et al., "
             "Nearly optimal minimax tree search?, 1994).",
@@ -172,9 +160,19 @@ def minimal_graph(
             "A search with a table may visit fewer nodes than the minimal tree, as positions "
             "are reached in several ways, and fewer than this estimate of the minimal graph, "
             "as other refutations may be cheaper.",
-            *notes,
-        ),
+        ],
+        progress=progress,
     )
+    try:
+        for done, (position, depth) in enumerate(tasks):
+            text = position_text(position)
+            progress(f"{text}, depth {depth}", done, len(tasks))
+            score = int(search_afresh(scorer, position, depth).value)
+            for row in _above(position, depth, score, prover, searchers, evaluation):
+                study.add_row({"position": text, "depth": depth, "score": score} | row)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
 def _above(

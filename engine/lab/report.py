@@ -84,7 +84,7 @@ def print_study(study: Study) -> None:
     while len(names) > 2 and wide.measure(table(names)).maximum > width:
         names.pop()
     console = Console(width=width, highlight=False, emoji=False, markup=False)
-    console.print(f"{study.about}: {_subject(study)}", soft_wrap=True)
+    console.print(_heading(study), soft_wrap=True)
     console.print(table(names))
     left_out = [column.name for column in study.columns if column.name not in names]
     margin = max(map(len, names)) + 1
@@ -100,6 +100,12 @@ def print_study(study: Study) -> None:
         console.print()
     for note in study.notes:
         console.print(note, soft_wrap=True)
+
+
+def _heading(study: Study) -> str:
+    """Return what the study is about, and what was searched."""
+    subject = _subject(study)
+    return f"{study.about}: {subject}" if subject else study.about
 
 
 def _subject(study: Study) -> str:
@@ -194,11 +200,9 @@ def page(title: str, parts: Sequence[tuple[Study, Draw | None]]) -> str:
 
 
 def _section(study: Study, draw: Draw | None) -> str:
-    subject = _subject(study)
-    heading = f"{study.about}: {subject}" if subject else study.about
     about = {column.name: column.about for column in study.columns if column.about}
     parts = [
-        f"<section>\n<h2>{escape(heading)}</h2>",
+        f"<section>\n<h2>{escape(_heading(study))}</h2>",
         _table(study),
         *(f'<p class="note">{escape(note)}</p>' for note in study.notes),
         _inline_plot(study, draw),

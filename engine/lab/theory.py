@@ -15,7 +15,7 @@ from engine.contract.bits import WORD
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
 from engine.lab import formulas
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress, search_afresh
+from engine.lab.measuring import INTERRUPTED, search_afresh
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,
@@ -24,7 +24,7 @@ from engine.lab.searches import (
     require_depths,
     require_score,
 )
-from engine.lab.study import Column, Study
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.api import alphabeta
 
 __all__ = ["draw", "theory"]
@@ -77,23 +77,10 @@ def theory(
     if not (widths and depths and models and seeds):
         raise CutnodeError("a study of theory needs a width, a depth, a model and a seed")
     shapes = [(width, model) for width in widths for model in models]
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    try:
-        for done, (width, model) in enumerate(shapes):
-            progress(f"width {width}, {model}", done, len(shapes))
-            variant = f"{width}x{_deepest(width, depths)},{model}"
-            trees = [load_game(f"uniform:{variant},seed={seed}").start() for seed in seeds]
-            counts = _leaves(trees, depths, names, table_mb)
-            for name in names:
-                rows += _growing(width, model, name, counts[name])
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    return Study(
+    study = Study(
         name="theory",
         about="Leaves evaluated in uniform trees, above the fewest possible",
         settings={
-            "game": "uniform",
             "widths": widths,
             "depths": depths,
             "models": models,
@@ -102,16 +89,27 @@ def theory(
             "table_mb": table_mb,
         },
         columns=COLUMNS,
-        rows=rows,
-        notes=(
+        notes=[
             *(f"{name}: {SEARCHES[name].about}" for name in names),
             "Minimal: D. Knuth and R. Moore, An analysis of alpha-beta pruning (1975).",
             "Pearl: J. Pearl, The solution for the branching factor of the alpha-beta pruning "
             "algorithm and its optimality (1982).",
             "Searches with deepening count the leaves of all their iterations.",
-            *notes,
-        ),
+        ],
+        progress=progress,
     )
+    try:
+        for done, (width, model) in enumerate(shapes):
+            progress(f"width {width}, {model}", done, len(shapes))
+            variant = f"{width}x{_deepest(width, depths)},{model}"
+            trees = [load_game(f"uniform:{variant},seed={seed}").start() for seed in seeds]
+            counts = _leaves(trees, depths, names, table_mb)
+            for name in names:
+                for row in _growing(width, model, name, counts[name]):
+                    study.add_row(row)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
 def _deepest(width: int, depths: Sequence[int]) -> int:
