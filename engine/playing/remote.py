@@ -1,0 +1,163 @@
+"""Players in processes of their own, perhaps of another version of cutnode.
+
+A version is a checkout, an interpreter for which one is installed, or both.  What runs in the
+process is :mod:`engine.playing.remote_process`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import weakref
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any
+
+from engine.compiler.cache import cache_directory
+from engine.contract.errors import CutnodeError
+from engine.contract.text import quoted
+
+__all__ = ["Remote", "Version"]
+
+PROGRAM = Path(__file__).with_name("remote_process.py")
+
+OURS = Path(__file__).resolve().parents[2]
+"""Where this version's package ``engine`` is."""
+
+
+class Version:
+    """A version of cutnode: the folder *path* of a checkout, an interpreter *python*, or both.
+
+    Without either it is this one.  :class:`CutnodeError` if there is none.
+    """
+
+    def __init__(self, path: str | None = None, python: str | None = None):
+        self.checkout: Path | None = OURS if path is None and python is None else None
+        if path is not None:
+            self.checkout = Path(path).expanduser().resolve()
+            if not (self.checkout / "engine" / "__init__.py").is_file():
+                raise CutnodeError(
+                    f"path={path}: a version is a folder with a checkout of cutnode, and this one "
+                    f"has no engine/__init__.py"
+                )
+        found = sys.executable if python is None else shutil.which(Path(python).expanduser())
+        if found is None:
+            raise CutnodeError(f"python={python}: there is no such interpreter")
+        self.python = os.path.abspath(found)
+        self.is_ours = self.checkout == OURS and python is None
+
+    def start(self, errors: IO[bytes]) -> subprocess.Popen[str]:
+        """Start the process of a player, which writes what goes wrong to a file."""
+        return subprocess.Popen(
+            [self.python, "-P", str(PROGRAM)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            encoding="utf-8",
+            env=self._environment(),
+        )
+
+    def _environment(self) -> dict[str, str]:
+        """Return the environment of a process: what it finds first is the version."""
+        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        if self.checkout is not None:
+            places = self.checkout, self.checkout / "engine" / "face"
+            variables["PYTHONPATH"] = os.pathsep.join(map(str, places))
+        cache = cache_directory()
+        if cache is not None and not self.is_ours:
+            mark = f"{self.checkout} {self.python}".encode()
+            name = blake2b(mark, digest_size=8).hexdigest()
+            variables["CUTNODE_CACHE"] = str(cache / "versions" / name)
+            (cache / "versions").mkdir(mode=0o700, exist_ok=True)
+        return variables
+
+    def number(self) -> str:
+        """Return the number of the checkout's version; "" if it does not say it."""
+        if self.checkout is None:
+            return ""
+        try:
+            text = (self.checkout / "pyproject.toml").read_text(encoding="utf-8")
+            return str(tomllib.loads(text)["project"]["version"])
+        except (OSError, ValueError, KeyError):
+            return ""
+
+    def commit(self) -> str:
+        """Return the commit of the checkout, with ``+`` if files differ from it; "" if unknown."""
+        if self.checkout is None or not (self.checkout / ".git").exists():
+            return ""
+        command = ["git", "-C", str(self.checkout), "describe", "--always", "--dirty=+"]
+        command += ["--exclude=*"]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+        except (OSError, subprocess.SubprocessError):
+            return ""
+        return run.stdout.strip()
+
+
+class Remote:
+    """A process with a player; *text* describes it to the version that plays.
+
+    *game* is what that version's ``load_game`` is given.  The process ends with :meth:`close`, with
+    this object, or with this process.  :class:`CutnodeError` says what the version refuses, and if
+    the process ends by itself.
+    """
+
+    def __init__(self, game: str, text: str, version: Version, name: str):
+        self.name = name
+        """How messages call it."""
+        self.version = version
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed with the process)
+        self._process = version.start(self._errors)
+        self.close = weakref.finalize(self, _end, self._process, self._errors)
+        facts = self.ask(begin=game, player=text)
+        self.facts: dict[str, str] = facts
+        """The ``version`` that is installed, and those of ``python`` and ``numba``."""
+        wanted = version.checkout
+        if wanted is not None and Path(facts["engine"]) != wanted / "engine":
+            raise CutnodeError(f"{name}: {quoted(facts['engine'])} hides the engine of that folder")
+
+    def about(self) -> str:
+        """Return which version it is, in a line."""
+        parts = [f"Python {self.facts['python']}", f"numba {self.facts['numba']}"]
+        number, commit = self.version.number() or self.facts["version"], self.version.commit()
+        return ", ".join([f"cutnode {number}", *([f"commit {commit}"] if commit else []), *parts])
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """Return the answer to a request."""
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise CutnodeError(f"{self.name}: its process ended: {self._last_words()}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise CutnodeError(f"{self.name}: {answer['error']}")
+        return answer
+
+    def _last_words(self) -> str:
+        code = self._process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else f"exit code {code}"
+
+
+def _end(process: subprocess.Popen[str], errors: IO[bytes]) -> None:
+    """End a process, in the middle of a search as well."""
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, errors):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
