@@ -360,16 +360,20 @@ class RemotePlayer:
 
     *text* is as for :func:`make_player`: ``path=FOLDER`` is a checkout, ``python=FILE`` the
     interpreter of a virtual environment, and ``game=FILE`` what the game is called there.  All
-    other settings are for that version to read.  :class:`CutnodeError` says what it refuses.
+    other settings are for that version to read.  :class:`CutnodeError` says what it refuses, at
+    once unless the player is not to be *ready* yet.
     """
 
-    def __init__(self, game: Any, text: str):
+    def __init__(self, game: Any, text: str, *, ready: bool = True):
         where, rest = split_configuration(text)
         if not rest:
             raise CutnodeError(f"{quoted(text)}: a player needs a limit: depth, nodes or seconds")
         self.game = Game.of(class_of(game))
         source = where.pop("game", self.game.source)
         self.remote = Remote(source, rest, Version(**where), quoted(text))
+        if ready:
+            _ = self.remote.facts
+        self._is_seeded = not SEEDED.isdisjoint(re.split("[,=]", rest))
 
     def new_game(self, seed: int) -> None:
         self.remote.ask(new_game=require_integer(seed, "a seed"))
@@ -382,13 +386,15 @@ class RemotePlayer:
         facts = found["depth"], found["nodes"], found["seconds"], found["reason"]
         return Choice(move, found["value"], (move,), *facts)
 
-    def search(self, position: Any) -> dict[str, Any]:
-        """Search a position with nothing stored and no seed, and return what was found.
+    def measure(self, position: Any) -> dict[str, Any]:
+        """Search a position with nothing stored, and return what was found.
 
         That is ``move`` (a text), ``value``, ``depth``, ``nodes``, ``seconds``, ``reason``, and
-        ``cpu``, the seconds of processor time that it took.
+        ``cpu``, the seconds of processor time that it took.  Where a player needs no seed, the
+        first found of moves of equal score is taken.
         """
-        return self.remote.ask(search=self.game.position_text(given_position(position)))
+        text = self.game.position_text(given_position(position))
+        return self.remote.ask(**{"choose" if self._is_seeded else "search": text})
 
 
 # Configurations
@@ -524,6 +530,9 @@ KEYS: dict[str, Callable[[str], Any]] = {
 
 ELSEWHERE = "path", "python", "game"
 """The settings that say which version plays, in a process of its own."""
+
+SEEDED = frozenset({"strength", "random", "mcts"})
+"""Words of configurations whose players cannot do without a seed."""
 
 BOTH = {"engine", "nodes", "seconds", "evaluation", "tablebase"}
 """The settings of alpha-beta and of Monte Carlo tree search."""

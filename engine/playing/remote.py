@@ -7,6 +7,7 @@ process is :mod:`engine.playing.remote_process`.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -115,12 +116,20 @@ class Remote:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed with the process)
         self._process = version.start(self._errors)
         self.close = weakref.finalize(self, _end, self._process, self._errors)
-        facts = self.ask(begin=game, player=text)
-        self.facts: dict[str, str] = facts
-        """The ``version`` that is installed, and those of ``python`` and ``numba``."""
-        wanted = version.checkout
+        self._send({"begin": game, "player": text})
+
+    @functools.cached_property
+    def facts(self) -> dict[str, str]:
+        """The ``version`` that is installed, and those of ``python`` and ``numba``.
+
+        To ask for them waits until the player is there.
+        """
+        facts: dict[str, str] = self._receive()
+        wanted = self.version.checkout
         if wanted is not None and Path(facts["engine"]) != wanted / "engine":
-            raise CutnodeError(f"{name}: {quoted(facts['engine'])} hides the engine of that folder")
+            where = quoted(facts["engine"])
+            raise CutnodeError(f"{self.name}: {where} hides the engine of that folder")
+        return facts
 
     def about(self) -> str:
         """Return which version it is, in a line."""
@@ -129,16 +138,20 @@ class Remote:
         return ", ".join([f"cutnode {number}", *([f"commit {commit}"] if commit else []), *parts])
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Return the answer to a request."""
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
+        """Return the answer to a request, when the player is there."""
+        _ = self.facts
+        self._send(request)
+        return self._receive()
+
+    def _send(self, request: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # then nothing is answered
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+
+    def _receive(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
         if not line:
             raise CutnodeError(f"{self.name}: its process ended: {self._last_words()}")
         answer: dict[str, Any] = json.loads(line)
