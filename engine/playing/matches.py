@@ -20,12 +20,12 @@ from engine.contract.errors import CutnodeError, GameError, PositionError, requi
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.notebook import lines_html
-from engine.contract.verbs import evaluate, key, moves_again, outcome, play
+from engine.contract.verbs import evaluate, key
 from engine.playing.elo import CONFIDENCE, POINTS, Sprt, elo_difference, mean_and_error
 from engine.playing.players import Player, make_player
 from engine.runtime.processes import Processes
 from engine.search.given import given_position
-from engine.search.record import Record, is_over
+from engine.search.record import Record, is_over, wins_at_once
 
 __all__ = ["MatchResult", "make_openings", "match", "play_game"]
 
@@ -199,7 +199,7 @@ def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
     found: dict[int, tuple[float, int, Any]] = {}
     for number in range(5 * POOL * count + 200):
         position = _random_position(game.start(), plies, random)
-        if position is not None and not _wins_at_once(position):
+        if position is not None and not wins_at_once(position):
             lead = abs(evaluate(position))
             found.setdefault(int(key(position)), (lead, number, position))
         if len(found) == POOL * count:
@@ -226,15 +226,6 @@ def _random_position(start: Any, plies: int, random: Random) -> Any | None:
             record.play(random.choice(legal_moves(record.position)))
             moves += 1
     return None
-
-
-def _wins_at_once(position: Any) -> bool:
-    for move in legal_moves(position):
-        child = play(position, move)
-        over, value = outcome(child)
-        if over and (value if moves_again(position, child) else -value) > 0:
-            return True
-    return False
 
 
 # Matches

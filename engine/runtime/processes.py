@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from engine.contract.errors import CutnodeError
 
-__all__ = ["Processes"]
+__all__ = ["MOST_PROCESSES", "Processes", "physical_cores"]
+
+MOST_PROCESSES = 256
+"""More processes than that are a mistake."""
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
+
+
+def physical_cores() -> int:
+    """Return how many cores this process may use; those that share one's units count once."""
+    try:
+        usable: Any = os.sched_getaffinity(0)
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+    siblings = set()
+    for core in usable:
+        topology = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
+        try:
+            siblings.add(topology.read_text())
+        except OSError:
+            siblings.add(str(core))
+    return len(siblings)
 
 
 class Processes(Generic[Task, Answer]):
@@ -36,7 +57,7 @@ class Processes(Generic[Task, Answer]):
     def __exit__(self, *failure: object) -> None:
         self._end(list(self._workers))
 
-    def answers(self, tasks: Iterable[Task]) -> Iterator[Answer]:
+    def answers(self, tasks: Iterable[Task]) -> Generator[Answer, None, None]:
         """Yield the answers to tasks in their order; a task is made when a process is free for it.
 
         An error that a task raised is raised here.  Where this is left early, the processes that
