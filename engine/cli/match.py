@@ -23,6 +23,7 @@ from engine.cli.options import (
     pairs_option,
     plies_option,
     seed_option,
+    sprt_options,
 )
 from engine.cli.output import json_of_match
 from engine.cli.play import PLAYED
@@ -65,10 +66,7 @@ B     another, or the same.
 @FILE
 @integer("--most-plies", "A game of N moves is a draw.  [the game's MAX_PLIES]")
 @seed_option("Play other games.")
-@option("--elo0", "Stop when A is surely no better than ELO.", type=float, metavar="ELO")
-@option("--elo1", "Stop when A is surely as good as ELO.", type=float, metavar="ELO")
-@option("--alpha", "Odds to accept elo1 wrongly.", type=float, metavar="P", default=0.05)
-@option("--beta", "Odds to accept elo0 wrongly.", type=float, metavar="P", default=0.05)
+@sprt_options("A", "B")
 @integer("--processes", "Play N pairs at a time; the result is the same.", most=256, default=1)
 @option("--record", "Write the games to FILE, a JSON object per line.", metavar="FILE")
 @json_option("Print a JSON object.")

@@ -63,6 +63,7 @@ __all__ = [
     "positive",
     "seconds_option",
     "seed_option",
+    "sprt_options",
     "table_option",
     "tablebase_option",
     "threads_option",
@@ -133,6 +134,27 @@ FILE = option(
     metavar="FILE",
     shell_complete=complete_file,
 )
+
+
+def sprt_options(player: str, other: str) -> Decorator:
+    """A sequential test of a player's strength against another's."""
+    return combined(
+        *(
+            option(
+                name,
+                f"Stop when {player} is surely {than}ELO better than {other}.",
+                type=float,
+                metavar="ELO",
+            )
+            for name, than in (("--elo0", "not "), ("--elo1", ""))
+        ),
+        *(
+            option(
+                name, f"Odds to accept {accepted} wrongly.", type=float, metavar="P", default=0.05
+            )
+            for name, accepted in (("--alpha", "elo1"), ("--beta", "elo0"))
+        ),
+    )
 
 
 def seed_option(help: str, default: int | None = 0) -> Decorator:

@@ -8,9 +8,11 @@ disturbs the machine disturbs both; and a match says which of them plays better.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from statistics import fmean, median
+from queue import SimpleQueue
+from statistics import fmean
 from typing import Any
 
 from engine.contract.errors import CutnodeError, require_integer
@@ -18,14 +20,15 @@ from engine.contract.loading import Game, load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.contract.verbs import outcome
-from engine.lab.measuring import ENOUGH, INTERRUPTED, LONGEST, MOST_RUNS, SHORT_NODES
-from engine.lab.statistics import geometric_mean_ratio, share, wilcoxon
+from engine.lab.laboratory import BUSY, ENOUGH, LONGEST, MOST_RUNS, SHORT_NODES, with_interval
+from engine.lab.measuring import ABOUT_INTERVALS, INTERRUPTED
+from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
 from engine.lab.study import Column, Progress, Study, machine, no_progress
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
 from engine.playing.matches import MatchResult, match
 from engine.playing.players import RemotePlayer
-from engine.runtime.processes import Processes
+from engine.runtime.processes import MOST_PROCESSES
 from engine.runtime.running import Limits
 from engine.search.options import check_depth
 
@@ -76,7 +79,8 @@ def compare(
     elo1: float | None = None,
     alpha: float = 0.05,
     beta: float = 0.05,
-    processes: int = 1,
+    workers: int = 1,
+    positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
     """Search positions with two settings, and let them play *pairs* of games; 0: none.
@@ -87,8 +91,9 @@ def compare(
     *runs* times, a short one more often, one with a limit of time once.  An opening has *plies*
     random moves, by *seed*, and is played twice; with *elo0* and *elo1* a sequential test ends
     the match, with odds of error *alpha* and *beta* (:class:`~engine.playing.elo.Sprt`).  So many
-    *processes* work at a time, on positions and on games of their own.  :class:`CutnodeError` says
-    what makes no sense, or what another version refuses.
+    *workers* are busy at a time, with positions and games of their own.  *positions_from* is for
+    whoever reads the study.  :class:`CutnodeError` says what makes no sense, or what another
+    version refuses.
     """
     game = load_game(game) if isinstance(game, str) else game
     texts = list(dict.fromkeys(position_text(position) for position in positions))
@@ -97,9 +102,10 @@ def compare(
     if move_seconds is None and move_nodes is None:
         move_seconds = 0.1
     Limits(move_nodes, move_seconds)
-    for number, least, what in ((pairs, 0, "pairs"), (processes, 1, "processes")):
-        if require_integer(number, f"a number of {what}") < least:
-            raise CutnodeError(f"a number of {what} is at least {least}, not {number}")
+    if require_integer(pairs, "a number of pairs") < 0:
+        raise CutnodeError(f"a number of pairs is at least 0, not {pairs}")
+    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
+        raise CutnodeError(f"a comparison has 1..{MOST_PROCESSES} workers, not {workers}")
     sprt = None
     if elo0 is not None and elo1 is not None:
         sprt = Sprt(elo0, elo1, alpha, beta)
@@ -112,6 +118,7 @@ def compare(
         "a": a,
         "b": b,
         "positions": texts,
+        "positions_from": positions_from,
         "depth": depth,
         "nodes": nodes,
         "seconds": seconds,
@@ -125,7 +132,7 @@ def compare(
         "elo1": elo1,
         "alpha": alpha,
         "beta": beta,
-        "processes": processes,
+        "workers": workers,
     }
     unused = set() if depth is None else {"depth"}
     unused |= set() if seconds is None else {"faster", "p_seconds"}
@@ -141,7 +148,7 @@ def compare(
     )
     work = _Comparison(plan, study, len(texts) + pairs)
     try:
-        work.search(texts, players, processes)
+        work.search(texts, players, workers)
         if pairs:
             work.play(
                 game,
@@ -150,7 +157,7 @@ def compare(
                 plies=plies,
                 seed=seed,
                 sprt=sprt,
-                processes=processes,
+                processes=workers,
             )
     except KeyboardInterrupt:
         study.add_note(INTERRUPTED)
@@ -178,6 +185,8 @@ def limited(text: str, **limits: Any) -> str:
 
 
 # Searches
+
+Sample = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,20 +240,13 @@ class _Plan:
             name: player.remote.about() for name, player in zip(self.names, players, strict=True)
         }
 
-    def begin(self) -> Callable[[tuple[int, str]], list[dict[str, Any]]]:
-        """Return the function that searches a position, given with its number."""
-        return self.searching(self.players())
-
-    def searching(
-        self, players: Sequence[RemotePlayer]
-    ) -> Callable[[tuple[int, str]], list[dict[str, Any]]]:
-        """Return the function of :meth:`begin` for players that are there."""
+    def begin(self, players: Sequence[RemotePlayer]) -> Callable[[int, str], list[Sample]]:
+        """Return the function that searches a position, given with its number, by both players."""
         game = load_game(self.game)
         warm = False
 
-        def search(task: tuple[int, str]) -> list[dict[str, Any]]:
+        def search(number: int, text: str) -> list[Sample]:
             nonlocal warm
-            number, text = task
             position = game.parse(text)
             if not warm:  # the memory of a table is slow when it is touched first
                 for player in players:
@@ -256,7 +258,7 @@ class _Plan:
 
     def _by_turns(
         self, players: Sequence[RemotePlayer], position: Any, number: int, text: str
-    ) -> list[dict[str, Any]]:
+    ) -> list[Sample]:
         """Search a position with both settings, by turns, each beginning as often as the other."""
         found: list[list[dict[str, Any]]] = [[], []]
         least = 1 if self.seconds is not None else self.runs
@@ -272,11 +274,21 @@ class _Plan:
             if enough or spent > 2 * LONGEST:
                 break
         return [
-            {"setting": name, "position": text}
-            | {key: runs[0][key] for key in ("nodes", "depth", "value", "move", "reason")}
-            | {"seconds": median(run["cpu"] for run in runs), "runs": len(runs)}
+            {"setting": name, "position": text} | _sample(runs)
             for name, runs in zip(self.names, found, strict=True)
         ]
+
+
+def _sample(runs: Sequence[dict[str, Any]]) -> Sample:
+    """Return what was measured of a position in several runs."""
+    spent = [run["cpu"] for run in runs]
+    low, middle, high = quartiles(spent)
+    sample = {name: runs[0][name] for name in ("nodes", "depth", "value", "move", "reason")}
+    sample |= {"seconds": middle, "runs": len(runs)}
+    if len(runs) > 1:
+        sample |= {"seconds_low": low, "seconds_high": high}
+    elapsed = math.fsum(run["seconds"] for run in runs)
+    return sample | {"waited": max(0.0, 1 - math.fsum(spent) / elapsed) if elapsed else 0.0}
 
 
 class _Comparison:
@@ -289,32 +301,45 @@ class _Comparison:
         self.match: MatchResult | None = None
         self.each_move = ""
 
-    def search(self, texts: Sequence[str], players: list[RemotePlayer], processes: int) -> None:
+    def search(self, texts: Sequence[str], players: list[RemotePlayer], workers: int) -> None:
         """Search positions, and add a sample of each and each setting to the study.
 
-        *players* are of use where one process at a time works; they are ended.
+        *players* are those of the first worker.  When this is left, the processes of all have
+        ended.
         """
         study, plan = self.study, self.plan
+        waiting = [
+            (number, text)
+            for number, text in enumerate(texts)
+            if None in [study.recall(setting=name, position=text) for name in plan.names]
+        ]
+        study.progress("searches", len(texts) - len(waiting), self.steps)
+        every = [players]
+        idle: SimpleQueue[Callable[[int, str], list[Sample]]] = SimpleQueue()
+        pool = ThreadPoolExecutor(workers)
 
-        def waiting() -> Iterator[tuple[int, str]]:
-            for number, text in enumerate(texts):
-                known = [study.recall(setting=name, position=text) for name in plan.names]
-                if None in known:
-                    yield number, text
+        def search(task: tuple[int, str]) -> list[Sample]:
+            searching = idle.get()
+            try:
+                return searching(*task)
+            finally:
+                idle.put(searching)
 
-        with Processes(plan.begin, processes) as others:
-            found: Iterator[list[dict[str, Any]]]
-            if processes == 1:
-                found = map(plan.searching(players), waiting())
-            else:
-                _end(players)
-                found = others.answers(waiting())
-            study.progress("searches", 0, self.steps)
-            for done, pair in enumerate(found, 1):
-                for sample in pair:
+        try:
+            while len(every) < min(workers, len(waiting)):
+                every.append(plan.players())
+            for both in every:
+                idle.put(plan.begin(both))
+            known = len(texts) - len(waiting)
+            for done, found in enumerate(pool.map(search, waiting), known + 1):
+                for sample in found:
                     study.add_sample(sample)
                 study.progress("searches", done, self.steps)
-        _end(players)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for both in every:
+                for player in both:
+                    player.remote.close()
 
     def play(self, game: Game, limits: dict[str, Any], **options: Any) -> None:
         """Let B play against A, each move within limits; *options* are those of a match."""
@@ -341,21 +366,36 @@ class _Comparison:
         for row in _rows(plan, study.samples, played):
             study.add_row(row)
         for name in plan.names:
-            study.add_note(f"{name}: {study.machine[name]}")
+            study.add_note(f"{name} is {study.machine[name]}.")
         if played is not None and played.games:
             _, *lines = str(played).splitlines()
             told = "; ".join(" ".join(line.split()) for line in lines)
             study.add_note(f"Match of B against A, {self.each_move} for a move: {told}.")
-        if any(sample["nodes"] < SHORT_NODES for sample in study.samples):
+        if len(study.settings["positions"]) > 1:
+            study.add_note(ABOUT_INTERVALS)
+        self._note_times()
+
+    def _note_times(self) -> None:
+        """Note under which conditions times were taken, where they are not the best."""
+        study, workers = self.study, self.study.settings["workers"]
+        long = [sample for sample in study.samples if sample["nodes"] >= SHORT_NODES]
+        elapsed = math.fsum(sample["seconds"] for sample in long)
+        waited = math.fsum(sample["seconds"] * sample["waited"] for sample in long)
+        if len(long) < len(study.samples):
             study.add_note(
                 f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that starts "
                 f"them: compare their nodes, not their times."
             )
-
-
-def _end(players: list[RemotePlayer]) -> None:
-    for player in players:
-        player.remote.close()
+        if workers > 1:
+            study.add_note(
+                f"Times: {workers} positions were searched at once, each by both settings in turn, "
+                f"and shared caches and memory."
+            )
+        if elapsed and waited > BUSY * elapsed:
+            study.add_note(
+                f"Times: the machine was busy, and searches waited for a core "
+                f"{waited / elapsed:.0%} of the time: compare nodes."
+            )
 
 
 # What is made of it
@@ -387,22 +427,13 @@ def _beside(both: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, 
     for name, figure in (("fewer", "nodes"), ("faster", "seconds")):
         a, b = ([pair[which][figure] for pair in both] for which in (0, 1))
         if min(*a, *b) > 0:
-            _add(row, name, geometric_mean_ratio(a, b))
+            row |= with_interval(name, geometric_mean_ratio(a, b))
             if len(both) > 1:
                 logarithms = [[math.log(number) for number in numbers] for numbers in (a, b)]
                 row[f"p_{figure}"] = wilcoxon(*logarithms)
     same_value = [a["value"] is not None and _same(a["value"], b["value"]) for a, b in both]
-    _add(row, "value", share(same_value))
-    _add(row, "move", share([a["move"] == b["move"] for a, b in both]))
-    return row
-
-
-def _add(
-    row: dict[str, Any], name: str, interval: tuple[float, float | None, float | None]
-) -> None:
-    row[name], low, high = interval
-    if low is not None:
-        row |= {f"{name}_low": low, f"{name}_high": high}
+    same_move = [a["move"] == b["move"] for a, b in both]
+    return row | with_interval("value", share(same_value)) | with_interval("move", share(same_move))
 
 
 def _same(a: float, b: float | None) -> bool:
