@@ -156,7 +156,8 @@ class Remote:
             raise CutnodeError(f"{self.name}: its process ended: {self._last_words()}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
-            raise CutnodeError(f"{self.name}: {answer['error']}")
+            said = answer["error"]
+            raise CutnodeError(said if said.startswith(self.name) else f"{self.name}: {said}")
         return answer
 
     def _last_words(self) -> str:
