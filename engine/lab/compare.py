@@ -364,7 +364,7 @@ class _Comparison:
         """Add the rows, and notes."""
         plan, study, played = self.plan, self.study, self.match
         for row in _rows(plan, study.samples, played):
-            study.add_row(row)
+            study.add_row({name: row[name] for name in study.fields if name in row})
         for name in plan.names:
             study.add_note(f"{name} is {study.machine[name]}.")
         if played is not None and played.games:
