@@ -53,11 +53,11 @@ COLUMNS = (
     Column("wins", "flat: all alike; quickest: a quicker win counts more"),
     Column("nodes", "positions visited", ",d"),
     Column("agrees", "nodes, move and score are those of cutnode's alpha-beta"),
-    Column("ms", "CPU time in milliseconds, median", ",.3f"),
-    Column("least", "CPU time in milliseconds, of the quickest round", ",.3f"),
-    Column("most", "CPU time in milliseconds, of the slowest round", ",.3f"),
-    Column("rate", "thousand nodes per CPU second", ",.0f"),
-    Column("ratio", f"CPU time / that of {BASELINE}", ",.1f"),
+    Column("ms", "CPU time in milliseconds, median", ",.3f", timed=True),
+    Column("least", "CPU time in milliseconds, of the quickest round", ",.3f", timed=True),
+    Column("most", "CPU time in milliseconds, of the slowest round", ",.3f", timed=True),
+    Column("rate", "thousand nodes per CPU second", ",.0f", timed=True),
+    Column("ratio", f"CPU time / that of {BASELINE}", ",.1f", timed=True),
     Column("note"),
 )
 

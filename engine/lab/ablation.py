@@ -44,7 +44,7 @@ COLUMNS = (
     FIGURES["seconds"],
     Column("gain", "times fewer nodes than without this technique", ",.2f"),
     Column("fewer", "times fewer nodes than alpha-beta", ",.2f"),
-    Column("faster", "times less CPU time than alpha-beta", ",.2f"),
+    Column("faster", "times less CPU time than alpha-beta", ",.2f", timed=True),
     Column("value", "share of positions with the exact value at this depth", ".0%"),
     Column("move", "share of positions with a move that is best at this depth", ".0%"),
     FIGURES["ebf"],

@@ -29,6 +29,7 @@ from engine.contract.verbs import play
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
 from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.provenance import game_source
 from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.searcher import Searcher
 from engine.storage.evaluations import chosen_evaluation
@@ -93,7 +94,7 @@ def deviation(
         "deviation",
         "How far scores at two depths are apart",
         {
-            "game": game_name(cls),
+            "game": game_source(cls),
             "positions": [position_text(start)],
             "depth": depth,
             "games": games,

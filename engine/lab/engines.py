@@ -11,6 +11,7 @@ from engine.contract.loading import Game
 from engine.contract.messages import position_text
 from engine.contract.verbs import outcome
 from engine.lab.measuring import INTERRUPTED
+from engine.lab.provenance import game_source
 from engine.lab.study import Column, Progress, Study, no_progress
 from engine.playing.matches import MatchResult, match
 from engine.runtime.running import Limits
@@ -27,12 +28,22 @@ PLAYERS = ("mcts",)
 
 COLUMNS = (
     Column("engine"),
-    Column("proven", "positions whose value it proved within the limit", "d"),
-    Column("nodes", "positions visited in all of its proofs, and in what it did not prove", ",d"),
-    Column("seconds", "the same in seconds by the clock", ".3f"),
-    Column("score", "points a game in a match against alpha-beta's search at equal time", ".3f"),
-    Column("elo", "the same in Elo", "+.0f", interval=True),
-    Column("games", "games of the match", "d"),
+    Column("proven", "positions whose value it proved", "d", timed=True),
+    Column(
+        "nodes",
+        "positions visited in proofs, and in those that it gave up",
+        ",d",
+        timed=True,
+    ),
+    Column("seconds", "the same in seconds by the clock", ".3f", timed=True),
+    Column(
+        "score",
+        "points a game against alpha-beta at equal time",
+        ".3f",
+        timed=True,
+    ),
+    Column("elo", "the same in Elo", "+.0f", interval=True, timed=True),
+    Column("games", "games of the match", "d", timed=True),
 )
 
 
@@ -65,7 +76,7 @@ def engines(
         "engines",
         "Which engine suits the game: proofs, and matches at equal time",
         {
-            "game": game.name,
+            "game": game_source(cls),
             "positions": [position_text(position) for position in positions],
             "seconds": seconds,
             "pairs": pairs,

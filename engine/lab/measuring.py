@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypedDict, TypeVar
 
-from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
 from engine.contract.notation import notation_of
 from engine.contract.positions import coerce
@@ -22,7 +21,8 @@ from engine.kernels.learned import Learned
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.techniques import TECHNIQUES, choose
-from engine.lab.study import Column
+from engine.lab.provenance import game_source
+from engine.lab.study import INTERRUPTED, Column
 from engine.search.api import alphabeta, minimax
 from engine.search.results import PlainResult, SearchResult
 from engine.search.searcher import Searcher
@@ -52,15 +52,12 @@ LONGEST = 5.0
 SHORT_NODES = 10_000
 """Times of searches of fewer nodes tell more about a call than about the search."""
 
-INTERRUPTED = "Interrupted: what follows was not measured."
-"""The note of a study that Ctrl-C ended."""
-
 FIGURES = {
-    "seconds": Column("seconds", "CPU time, median of the runs", ".5f"),
+    "seconds": Column("seconds", "CPU time, median of the runs", ".5f", timed=True),
     "ebf": Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
     "first": Column("first", "share of cutoffs by the first move searched", ".1%"),
-    "rate": Column("rate", "million nodes per second of CPU time", ".2f"),
-    "runs": Column("runs", "how often it was timed", "d"),
+    "rate": Column("rate", "million nodes per second of CPU time", ".2f", timed=True),
+    "runs": Column("runs", "how often it was timed", "d", timed=True),
 }
 """The figures of measured searches."""
 
@@ -234,7 +231,7 @@ class Experiment:
         cls: Any = type(self.positions[0])
         text = notation_of(cls).position_text
         return {
-            "game": game_name(cls),
+            "game": game_source(cls),
             "positions": [text(position) for position in self.positions],
             "depth": self.depth,
             "techniques": list(self.techniques),

@@ -38,6 +38,7 @@ from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.minimal_graph import proof_dtype, prove
 from engine.kernels.parameters import MOST_DEPTH
 from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.provenance import game_source
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,
@@ -142,7 +143,7 @@ def minimal_graph(
         name="minimal",
         about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
         settings={
-            "game": game_name(cls),
+            "game": game_source(cls),
             "positions": list(map(position_text, positions)),
             "depths": depths,
             "evaluation": scorer.evaluation.name,
