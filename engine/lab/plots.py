@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,16 +27,23 @@ __all__ = [
     "PAGE",
     "PALETTE",
     "PLOTS",
+    "Dot",
     "Line",
+    "add_legend",
     "can_plot",
     "caption",
     "check_plot",
+    "draw_dots",
     "draw_error_bars",
     "draw_lines",
+    "ends_of",
     "inline_plot",
+    "mark_reference",
+    "number_text",
     "plain_numbers",
     "plot",
     "set_axes",
+    "set_log",
     "write_plot",
 ]
 
@@ -59,8 +66,15 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1,
 MARKERS = "os^Dv<>PX"
 """Styles of lines and marks, which differ where colours cannot be seen."""
 
-APART = 0.12
-"""Marks of different lines at one place are this part of a step apart."""
+APART, SPREAD = 0.08, 0.3
+"""Marks of different lines at one place are the first part of a step apart, and all of them no more
+than the second."""
+
+MOST_TICKS = 12
+"""Up to so many places all have a tick."""
+
+SHORT = 6
+"""An axis whose ends have a lesser ratio has evenly spaced ticks, though it is logarithmic."""
 
 LINE_OF_TEXT = 8.5
 """The least distance of labels, in points."""
@@ -178,33 +192,33 @@ class Line:
     ) -> Line:
         """Return the line of two figures of rows; rows without one are left out."""
         points = [row for row in rows if row.get(x) is not None and row.get(y) is not None]
-        low, high = f"{y}_low", f"{y}_high"
-        ends = [
-            None if row.get(low) is None or row.get(high) is None else (row[low], row[high])
-            for row in points
-        ]
+        ends = [ends_of(row, y) for row in points]
         return cls(name, [row[x] for row in points], [row[y] for row in points], ends, colour)
 
 
-def draw_lines(axes: Any, lines: Sequence[Line], *, direct: bool = True) -> None:
-    """Draw lines that no other hides: moved apart, each with a style and marks of its own.
+def draw_lines(axes: Any, lines: Sequence[Line], *, log: bool = True, direct: bool = True) -> None:
+    """Draw lines that no other hides, each with a style and marks of its own.
 
-    *direct* writes their names beside their ends, else a legend can be made.
+    Marks at one place are moved apart, and a line under another is wider.  *direct* writes the
+    names of lines beside their ends; else a legend can be made.
     """
     lines = [line for line in lines if line.x]
-    steps = sorted({x for line in lines for x in line.x})
-    step = min((b - a for a, b in itertools.pairwise(steps)), default=1)
+    places = sorted({x for line in lines for x in line.x})
+    step = min((b - a for a, b in itertools.pairwise(places)), default=1)
+    apart = min(APART, SPREAD / len(lines)) * step if lines and _meet(lines) else 0
     colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
     drawn = []
     for number, line in enumerate(lines):
-        shift = (number - (len(lines) - 1) / 2) * APART * step if _overlap(lines) else 0
         colour = line.colour or colours[number % len(colours)]
-        xs = [x + shift for x in line.x]
+        xs = [x + (number - (len(lines) - 1) / 2) * apart for x in line.x]
+        over = sum(_coincide(line, other) for other in lines[number + 1 :])
         drawn += axes.plot(
             xs,
             line.y,
-            linestyle=DASHES[number % len(DASHES)],
+            linestyle=DASHES[0 if over else number % len(DASHES)],
+            linewidth=1.2 + 1.2 * over,
             marker=MARKERS[number % len(MARKERS)],
+            markersize=3.5 + 1.2 * over,
             color=colour,
             markerfacecolor="white" if number % 2 else colour,
             markeredgewidth=0.9,
@@ -216,6 +230,14 @@ def draw_lines(axes: Any, lines: Sequence[Line], *, direct: bool = True) -> None
         ]
         if known:
             draw_error_bars(axes, known, colour)
+    if log:
+        set_log(axes, "y")
+    else:
+        plain_numbers(axes.yaxis)
+    if len(places) <= MOST_TICKS:
+        axes.set_xticks(places)
+    else:
+        axes.xaxis.get_major_locator().set_params(integer=True)
     if direct and len(lines) > 1:
         _name_lines(axes, drawn)
 
@@ -238,14 +260,92 @@ def draw_error_bars(
     axes.errorbar(x, y, **bars, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, capthick=0.9)
 
 
-def _overlap(lines: Sequence[Line]) -> bool:
-    """Return whether marks of two lines would lie on each other: closer than 5 % of a figure."""
-    points = [(x, y) for line in lines for x, y in zip(line.x, line.y, strict=True)]
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A figure to draw in a line of its own, with the ends of its interval if it has one."""
+
+    name: str
+    figure: float | None
+    colour: str
+    ends: tuple[float, float] | None = None
+
+
+def draw_dots(
+    axes: Any,
+    dots: Sequence[Dot],
+    *,
+    names: bool = True,
+    numbers: bool = True,
+    absent: str = "given up",
+) -> None:
+    """Draw figures on a logarithmic scale, the first at the top.
+
+    *numbers* writes them beside their dots, and *absent* where there is none.
+    """
+    known = [dot.figure for dot in dots if dot.figure]
+    for place, dot in enumerate(dots):
+        if dot.figure:
+            axes.plot([dot.figure], [place], "o", color=dot.colour, markersize=4)
+            if dot.ends is not None:
+                draw_error_bars(axes, [(place, dot.figure, dot.ends)], dot.colour, along="x")
+        if numbers:
+            axes.annotate(
+                number_text(dot.figure) if dot.figure else absent,
+                (dot.figure or min(known, default=1), place),
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7,
+                color="black" if dot.figure else GREY,
+            )
+    set_log(axes, "x")
+    axes.set_yticks(range(len(dots)), [dot.name if names else "" for dot in dots])
+    axes.set_ylim(len(dots) - 0.4, -0.6)  # from the top
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y")
+
+
+def mark_reference(axes: Any, figure: float) -> None:
+    """Draw a line at a figure that others are compared with."""
+    axes.axvline(figure, color=GREY, linewidth=0.8, zorder=0)
+
+
+def ends_of(row: dict[str, Any], name: str) -> tuple[float, float] | None:
+    """Return the interval of a figure of a row, None if it has none."""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    return None if low is None or high is None else (low, high)
+
+
+def add_legend(figure: Any, colours: Mapping[str, str]) -> None:
+    """Write below a figure what its colours mean."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=colour, label=name) for name, colour in colours.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+def _meet(lines: Sequence[Line]) -> bool:
+    """Return whether marks or intervals of two lines are at one place."""
     return any(
-        a == x and abs(b - y) <= 0.05 * max(abs(b), abs(y))
-        for number, (a, b) in enumerate(points)
-        for x, y in points[:number]
+        set(line.x) & set(other.x) and (line.ends or _near(line, other))
+        for line, other in itertools.combinations(lines, 2)
     )
+
+
+def _coincide(line: Line, other: Line) -> bool:
+    """Return whether two lines lie on each other between two points."""
+    near = _near(line, other)
+    return any(a in near and b in near for a, b in itertools.pairwise(line.x))
+
+
+def _near(line: Line, other: Line) -> set[float]:
+    """Return the places where two lines are less than 5 % apart."""
+    figures = dict(zip(other.x, other.y, strict=True))
+    return {
+        x
+        for x, y in zip(line.x, line.y, strict=True)
+        if x in figures and abs(figures[x] - y) <= 0.05 * max(abs(figures[x]), abs(y))
+    }
 
 
 def _name_lines(axes: Any, drawn: Sequence[Any]) -> None:
@@ -277,11 +377,12 @@ def plain_numbers(axis: Any) -> None:
     """Write the numbers of an axis in full, ``10,000`` and ``0.05``; great ones as powers of 10."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
     axis.set_minor_formatter(NullFormatter())
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
+    """Return a number in full, a very great or small one with a power of 10."""
     size = abs(value)
     if size >= 1e7 or 0 < size < 1e-5:
         exponent = f"{value:.0e}".partition("e")
@@ -290,13 +391,26 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if size >= 10 or value == int(value) else f"{value:.6g}"
 
 
-def set_axes(axes: Any, *, title: str = "", x: str = "", y: str = "", log: bool = True) -> None:
-    """Set what plots by whole numbers share: titles, a grid, plain numbers, a logarithmic *y*."""
-    if log:
-        axes.set_yscale("log")
-    plain_numbers(axes.yaxis)
+def set_log(axes: Any, axis: str) -> None:
+    """Make an axis logarithmic, with plain numbers: at powers of 10, or more where it is short."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    getattr(axes, f"set_{axis}scale")("log")
+    axes.autoscale_view()
+    its = getattr(axes, f"{axis}axis")
+    low, high = sorted(its.get_view_interval())
+    if high <= SHORT * low:
+        its.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        its.minorticks_off()
+    else:
+        fine = high <= SHORT**3 * low and axis == "y"
+        its.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if fine else (1.0,), numticks=6))
+    plain_numbers(its)
+
+
+def set_axes(axes: Any, *, title: str = "", x: str = "", y: str = "") -> None:
+    """Set the title, the labels, and a grid of lines."""
     axes.set_title(title)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(axis="y")
