@@ -231,7 +231,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
     from engine.lab import deviation as study
 
     _, [(_, start)] = read_positions(game, position, None)
-    deliver(study.deviation, None, start=start, **options)
+    deliver(study.deviation, study.draw, start=start, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -255,7 +255,7 @@ def engines(game: str, position: str | None, file: str | None, **options: Any) -
 
     loaded, entries = read_positions(game, position, file)
     positions = [start for _, start in entries]
-    deliver(study.engines, None, game=loaded, positions=positions, **options)
+    deliver(study.engines, study.draw, game=loaded, positions=positions, **options)
 
 
 @lab.command(epilog=EPILOG)

@@ -370,7 +370,7 @@ def draw(study: Study, figure: Any) -> None:
         mark_reference(gains, 1)
         nodes.set_title(title)
     most = max((row.get("nodes") or 1 for row in study.rows), default=1)
-    grid[0, 0].set_xlim(right=most * 30)  # for its number
+    grid[0, 0].set_xlim(right=most * 12)  # for its number
     grid[-1, 0].set_xlabel("nodes")
     grid[-1, 1].set_xlabel("times fewer nodes by the technique")
     used = {_kind(row["step"]) for row in study.rows}

@@ -224,7 +224,7 @@ def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes by depth, those of the minimal tree and graph too: geometric means of positions."""
+    """Draw nodes by depth, those of the minimal tree and graph too; means of positions."""
     figure.set_size_inches(PAGE, 3.2)
     axes = figure.subplots()
     counts: dict[tuple[str, int], list[int]] = {}

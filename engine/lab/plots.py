@@ -24,12 +24,15 @@ from engine.storage.files import check_file, write_whole
 __all__ = [
     "COLUMN",
     "GREY",
+    "MARKERS",
     "PAGE",
     "PALETTE",
     "PLOTS",
+    "SIGMAS",
     "Dot",
     "Line",
     "add_legend",
+    "add_line_legend",
     "can_plot",
     "caption",
     "check_plot",
@@ -76,8 +79,14 @@ MOST_TICKS = 12
 SHORT = 6
 """An axis whose ends have a lesser ratio has evenly spaced ticks, though it is logarithmic."""
 
+SIGMAS = 1.96
+"""Standard errors on both sides of a figure that make a 95 % interval."""
+
 LINE_OF_TEXT = 8.5
 """The least distance of labels, in points."""
+
+WIDTH = 1.1
+"""The width of a line, in points."""
 
 STYLE = {
     "axes.labelsize": 8,
@@ -94,7 +103,7 @@ STYLE = {
     "grid.linewidth": 0.5,
     "legend.fontsize": 7,
     "legend.frameon": False,
-    "lines.linewidth": 1.2,
+    "lines.linewidth": WIDTH,
     "lines.markersize": 3.5,
     "pdf.fonttype": 42,
     "svg.hashsalt": "cutnode",
@@ -215,10 +224,9 @@ def draw_lines(axes: Any, lines: Sequence[Line], *, log: bool = True, direct: bo
         drawn += axes.plot(
             xs,
             line.y,
-            linestyle=DASHES[0 if over else number % len(DASHES)],
-            linewidth=1.2 + 1.2 * over,
+            linestyle=DASHES[number % len(DASHES)],
+            linewidth=WIDTH * (1 + over),
             marker=MARKERS[number % len(MARKERS)],
-            markersize=3.5 + 1.2 * over,
             color=colour,
             markerfacecolor="white" if number % 2 else colour,
             markeredgewidth=0.9,
@@ -274,31 +282,35 @@ def draw_dots(
     axes: Any,
     dots: Sequence[Dot],
     *,
+    log: bool = True,
     names: bool = True,
     numbers: bool = True,
     absent: str = "given up",
 ) -> None:
-    """Draw figures on a logarithmic scale, the first at the top.
+    """Draw figures in rows, the first at the top.
 
     *numbers* writes them beside their dots, and *absent* where there is none.
     """
-    known = [dot.figure for dot in dots if dot.figure]
+    known = [dot.figure for dot in dots if dot.figure is not None]
     for place, dot in enumerate(dots):
-        if dot.figure:
+        if dot.figure is not None:
             axes.plot([dot.figure], [place], "o", color=dot.colour, markersize=4)
             if dot.ends is not None:
                 draw_error_bars(axes, [(place, dot.figure, dot.ends)], dot.colour, along="x")
         if numbers:
             axes.annotate(
-                number_text(dot.figure) if dot.figure else absent,
-                (dot.figure or min(known, default=1), place),
-                xytext=(5, 0),
+                absent if dot.figure is None else number_text(dot.figure),
+                (min(known, default=1) if dot.figure is None else dot.figure, place),
+                xytext=(5, 4 if dot.ends else 0),
                 textcoords="offset points",
                 va="center",
                 fontsize=7,
-                color="black" if dot.figure else GREY,
+                color=GREY if dot.figure is None else "black",
             )
-    set_log(axes, "x")
+    if log:
+        set_log(axes, "x")
+    else:
+        plain_numbers(axes.xaxis)
     axes.set_yticks(range(len(dots)), [dot.name if names else "" for dot in dots])
     axes.set_ylim(len(dots) - 0.4, -0.6)  # from the top
     axes.tick_params(axis="y", length=0)
@@ -317,34 +329,45 @@ def ends_of(row: dict[str, Any], name: str) -> tuple[float, float] | None:
 
 
 def add_legend(figure: Any, colours: Mapping[str, str]) -> None:
-    """Write below a figure what its colours mean."""
-    from matplotlib.patches import Patch
+    """Write below a figure what the colours of dots mean."""
+    from matplotlib.lines import Line2D
 
-    handles = [Patch(color=colour, label=name) for name, colour in colours.items()]
+    handles = [
+        Line2D([], [], color=colour, marker="o", linestyle="", label=name)
+        for name, colour in colours.items()
+    ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+def add_line_legend(figure: Any, axes: Any) -> None:
+    """Write below a figure the names of the lines that are drawn on one of its *axes*."""
+    handles, names = axes.get_legend_handles_labels()
+    legend = figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    for line in legend.get_lines():
+        line.set_linewidth(WIDTH)
 
 
 def _meet(lines: Sequence[Line]) -> bool:
     """Return whether marks or intervals of two lines are at one place."""
     return any(
-        set(line.x) & set(other.x) and (line.ends or _near(line, other))
+        set(line.x) & set(other.x) and (line.ends or _near(line, other, 0.05))
         for line, other in itertools.combinations(lines, 2)
     )
 
 
 def _coincide(line: Line, other: Line) -> bool:
     """Return whether two lines lie on each other between two points."""
-    near = _near(line, other)
+    near = _near(line, other, 0.02)
     return any(a in near and b in near for a, b in itertools.pairwise(line.x))
 
 
-def _near(line: Line, other: Line) -> set[float]:
-    """Return the places where two lines are less than 5 % apart."""
+def _near(line: Line, other: Line, apart: float) -> set[float]:
+    """Return the places where two lines are no more than that *apart*, relatively."""
     figures = dict(zip(other.x, other.y, strict=True))
     return {
         x
         for x, y in zip(line.x, line.y, strict=True)
-        if x in figures and abs(figures[x] - y) <= 0.05 * max(abs(figures[x]), abs(y))
+        if x in figures and abs(figures[x] - y) <= apart * max(abs(figures[x]), abs(y))
     }
 
 
@@ -384,7 +407,7 @@ def plain_numbers(axis: Any) -> None:
 def number_text(value: float) -> str:
     """Return a number in full, a very great or small one with a power of 10."""
     size = abs(value)
-    if size >= 1e7 or 0 < size < 1e-5:
+    if size >= 1e9 or 0 < size < 1e-5:
         exponent = f"{value:.0e}".partition("e")
         factor = "" if exponent[0] == "1" else f"{exponent[0]}·"
         return f"{factor}$10^{{{int(exponent[2])}}}$"
@@ -403,8 +426,8 @@ def set_log(axes: Any, axis: str) -> None:
         its.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         its.minorticks_off()
     else:
-        fine = high <= SHORT**3 * low and axis == "y"
-        its.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if fine else (1.0,), numticks=6))
+        subs = (1.0, 2.0, 5.0) if high <= SHORT**3 * low else (1.0,)
+        its.set_major_locator(LogLocator(subs=subs, numticks=6 if axis == "y" else 4))
     plain_numbers(its)
 
 

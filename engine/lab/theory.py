@@ -16,7 +16,7 @@ from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
 from engine.lab import formulas
 from engine.lab.measuring import INTERRUPTED, search_afresh
-from engine.lab.plots import PAGE
+from engine.lab.plots import PAGE, SIGMAS, add_line_legend
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,
@@ -48,9 +48,6 @@ COLUMNS = (
     Column("perfect", "growth in perfect order: sqrt(width)", ".3f"),
     Column("pearl", "growth of alpha-beta on random leaves, for great depths", ".3f"),
 )
-
-SIGMAS = 1.96
-"""Standard errors on both sides of a mean that make a 95 % interval."""
 
 USUAL_DEPTH = 12
 """Trees are this deep if nobody asks for more: searches see a part of them, as deep as they
@@ -190,5 +187,4 @@ def draw(study: Study, figure: Any) -> None:
         axes.set_ylabel("leaves / minimal")
     for axes in grid[-1]:
         axes.set_xlabel("depth in plies")
-    handles, names = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    add_line_legend(figure, grid[0, 0])
