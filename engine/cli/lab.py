@@ -359,12 +359,14 @@ def sample(out: str | None, **options: Any) -> None:
     The engine plays games against itself from POSITION on, half of its moves at random, and of
     each one position is taken, no two of them equivalent.
     """
+    from engine.lab.study import machine
     from engine.storage.files import check_file, write_whole
 
     if out is not None:
         check_file(out)
     game, drawn = with_positions(**options)
-    lines = [f"# {drawn['positions_from']}", *map(game.position_text, drawn["positions"])]
+    origin = f"# Drawn by cutnode {machine()['cutnode']}: {drawn['positions_from']}"
+    lines = [origin, *map(game.position_text, drawn["positions"])]
     text = "".join(f"{line}\n" for line in lines)
     if out is None:
         click.echo(text, nl=False)
