@@ -23,7 +23,9 @@ from engine.kernels.techniques import EXACT
 from engine.lab.ablation import ablation
 from engine.lab.depths import depths
 from engine.lab.engines import engines
-from engine.lab.measuring import INTERRUPTED, measure_minimax
+from engine.lab.laboratory import Laboratory
+from engine.lab.measuring import INTERRUPTED, plan
+from engine.lab.study import Study
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -89,13 +91,14 @@ def test_counts_are_those_of_the_searches(study):
 def test_gains_follow_from_the_counts(study):
     rows = steps(study)
     nodes = {step: row["nodes"] for step, row in rows.items()}
-    assert rows["alpha-beta"]["gain"] == nodes["minimax"] / nodes["alpha-beta"]
-    assert rows["+ table"]["gain"] == nodes["search"] / nodes["+ table"]
-    assert rows["- killers"]["gain"] == nodes["- killers"] / nodes["+ late_move_reductions"]
-    assert (
-        rows["+ late_move_reductions"]["fewer"]
-        == nodes["alpha-beta"] / nodes["+ late_move_reductions"]
-    )
+    everything = "+ late_move_reductions"
+    for more, fewer, step in (
+        ("minimax", "alpha-beta", "alpha-beta"),
+        ("search", "+ table", "+ table"),
+        ("- killers", everything, "- killers"),
+    ):
+        assert rows[step]["gain"] == pytest.approx(nodes[more] / nodes[fewer])
+    assert rows[everything]["fewer"] == pytest.approx(nodes["alpha-beta"] / nodes[everything])
     assert rows["+ table"]["ebf"] == nodes["+ table"] ** (1 / 9)
     for row in study.rows:
         assert row["seconds"] > 0 and row["rate"] > 0
@@ -167,13 +170,15 @@ def test_what_takes_too_many_nodes_is_given_up():
     assert any(note.startswith("search takes more") for note in study.notes)
 
 
-def test_minimax_goes_as_deep_as_is_affordable():
+@pytest.mark.parametrize(("depth", "affordable"), [(30, 5), (4, 4)])
+def test_minimax_goes_as_deep_as_is_affordable(depth, affordable):
     start = CONNECT4.start()
-    found = measure_minimax([start], 30, 1, 100_000, None)
-    assert (found.depth, found.nodes) == (5, minimax(start, 5).nodes)
-    assert found.expected > 7**25
-    found = measure_minimax([start], 4, 1, 100_000, None)
-    assert (found.depth, found.expected) == (4, found.nodes)
+    experiment = plan([start], depth, runs=1, most_nodes=100_000)
+    with Laboratory(experiment, Study("", "", {}, ())) as laboratory:
+        deepest, expected = laboratory.affordable_minimax()
+        assert laboratory.minimax({}, deepest).nodes == minimax(start, deepest).nodes
+    assert deepest == affordable
+    assert expected > 7**25 if depth > affordable else expected == minimax(start, depth).nodes
 
 
 @pytest.mark.parametrize(
@@ -218,9 +223,9 @@ def test_depths_of_several_positions_have_no_move():
 def test_depths_end_where_nodes_do():
     study = depths([TICTACTOE.start()], 9, runs=1, most_nodes=100)
     assert 1 <= len(study.rows) < 9
-    assert study.notes == [
+    assert study.notes[0] == (
         f"Depth {len(study.rows) + 1} takes more than --most-nodes 100: it was given up."
-    ]
+    )
 
 
 # The commands

@@ -7,6 +7,7 @@ measured until then is printed).
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -29,16 +30,21 @@ from engine.cli.options import (
     games_option,
     integer,
     option,
+    out_option,
     pairs_option,
     positive,
     seconds_option,
     seed_option,
     table_option,
 )
+from engine.cli.progress import progress_bar
 from engine.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
+from engine.contract.errors import CutnodeError
 from engine.kernels.parameters import MOST_DEPTH
+from engine.runtime.processes import MOST_PROCESSES, physical_cores
 
 if TYPE_CHECKING:
+    from engine.contract.loading import Game
     from engine.lab.experiments import Draw
     from engine.lab.study import Study
 
@@ -60,10 +66,28 @@ interrupted.
 """
 DIFFERS = 1
 
+WORKERS = integer(
+    "--workers",
+    "Search positions in N processes at once.  [one for each core, at most]",
+    most=MOST_PROCESSES,
+)
+PLIES = option("--plies", "Draw positions after A to B plies.", metavar="A:B", default="4:24")
+
+
+def positions_options(seed: str = "Which games positions are drawn from.") -> Decorator:
+    """One position, a file of them, or some that are drawn from games; *seed* is help."""
+    return combined(
+        GAME,
+        POSITION,
+        FILE,
+        integer("--positions", "Draw N positions from games that begin with POSITION."),
+        PLIES,
+        seed_option(seed),
+    )
+
+
 SEARCHED = combined(
-    GAME,
-    POSITION,
-    FILE,
+    positions_options(),
     depth_option(least=1, most=MOST_DEPTH, required=True),
     TECHNIQUES,
     WITHOUT,
@@ -81,6 +105,7 @@ SEARCHED = combined(
         default=100_000_000,
     ),
     table_option(64),
+    WORKERS,
 )
 """The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
 
@@ -97,23 +122,59 @@ def lab() -> None:
     """Measure what the techniques of the search save."""
 
 
+def with_positions(
+    *,
+    game: str,
+    position: str | None,
+    file: str | None = None,
+    positions: int | None,
+    plies: str,
+    seed: int,
+    **options: Any,
+) -> tuple[Game, dict[str, Any]]:
+    """Return a game, and options with the positions that :func:`positions_options` ask for."""
+    from engine.lab.sampling import plies_in, sample_positions
+
+    bounds = plies_in(plies)
+    if positions is not None and file is not None:
+        raise CutnodeError("--positions and --file exclude each other")
+    loaded, entries = read_positions(game, position, file)
+    starts, whence = [start for _, start in entries], file or ""
+    if positions is not None:
+        whence = sample_command(game, position, positions, plies, seed)
+        with progress_bar(positions, labelled=True) as progress:
+            starts = sample_positions(
+                *(starts[0], positions),
+                plies=bounds,
+                seed=seed,
+                progress=lambda now, done, of: progress(done, of, now),
+            )
+    return loaded, options | {"positions": starts, "positions_from": whence}
+
+
+def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
+    """Return the command that draws some positions."""
+    words = ("cutnode", "lab", "sample", game, *([position] if position else []))
+    numbers = ("--positions", count, "--plies", plies, "--seed", seed)
+    return shlex.join(map(str, (*words, *numbers)))
+
+
 def measure_searches(
     experiment: Callable[..., Study],
     draw: Draw,
     *,
-    game: str,
-    position: str | None,
-    file: str | None,
     techniques: str | None,
     without: str | None,
     exact: bool,
+    workers: int | None,
     **options: Any,
 ) -> None:
     """Run an experiment that takes the parameters :data:`SEARCHED`."""
-    _, entries = read_positions(game, position, file)
-    chosen = chosen_techniques(type(entries[0][1]), techniques, without, exact)
-    positions = [start for _, start in entries]
-    deliver(experiment, draw, positions=positions, techniques=chosen, exact=exact, **options)
+    _, options = with_positions(**options)
+    starts = options["positions"]
+    options["techniques"] = chosen_techniques(type(starts[0]), techniques, without, exact)
+    options["workers"] = workers or min(physical_cores(), len(starts))
+    deliver(experiment, draw, exact=exact, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -180,33 +241,23 @@ def theory(
 
 
 @lab.command(epilog=EPILOG)
-@GAME
-@POSITION
-@FILE
+@positions_options()
 @depths_option("4,6,8")
 @EVALUATION
 @SEARCHES
 @table_option(64)
 @MEASURED
-def minimal(
-    game: str,
-    position: str | None,
-    file: str | None,
-    depths: str,
-    searches: str | None,
-    **options: Any,
-) -> None:
+def minimal(depths: str, searches: str | None, **options: Any) -> None:
     """Estimate the smallest tree and graph of a game, and how far searches are above them.
 
     The score is proven again with the moves that proved it in front.
     """
     from engine.lab import minimal as study
 
-    _, entries = read_positions(game, position, file)
+    _, options = with_positions(**options)
     deliver(
         study.minimal_graph,
         study.draw,
-        positions=[start for _, start in entries],
         depths=numbers_in(depths),
         searches=None if searches is None else names_in(searches),
         **options,
@@ -235,16 +286,13 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
-@GAME
-@POSITION
-@FILE
+@positions_options("Which openings, and which games positions are drawn from.")
 @seconds_option("Give each proof S seconds.", default=1.0)
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
 @positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
-@seed_option("Which openings.")
 @table_option(256)
 @MEASURED
-def engines(game: str, position: str | None, file: str | None, **options: Any) -> None:
+def engines(seed: int, **options: Any) -> None:
     """Compare alpha-beta, proof numbers and Monte Carlo tree search.
 
     Alpha-beta and proof numbers (pn) prove the values of the positions, each from nothing; auto
@@ -253,9 +301,36 @@ def engines(game: str, position: str | None, file: str | None, **options: Any) -
     """
     from engine.lab import engines as study
 
-    loaded, entries = read_positions(game, position, file)
-    positions = [start for _, start in entries]
-    deliver(study.engines, study.draw, game=loaded, positions=positions, **options)
+    game, options = with_positions(seed=seed, **options)
+    deliver(study.engines, study.draw, game=game, seed=seed, **options)
+
+
+@lab.command(epilog=EPILOG)
+@GAME
+@POSITION
+@integer("--positions", "Draw N positions.", default=50)
+@PLIES
+@seed_option("Which games.")
+@out_option("Write to FILE, not to standard output.")
+def sample(out: str | None, **options: Any) -> None:
+    """Draw positions from games, one to a line, as --file reads them.
+
+    The engine plays games against itself from POSITION on, half of its moves at random, and of
+    each one position is taken, no two of them equivalent.
+    """
+    from engine.lab.provenance import machine
+    from engine.storage.files import check_file, write_whole
+
+    if out is not None:
+        check_file(out)
+    game, drawn = with_positions(**options)
+    origin = f"# Drawn by cutnode {machine()['cutnode']}: {drawn['positions_from']}"
+    lines = [origin, *map(game.position_text, drawn["positions"])]
+    text = "".join(f"{line}\n" for line in lines)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(out, text.encode())
 
 
 @lab.command(epilog=EPILOG)

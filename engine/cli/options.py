@@ -127,8 +127,9 @@ ANY_GAME = click.argument("game", required=False, shell_complete=complete_game)
 POSITION = click.argument("position", required=False)
 FILE = option(
     "--file",
-    "Read positions from FILE ('-' is standard input), one per line. What follows a "
-    "';', blank lines, and lines that begin with '#' are skipped.",
+    "Read positions from FILE ('-' is standard input), or from a set that comes with the game "
+    "(`sampled`), one per line. What follows a ';', blank lines, and lines that begin with '#' "
+    "are skipped.",
     metavar="FILE",
     shell_complete=complete_file,
 )

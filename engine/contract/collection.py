@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["EVALUATION", "FOLDER", "Description", "described", "game_names"]
+__all__ = ["EVALUATION", "FOLDER", "Description", "described", "game_names", "position_sets"]
 
 FOLDER = Path(__file__).resolve().parents[2] / "games"
 """Where the games are that have a name."""
+
+POSITIONS = FOLDER / "positions"
+"""Where sets of their positions are: a folder for each game, a text file for each set."""
 
 EVALUATION = "evaluate_"
 """How the functions of estimates begin that can be asked for by name."""
@@ -38,6 +41,11 @@ class Description:
 def game_names() -> list[str]:
     """Return the names of the games that need no path, sorted."""
     return sorted(info.name for info in pkgutil.iter_modules([str(FOLDER)]))
+
+
+def position_sets(game: str) -> dict[str, Path]:
+    """Return the files of a game's sets of positions, by their names; none for other games."""
+    return {path.stem: path for path in sorted((POSITIONS / game).glob("*.txt"))}
 
 
 def described(source: str) -> Description:

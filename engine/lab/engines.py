@@ -60,6 +60,7 @@ def engines(
     move_seconds: float = 0.05,
     table_mb: int = 256,
     seed: int = 0,
+    positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
     """Prove positions with each engine, and play matches of *pairs* of games at equal time.

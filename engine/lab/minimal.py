@@ -119,6 +119,7 @@ def minimal_graph(
     evaluation: AnyEvaluation = None,
     searches: Iterable[str] | None = None,
     table_mb: int = 64,
+    positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
     """Compare the nodes of searches with the minimal tree and graph of a game.

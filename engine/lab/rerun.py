@@ -20,6 +20,9 @@ from engine.lab.study import Column, Progress, Study, no_progress
 
 __all__ = ["SAME", "compare_studies", "rerun"]
 
+TIMED = ("runs", "seconds", "seconds_low", "seconds_high", "waited")
+"""Figures of samples that depend on the clock."""
+
 SAME = "yes"
 """What rows say in which nothing differs."""
 
@@ -71,7 +74,7 @@ def compare_studies(before: Study, again: Study) -> Study:
     for note in _other_circumstances(before, again):
         compared.add_note(note)
     timed = {
-        *("runs", "seconds"),
+        *TIMED,
         *(name for column in before.columns if column.timed for name in column.every),
     }
     differences: list[str] = []
