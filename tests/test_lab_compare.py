@@ -13,7 +13,7 @@ from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.lab.compare import compare, draw
 from engine.lab.measuring import INTERRUPTED
-from engine.lab.report import plot
+from engine.lab.plots import plot
 from engine.lab.statistics import geometric_mean_ratio, share
 from engine.lab.study import Follower
 from engine.playing.players import RemotePlayer, loads_code, split_configuration

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from statistics import fmean
 from typing import Any
@@ -21,9 +21,11 @@ from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.contract.verbs import outcome
 from engine.lab.laboratory import BUSY, ENOUGH, LONGEST, MOST_RUNS, SHORT_NODES, with_interval
-from engine.lab.measuring import ABOUT_INTERVALS, INTERRUPTED
+from engine.lab.measuring import ABOUT_INTERVALS
+from engine.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
+from engine.lab.provenance import game_source, machine
 from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
-from engine.lab.study import Column, Progress, Study, machine, no_progress
+from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
 from engine.playing.matches import MatchResult, match
@@ -41,8 +43,10 @@ COLUMNS = (
     Column("setting"),
     Column("nodes", "positions visited, all positions together", ",d"),
     Column("fewer", "times fewer nodes than A: geometric mean over positions", ",.3f", True),
-    Column("seconds", "CPU time, of each position the median of the runs", ",.4f"),
-    Column("faster", "times less CPU time than A: geometric mean over positions", ",.3f", True),
+    Column("seconds", "CPU time, of each position the median of the runs", ",.4f", timed=True),
+    Column(
+        "faster", "times less CPU time than A: geometric mean over positions", ",.3f", True, True
+    ),
     Column("depth", "plies that were completed, mean", ".1f"),
     Column("value", "share of positions with the value that A has", ".0%", True),
     Column("move", "share of positions with the move that A has", ".0%", True),
@@ -51,7 +55,9 @@ COLUMNS = (
     Column("games", "games of the match", "d"),
     Column("llr", "logarithm of the likelihood ratio of elo1 and elo0 (SPRT)", "+.2f"),
     Column("p_nodes", "Wilcoxon's test: chance of such nodes if none had fewer", ".2g"),
-    Column("p_seconds", "Wilcoxon's test: chance of such times if none was faster", ".2g"),
+    Column(
+        "p_seconds", "Wilcoxon's test: chance of such times if none was faster", ".2g", timed=True
+    ),
 )
 
 OF_MATCHES = {"elo", "score", "games", "llr"}
@@ -114,7 +120,7 @@ def compare(
     progress("compiling", 0, len(texts) + pairs)
     players = plan.players()
     settings = {
-        "game": game.source,
+        "game": game_source(type(game.start())),
         "a": a,
         "b": b,
         "positions": texts,
@@ -134,15 +140,11 @@ def compare(
         "beta": beta,
         "workers": workers,
     }
-    unused = set() if depth is None else {"depth"}
-    unused |= set() if seconds is None else {"faster", "p_seconds"}
-    unused |= set() if pairs else OF_MATCHES
-    unused |= set() if sprt else {"llr"}
     study = Study(
         "compare",
         "Two settings beside each other",
         {name: value for name, value in settings.items() if value is not None},
-        tuple(column for column in COLUMNS if column.name not in unused),
+        _columns(settings),
         machine=machine() | plan.versions(players),
         progress=progress,
     )
@@ -163,6 +165,24 @@ def compare(
         study.add_note(INTERRUPTED)
     work.sum_up()
     return study
+
+
+def _columns(settings: dict[str, Any]) -> tuple[Column, ...]:
+    """Return the columns that make sense, and whether they depend on the clock."""
+    by_clock = settings["seconds"] is not None
+    unused = set() if settings["depth"] is None else {"depth"}
+    unused |= {"faster", "p_seconds"} if by_clock else set()
+    unused |= set() if settings["pairs"] else OF_MATCHES
+    unused |= {"llr"} if settings["elo0"] is None else set()
+
+    def is_timed(column: Column) -> bool:
+        if column.name in OF_MATCHES:
+            return settings["move_seconds"] is not None
+        return column.timed or (by_clock and column.name != "setting")
+
+    return tuple(
+        replace(column, timed=is_timed(column)) for column in COLUMNS if column.name not in unused
+    )
 
 
 def _labelled(a: str, b: str) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -404,11 +424,7 @@ class _Comparison:
 def _rows(
     plan: _Plan, samples: Sequence[dict[str, Any]], played: MatchResult | None
 ) -> list[dict[str, Any]]:
-    first, second = (
-        {sample["position"]: sample for sample in samples if sample["setting"] == name}
-        for name in plan.names
-    )
-    both = [(first[text], second[text]) for text in first if text in second]
+    both = _paired(plan.names, samples)
     rows: list[dict[str, Any]] = [{"setting": name} for name in plan.names]
     for row, its in zip(rows, zip(*both, strict=True), strict=False):
         row["nodes"] = sum(sample["nodes"] for sample in its)
@@ -419,6 +435,15 @@ def _rows(
     if played is not None and played.games:
         rows[1] |= _strength(played)
     return rows
+
+
+def _paired(names: Sequence[str], samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
+    """Return the samples of both settings for each position that both have searched."""
+    first, second = (
+        {sample["position"]: sample for sample in samples if sample["setting"] == name}
+        for name in names
+    )
+    return [(first[text], second[text]) for text in first if text in second]
 
 
 def _beside(both: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
@@ -450,21 +475,22 @@ def _strength(result: MatchResult) -> dict[str, Any]:
 
 def draw(study: Study, figure: Any) -> None:
     """Draw the nodes and the times of each position, A to the right and B upwards."""
-    figure.set_size_inches(7, 3.6)
-    names = list(dict.fromkeys(row["setting"] for row in study.rows))
-    for axes, name in zip(figure.subplots(1, 2), ("nodes", "seconds"), strict=True):
-        a, b = (
-            {s["position"]: s[name] for s in study.samples if s["setting"] == setting}
-            for setting in names
-        )
-        pairs = [(a[text], b[text]) for text in a if text in b and min(a[text], b[text]) > 0]
-        if not pairs:
-            continue
-        ends = min(map(min, pairs)) / 1.5, max(map(max, pairs)) * 1.5
-        axes.plot(ends, ends, color="#888888", lw=0.8)
-        axes.plot(*zip(*pairs, strict=True), "o", ms=3, mew=0, alpha=0.7)
-        axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends, aspect="equal")
-        axes.set_title(name, loc="left")
-        axes.set_xlabel(names[0])
-        axes.set_ylabel(names[1])
-        axes.spines[["top", "right"]].set_visible(False)
+    figure.set_size_inches(PAGE, 3.5)
+    names = [row["setting"] for row in study.rows]
+    panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
+    for axes, (name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):
+        pairs = [
+            (a[name], b[name])
+            for a, b in _paired(names, study.samples)
+            if min(a[name], b[name]) > 0
+        ]
+        if pairs:
+            ends = min(map(min, pairs)) / 1.3, max(map(max, pairs)) * 1.3
+            axes.plot(ends, ends, color=GREY, linewidth=0.8, zorder=0)
+            axes.plot(*zip(*pairs, strict=True), "o", color=PALETTE["blue"], alpha=0.6, mew=0)
+            axes.set(xlim=ends, ylim=ends)
+            for axis in "xy":
+                set_log(axes, axis)
+            axes.set_aspect("equal")
+        set_axes(axes, title=title, x=names[0], y=names[1])
+        axes.grid(axis="x")
