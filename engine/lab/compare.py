@@ -29,7 +29,7 @@ from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
 from engine.playing.matches import MatchResult, match
-from engine.playing.players import RemotePlayer
+from engine.playing.players import RemotePlayer, version_of
 from engine.runtime.processes import MOST_PROCESSES
 from engine.runtime.running import Limits
 from engine.search.options import check_depth
@@ -228,6 +228,8 @@ class _Plan:
             raise CutnodeError(f"a search has at least 1 run, not {self.runs}")
         if not positions:
             raise CutnodeError("there are no positions to search")
+        for _, text in self.settings:
+            version_of(text)
         if self.depth is None and self.nodes is None and self.seconds is None:
             for name, text in self.settings:
                 if not has_limit(text):

@@ -54,6 +54,7 @@ __all__ = [
     "make_player",
     "parse_configuration",
     "split_configuration",
+    "version_of",
 ]
 
 TABLE_MEGABYTES = 16
@@ -369,8 +370,8 @@ class RemotePlayer:
         if not rest:
             raise CutnodeError(f"{quoted(text)}: a player needs a limit: depth, nodes or seconds")
         self.game = Game.of(class_of(game))
-        source = where.pop("game", self.game.source)
-        self.remote = Remote(source, rest, Version(**where), quoted(text))
+        source, version = where.get("game", self.game.source), version_of(text)
+        self.remote = Remote(source, rest, version, quoted(text))
         if ready:
             _ = self.remote.facts
         self._is_seeded = not SEEDED.isdisjoint(re.split("[,=]", rest))
@@ -487,6 +488,12 @@ def split_configuration(text: str) -> tuple[dict[str, str], str]:
         else:
             where[name] = value
     return where, ",".join(others)
+
+
+def version_of(text: str) -> Version:
+    """Return the version that a configuration names, or this one."""
+    where, _ = split_configuration(text)
+    return Version(where.get("path"), where.get("python"))
 
 
 def loads_code(text: str) -> bool:
