@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import os
-import re
-import signal
 import subprocess
 import sys
-import threading
-from io import StringIO
 from pathlib import Path
-from xml.etree import ElementTree
 
 import click
 import pytest
@@ -26,8 +20,7 @@ from engine.compiler.jit import jit_enabled
 from engine.contract.errors import CutnodeError
 from engine.contract.verbs import play
 from engine.kernels.techniques import EXACT
-from engine.lab import report as reporting
-from engine.lab.ablation import ablation, draw
+from engine.lab.ablation import ablation
 from engine.lab.depths import depths
 from engine.lab.engines import engines
 from engine.lab.laboratory import Laboratory
@@ -300,9 +293,13 @@ BAD_INPUT = {
         "--exact",
     ): "late_move_pruning is selective: an exact search does not use it",
     ("--evaluation", "discs"): "tictactoe has no evaluation 'discs'",
-    ("--json", "--csv"): "--json and --csv exclude each other",
+    ("--json", "--csv"): "--json, --csv and --format exclude each other",
     ("--report", "no_such_folder/a.html"): "no_such_folder/a.html cannot be written: there is no",
     ("--report", "."): ". cannot be written: it is a folder",
+    ("--out", "a.txt"): "a.txt cannot be written: it has to end in .csv, .json,",
+    ("--samples", "a.html"): "a.html cannot be written: it has to end in .csv, .jsonl, .parquet",
+    ("--out", "a.csv", "--samples", "a.csv"): "a.csv would be written twice",
+    ("--resume",): "--resume needs the --out FILE.jsonl of the study that was stopped",
     ("--plot", "a.gif"): "a plot is a file that ends in .png, .svg, .pdf, not 'a.gif'",
     ("--file", "-", "5"): "a position and --file exclude each other",
     ("14253",): "the game is over in xxx/oo./...: there is nothing to search",
@@ -343,24 +340,6 @@ def test_help_tells_every_option(name):
             assert parameter.opts[0] in result.output
 
 
-def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
-    main_thread = threading.main_thread().ident
-    timer = threading.Timer(0.02, signal.pthread_kill, (main_thread, signal.SIGINT))
-
-    @contextlib.contextmanager
-    def progress_bar(labelled):
-        yield lambda done, of, now: timer.start() if now == "+ enhanced_cutoffs" else None
-
-    monkeypatch.setattr("engine.cli.lab.progress_bar", progress_bar)
-    result = cutnode("lab", "ablation", "tictactoe", "--depth", 9, "--runs", 99, "--json")
-    timer.cancel()
-    assert result.exit_code == 130
-    data = json.loads(result.stdout)
-    assert "+ table" in [row["step"] for row in data["rows"]]
-    assert not any(row["step"] == "- table" for row in data["rows"])
-    assert data["notes"][-1] == INTERRUPTED
-
-
 def test_interrupted_ablation_has_the_rows_before():
     def progress(now: str, done: int, of: int) -> None:
         assert done < of
@@ -375,96 +354,11 @@ def test_interrupted_ablation_has_the_rows_before():
 def test_other_commands_do_not_load_the_laboratory():
     code = (
         "import sys, engine.cli.solve; print([name for name in sys.modules if name in "
-        "('matplotlib', 'rich', 'engine.lab.ablation', 'engine.lab.report')])"
+        "('matplotlib', 'rich', 'engine.lab.ablation', 'engine.lab.study')])"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = (sys.executable, "-c", code)
     assert subprocess.check_output(command, env=environment, text=True) == "[]\n"
-
-
-# Tables, pages, plots and files
-
-
-class Terminal(StringIO):
-    def isatty(self):
-        return True
-
-
-def test_narrow_terminal_leaves_columns_out(study, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    reporting.print_study(study)
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", sys.stdout.getvalue()).splitlines()
-    table = [line for line in lines if line.startswith(" ")]
-    assert max(map(len, table)) <= 60
-    assert any(line.startswith("(no room for") and "runs" in line for line in lines)
-    assert any("549,946" in line for line in table)
-
-
-def test_page_is_self_contained(study, tmp_path):
-    page = reporting.page("A study", [(study, draw)])
-    assert page.count("<tr>") > len(study.rows)
-    assert "549,946" in page and study.machine["processor"] in page
-    for loading in ("<script", "<link", "<img", "src=", "@import", 'href="http', "url(http"):
-        assert loading not in page
-
-
-def test_page_escapes_what_it_shows(study):
-    from dataclasses import replace
-
-    page = reporting.page("<b>", [(replace(study, settings={"game": "<i>&"}), None)])
-    assert "<b>" not in page and "<i>" not in page and "&lt;i&gt;&amp;" in page
-
-
-def test_report_of_the_command(tmp_path):
-    file = tmp_path / "report.html"
-    assert cutnode(*LAB, "--report", file).exit_code == 0
-    page = file.read_text()
-    assert page.startswith("<!DOCTYPE html>") and "+ killers" in page
-
-
-def test_without_matplotlib(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(reporting, "can_plot", lambda: False)
-    page = reporting.page("A study", [(study, draw)])
-    assert "<svg" not in page and "Plots were left out" in page
-    result = cutnode(*LAB, "--plot", tmp_path / "a.png")
-    assert result.exit_code == 2
-    assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
-
-
-@pytest.mark.parametrize("experiment", ["ablation", "depths"])
-@pytest.mark.parametrize("kind", reporting.PLOTS)
-def test_plots(tmp_path, experiment, kind):
-    pytest.importorskip("matplotlib")
-    file = tmp_path / f"plot.{kind}"
-    arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late_move_pruning", "--runs", 1)
-    assert cutnode("lab", experiment, *arguments, "--plot", file).exit_code == 0
-    data = file.read_bytes()
-    assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])
-    if kind == "svg":
-        assert ElementTree.fromstring(data).tag.endswith("svg")
-
-
-def test_plot_of_the_same_study_is_the_same(study):
-    pytest.importorskip("matplotlib")
-    assert reporting.plot(study, draw, "svg") == reporting.plot(study, draw, "svg")
-    page = reporting.page("A study", [(study, draw)])
-    drawn = page[page.index("<svg") : page.index("</svg>") + 6]
-    texts = "".join(ElementTree.fromstring(drawn).itertext())
-    assert "+ killers" in texts and "549,946" in texts
-
-
-def test_files_are_written_whole(tmp_path):
-    file = tmp_path / "a.html"
-    file.write_text("before")
-    reporting.write_whole(str(file), b"after")
-    assert file.read_bytes() == b"after"
-    (tmp_path / "usual").write_text("")
-    assert file.stat().st_mode == (tmp_path / "usual").stat().st_mode
-    with pytest.raises(CutnodeError, match="cannot be written"):
-        reporting.write_whole(str(tmp_path), b"")
-    assert {path.name for path in tmp_path.iterdir()} == {"a.html", "usual"}
 
 
 # Engines

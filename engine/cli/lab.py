@@ -1,19 +1,20 @@
 """The commands ``cutnode lab ...``: experiments from a shell.
 
-A study is a table on standard output, or JSON or CSV; plots and reports go to files.
-Exit codes: 0 measured, 2 bad input, 130 interrupted (what was measured is printed).
+A study is a table on standard output, or in another form there and in files.
+Exit codes: 0 measured, 1 what was measured again differs, 2 bad input, 130 interrupted (what was
+measured until then is printed).
 """
 
 from __future__ import annotations
 
-import json
 import shlex
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.exit_codes import interrupted
+from engine.cli.completion import complete_file, complete_folder
 from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
 from engine.cli.options import (
     EVALUATION,
@@ -28,7 +29,6 @@ from engine.cli.options import (
     depth_option,
     games_option,
     integer,
-    json_option,
     option,
     out_option,
     pairs_option,
@@ -38,16 +38,17 @@ from engine.cli.options import (
     table_option,
 )
 from engine.cli.progress import progress_bar
+from engine.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
 from engine.contract.errors import CutnodeError
 from engine.kernels.parameters import MOST_DEPTH
 from engine.runtime.processes import MOST_PROCESSES, physical_cores
 
 if TYPE_CHECKING:
     from engine.contract.loading import Game
-    from engine.lab.report import Draw
+    from engine.lab.experiments import Draw
     from engine.lab.study import Study
 
-__all__ = ["OUTPUTS", "deliver", "lab"]
+__all__ = ["lab"]
 
 EPILOG = """\
 \b
@@ -57,6 +58,13 @@ GAME and POSITION are those of `cutnode solve --help`.
 Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted
 (what was measured until then is printed).
 """
+
+RERUN_EPILOG = """\
+\b
+Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input, 130
+interrupted.
+"""
+DIFFERS = 1
 
 WORKERS = integer(
     "--workers",
@@ -101,14 +109,6 @@ SEARCHED = combined(
 )
 """The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
 
-OUTPUTS = combined(
-    json_option("Print a JSON object."),
-    click.option("--csv", "as_csv", is_flag=True, help="Print CSV, settings as # comments."),
-    option("--plot", "Also draw it: a .png, .svg or .pdf file.", metavar="FILE"),
-    option("--report", "Also write a page of HTML: table, plot, settings.", metavar="FILE"),
-)
-"""The options of :func:`deliver`."""
-
 SEARCHES = option("--searches", "Only these of plain, engine, pvs, mtdf, exact.", metavar="A,B")
 
 
@@ -120,47 +120,6 @@ def depths_option(default: str) -> Decorator:
 @click.group(epilog=EPILOG)
 def lab() -> None:
     """Measure what the techniques of the search save."""
-
-
-def deliver(
-    measure: Callable[..., Study],
-    draw: Draw | None,
-    *,
-    as_json: bool,
-    as_csv: bool,
-    plot: str | None,
-    report: str | None,
-    **options: Any,
-) -> Study:
-    """Run an experiment with *options*; print, draw and write it, and return it.
-
-    What cannot be written is said before anything is measured.
-    """
-    from engine.lab import report as reporting
-    from engine.lab.measuring import INTERRUPTED as INTERRUPTED_NOTE
-
-    if as_json and as_csv:
-        raise CutnodeError("--json and --csv exclude each other")
-    if plot is not None:
-        reporting.check_plot(plot)
-    if report is not None:
-        reporting.check_file(report)
-    with progress_bar(labelled=True) as progress:
-        study = measure(**options, progress=lambda now, done, of: progress(done, of, now))
-    if plot is not None and draw is not None and study.rows:
-        reporting.write_plot(study, draw, plot)
-    if report is not None and study.rows:
-        page = reporting.page("cutnode lab", [(study, draw)])
-        reporting.write_whole(report, page.encode())
-    if as_json:
-        click.echo(json.dumps(study.to_dict()))
-    elif as_csv:
-        click.echo(study.to_csv(), nl=False)
-    else:
-        reporting.print_study(study)
-    if INTERRUPTED_NOTE in study.notes:
-        interrupted(found=True)
-    return study
 
 
 def with_positions(
@@ -220,7 +179,7 @@ def measure_searches(
 
 @lab.command(epilog=EPILOG)
 @SEARCHED
-@OUTPUTS
+@MEASURED
 def ablation(**options: Any) -> None:
     """Add techniques in turn, and take each from all of them.
 
@@ -236,7 +195,7 @@ def ablation(**options: Any) -> None:
 
 @lab.command(epilog=EPILOG)
 @SEARCHED
-@OUTPUTS
+@MEASURED
 def depths(**options: Any) -> None:
     """Search each depth up to N: nodes, time, best move and score.
 
@@ -259,7 +218,7 @@ def depths(**options: Any) -> None:
 @integer("--trees", "Take the mean of N trees, those of seed 0 and so on.", default=20)
 @SEARCHES
 @table_option(16)
-@OUTPUTS
+@MEASURED
 def theory(
     widths: str, depths: str, models: str, trees: int, searches: str | None, **options: Any
 ) -> None:
@@ -287,7 +246,7 @@ def theory(
 @EVALUATION
 @SEARCHES
 @table_option(64)
-@OUTPUTS
+@MEASURED
 def minimal(depths: str, searches: str | None, **options: Any) -> None:
     """Estimate the smallest tree and graph of a game, and how far searches are above them.
 
@@ -313,7 +272,7 @@ def minimal(depths: str, searches: str | None, **options: Any) -> None:
 @seed_option("Which games.")
 @EVALUATION
 @table_option(16)
-@OUTPUTS
+@MEASURED
 def deviation(game: str, position: str | None, **options: Any) -> None:
     """Compare scores of shallow and deep searches, for a game's `deviation` (ProbCut).
 
@@ -323,7 +282,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
     from engine.lab import deviation as study
 
     _, [(_, start)] = read_positions(game, position, None)
-    deliver(study.deviation, None, start=start, **options)
+    deliver(study.deviation, study.draw, start=start, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -332,7 +291,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
 @positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
 @table_option(256)
-@OUTPUTS
+@MEASURED
 def engines(seed: int, **options: Any) -> None:
     """Compare alpha-beta, proof numbers and Monte Carlo tree search.
 
@@ -343,7 +302,7 @@ def engines(seed: int, **options: Any) -> None:
     from engine.lab import engines as study
 
     game, options = with_positions(seed=seed, **options)
-    deliver(study.engines, None, game=game, seed=seed, **options)
+    deliver(study.engines, study.draw, game=game, seed=seed, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -359,7 +318,7 @@ def sample(out: str | None, **options: Any) -> None:
     The engine plays games against itself from POSITION on, half of its moves at random, and of
     each one position is taken, no two of them equivalent.
     """
-    from engine.lab.study import machine
+    from engine.lab.provenance import machine
     from engine.storage.files import check_file, write_whole
 
     if out is not None:
@@ -372,3 +331,49 @@ def sample(out: str | None, **options: Any) -> None:
         click.echo(text, nl=False)
     else:
         write_whole(out, text.encode())
+
+
+@lab.command(epilog=EPILOG)
+@click.argument("file", shell_complete=complete_file)
+@OUTPUTS
+@option(
+    "--extract",
+    "Write the code that the study was run with, files of its author, into FOLDER.",
+    metavar="FOLDER",
+    shell_complete=complete_folder,
+)
+def show(file: str, extract: str | None, **options: Any) -> None:
+    """Print a study again, or turn it into other forms.
+
+    FILE is a page, .json or .jsonl that an experiment wrote; one that is still being written,
+    or was stopped, gives what it has.
+    """
+    from engine.lab.experiments import drawing_of
+    from engine.lab.files import extract_files, read_study
+
+    outputs = Outputs.taken_from(options)
+    study = read_study(file)
+    if extract is not None:
+        for path in extract_files(study, extract):
+            click.echo(f"cutnode: wrote {path}", err=True)
+    outputs.write(study, drawing_of(study))
+    outputs.print(study)
+
+
+@lab.command(epilog=RERUN_EPILOG)
+@click.argument("file", shell_complete=complete_file)
+@MEASURED
+def rerun(file: str, **options: Any) -> None:
+    """Measure a study again, and say what differs.
+
+    FILE is a page, .json or .jsonl that an experiment wrote. Node counts, values and moves have
+    to be the same to the digit, of each row and position; times are compared by their ratio.
+    Another version or machine is said.
+    """
+    from engine.lab import rerun as again
+    from engine.lab.files import read_study
+
+    study = read_study(file)
+    compared = deliver(again.rerun, None, study=study, **options)
+    if any(row["same"] != again.SAME for row in compared.rows):
+        sys.exit(DIFFERS)

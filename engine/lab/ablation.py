@@ -36,6 +36,16 @@ from engine.lab.measuring import (
     columns_for,
     plan,
 )
+from engine.lab.plots import (
+    GREY,
+    PAGE,
+    PALETTE,
+    Dot,
+    add_legend,
+    draw_dots,
+    ends_of,
+    mark_reference,
+)
 from engine.lab.statistics import geometric_mean_ratio, wilcoxon
 from engine.lab.study import Column, Progress, Study, no_progress
 
@@ -48,7 +58,7 @@ COLUMNS = (
     Column("gain", "times fewer nodes than without this technique", ",.2f", interval=True),
     Column("p", "chance of such a gain if the technique did nothing (signed-rank test)", ".2g"),
     Column("fewer", "times fewer nodes than alpha-beta", ",.2f", interval=True),
-    Column("faster", "times less CPU time than alpha-beta", ",.2f", interval=True),
+    Column("faster", "times less CPU time than alpha-beta", ",.2f", interval=True, timed=True),
     Column("value", "share of positions with the exact value at this depth", ".0%"),
     Column("move", "share of positions with a move that is best at this depth", ".0%"),
     FIGURES["ebf"],
@@ -59,9 +69,9 @@ COLUMNS = (
 )
 
 COLOURS = {
-    "reference": "#888888",
-    "exact technique": "#3b6ea5",
-    "selective technique": "#d1792c",
+    "reference": GREY,
+    "exact technique": PALETTE["blue"],
+    "selective technique": PALETTE["vermillion"],
 }
 
 MINIMAX_PART = 4
@@ -328,43 +338,41 @@ def _share(agree: Iterable[bool]) -> float:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes as bars, one panel for techniques added and one for those taken away."""
+    """Draw nodes and gains: of techniques added in turn, and below of those taken away."""
     panels = {
         "Added in turn": [row for row in study.rows if not row["step"].startswith("- ")],
         "All but one": [row for row in study.rows if row["step"].startswith("- ")],
     }
     panels = {title: rows for title, rows in panels.items() if rows}
     heights = [len(rows) for rows in panels.values()]
-    figure.set_size_inches(7, 1.4 + 0.22 * sum(heights) + 0.4 * len(panels))
+    figure.set_size_inches(PAGE, 1.0 + 0.18 * sum(heights) + 0.35 * len(panels))
     grid = figure.subplots(
-        len(panels), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights}
+        len(panels),
+        2,
+        sharex="col",
+        squeeze=False,
+        gridspec_kw={"height_ratios": heights, "width_ratios": (3, 2)},
     )
-    for (title, rows), axes in zip(panels.items(), grid[:, 0], strict=True):
-        _draw_bars(axes, title, rows)
-    most = max([10, *(row.get("nodes", 0) for row in study.rows)])
-    grid[0, 0].set_xscale("log")
-    grid[0, 0].set_xlim(1, most**1.25)  # room for the numbers
-    grid[-1, 0].set_xlabel("nodes (logarithmic)")
+    for (title, rows), (nodes, gains) in zip(panels.items(), grid, strict=True):
+        named = [(row, row["step"], COLOURS[_kind(row["step"])]) for row in rows]
+        draw_dots(nodes, [Dot(name, row.get("nodes"), colour) for row, name, colour in named])
+        draw_dots(
+            gains,
+            [
+                Dot(name, row.get("gain"), colour, ends_of(row, "gain"))
+                for row, name, colour in named
+            ],
+            names=False,
+            numbers=False,
+        )
+        mark_reference(gains, 1)
+        nodes.set_title(title)
+    most = max((row.get("nodes") or 1 for row in study.rows), default=1)
+    grid[0, 0].set_xlim(right=most * 12)  # for its number
+    grid[-1, 0].set_xlabel("nodes")
+    grid[-1, 1].set_xlabel("times fewer nodes by the technique")
     used = {_kind(row["step"]) for row in study.rows}
-    bars = [axes.barh([0], [0], color=colour) for colour in COLOURS.values()]
-    legend = [(bar, kind) for bar, kind in zip(bars, COLOURS, strict=True) if kind in used]
-    figure.legend(*zip(*legend, strict=True), loc="outside lower center", ncols=3, frameon=False)
-
-
-def _draw_bars(axes: Any, title: str, rows: list[Row]) -> None:
-    nodes = [row.get("nodes", 0) for row in rows]
-    bars = axes.barh(
-        [row["step"] for row in rows],
-        [max(count, 1) for count in nodes],
-        color=[COLOURS[_kind(row["step"])] for row in rows],
-        height=0.7,
-    )
-    labels = [f" {count:,}" if count else " given up" for count in nodes]
-    axes.bar_label(bars, labels, fontsize=7)
-    axes.set_ylim(len(rows) - 0.4, -0.6)  # from the top
-    axes.set_title(title, loc="left")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
+    add_legend(figure, {kind: colour for kind, colour in COLOURS.items() if kind in used})
 
 
 def _kind(step: str) -> str:

@@ -15,6 +15,7 @@ from engine.lab.measuring import (
     columns_for,
     plan,
 )
+from engine.lab.plots import PAGE, Line, draw_lines, set_axes
 from engine.lab.statistics import geometric_mean_ratio, mean_growth_factor
 from engine.lab.study import Column, Progress, Study, no_progress
 
@@ -125,14 +126,8 @@ def _row(found: list[Measured]) -> dict[str, Any]:
 
 def draw(study: Study, figure: Any) -> None:
     """Draw nodes and time by depth, both logarithmic."""
-    figure.set_size_inches(7, 3)
-    depth = [row["depth"] for row in study.rows]
+    figure.set_size_inches(PAGE, 2.6)
     panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
     for axes, (name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):
-        axes.plot(depth, [row[name] for row in study.rows], "o-", color="#3b6ea5", lw=1.2, ms=3.5)
-        axes.set_yscale("log")
-        axes.set_title(title, loc="left")
-        axes.set_xlabel("depth in plies")
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.grid(axis="y", alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
+        draw_lines(axes, [Line.of(name, study.rows, "depth", name)])
+        set_axes(axes, title=title, x="depth in plies")

@@ -29,11 +29,13 @@ from engine.contract.verbs import play
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
 from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.plots import COLUMN, GREY, MARKERS, PALETTE, SIGMAS, draw_error_bars
+from engine.lab.provenance import game_source
 from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.searcher import Searcher
 from engine.storage.evaluations import chosen_evaluation
 
-__all__ = ["deviation"]
+__all__ = ["deviation", "draw"]
 
 COLUMNS = (
     Column("plies", "played before the positions"),
@@ -93,7 +95,7 @@ def deviation(
         "deviation",
         "How far scores at two depths are apart",
         {
-            "game": game_name(cls),
+            "game": game_source(cls),
             "positions": [position_text(start)],
             "depth": depth,
             "games": games,
@@ -187,3 +189,27 @@ def _fit(rows: list[dict[str, Any]]) -> Iterator[str]:
         f"deviation = exp({a:.3f} {b:+.4f} * plies {c:+.3f} * log(deep - shallow) "
         f"{d:+.3f} * log(1 + shallow))"
     )
+
+
+def draw(study: Study, figure: Any) -> None:
+    """Draw measured deviations by those of the formula, with 95 % intervals (of normal errors)."""
+    figure.set_size_inches(COLUMN, 3.2)
+    axes = figure.subplots()
+    rows = [row for row in study.rows if row.get("fitted") and row["deviation"] > 0]
+    stages = list(dict.fromkeys(row["plies"] for row in rows))
+    colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
+    for number, stage in enumerate(stages):
+        points = [row for row in rows if row["plies"] == stage]
+        colour = colours[number % len(colours)]
+        places = [row["fitted"] for row in points]
+        figures = [row["deviation"] for row in points]
+        mark = MARKERS[number % len(MARKERS)]
+        axes.plot(places, figures, mark, color=colour, label=f"plies {stage}")
+        errors = [SIGMAS * row["deviation"] / math.sqrt(2 * row["positions"]) for row in points]
+        ends = [(y - error, y + error) for y, error in zip(figures, errors, strict=True)]
+        draw_error_bars(axes, list(zip(places, figures, ends, strict=True)), colour)
+    least = min((row["fitted"] for row in rows), default=1)
+    axes.axline((least, least), slope=1, color=GREY, linewidth=0.8, zorder=0)
+    axes.set_xlabel("standard deviation by the formula")
+    axes.set_ylabel("measured")
+    axes.legend()

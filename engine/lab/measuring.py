@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
-from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, require_integer
 from engine.contract.messages import position_text
 from engine.contract.positions import coerce
@@ -19,7 +18,8 @@ from engine.kernels.learned import Learned
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.techniques import TECHNIQUES, choose
-from engine.lab.study import Column
+from engine.lab.provenance import game_source
+from engine.lab.study import INTERRUPTED, Column
 from engine.runtime.processes import MOST_PROCESSES
 from engine.search.results import SearchResult
 from engine.search.searcher import Searcher
@@ -36,9 +36,6 @@ __all__ = [
     "search_afresh",
 ]
 
-INTERRUPTED = "Interrupted: what follows was not measured."
-"""The note of a study that Ctrl-C ended."""
-
 ABOUT_INTERVALS = (
     "Intervals: 95 %, by the BCa bootstrap over positions; they hold for positions like these. "
     "With fewer than some 20 positions they are too narrow."
@@ -47,15 +44,18 @@ ABOUT_INTERVALS = (
 
 FIGURES = {
     "seconds": Column(
-        "seconds", "CPU time of all positions, of each the median of its runs", ".5f"
+        "seconds", "CPU time of all positions, of each the median of its runs", ".5f", timed=True
     ),
     "spread": Column(
-        "spread", "how far runs are apart: their interquartile range / their median", ".1%"
+        "spread",
+        "how far runs are apart: their interquartile range / their median",
+        ".1%",
+        timed=True,
     ),
     "ebf": Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
     "first": Column("first", "share of cutoffs by the first move searched", ".1%"),
-    "rate": Column("rate", "million nodes per second of CPU time", ".2f"),
-    "runs": Column("runs", "how often each position was timed, at least", "d"),
+    "rate": Column("rate", "million nodes per second of CPU time", ".2f", timed=True),
+    "runs": Column("runs", "how often each position was timed, at least", "d", timed=True),
 }
 """The figures of measured searches."""
 
@@ -108,7 +108,7 @@ class Experiment:
         """Return all that is needed to get the same node counts again."""
         cls: Any = type(self.positions[0])
         return {
-            "game": game_name(cls),
+            "game": game_source(cls),
             "positions": [position_text(position) for position in self.positions],
             "positions_from": self.positions_from,
             "depth": self.depth,

@@ -27,6 +27,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
+from statistics import geometric_mean
 from typing import Any
 
 from engine.compiler.memory import Memory
@@ -38,6 +39,8 @@ from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.minimal_graph import proof_dtype, prove
 from engine.kernels.parameters import MOST_DEPTH
 from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.plots import PAGE
+from engine.lab.provenance import game_source
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,
@@ -143,7 +146,7 @@ def minimal_graph(
         name="minimal",
         about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
         settings={
-            "game": game_name(cls),
+            "game": game_source(cls),
             "positions": list(map(position_text, positions)),
             "depths": depths,
             "evaluation": scorer.evaluation.name,
@@ -222,10 +225,19 @@ def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Nodes by depth, those of the minimal tree and graph too; of the first position."""
-    figure.set_size_inches(7, 3.5)
+    """Draw nodes by depth, those of the minimal tree and graph too; means of positions."""
+    figure.set_size_inches(PAGE, 3.2)
     axes = figure.subplots()
-    rows = [row for row in study.rows if row["position"] == study.rows[0]["position"]]
-    draw_searches(axes, "Nodes", [row for row in rows if "nodes" in row], "nodes")
-    axes.legend(frameon=False, fontsize=7)
+    counts: dict[tuple[str, int], list[int]] = {}
+    for row in study.rows:
+        if row.get("nodes"):
+            counts.setdefault((row["search"], row["depth"]), []).append(row["nodes"])
+    rows = [
+        {"search": search, "depth": depth, "nodes": geometric_mean(nodes)}
+        | ({"nodes_low": min(nodes), "nodes_high": max(nodes)} if len(nodes) > 1 else {})
+        for (search, depth), nodes in counts.items()
+    ]
+    positions = len({row["position"] for row in study.rows})
+    several = f" (geometric means of {positions} positions, bars from least to most)"
+    draw_searches(axes, f"Nodes{several * (positions > 1)}", rows, "nodes")
     axes.set_xlabel("depth in plies")

@@ -16,6 +16,7 @@ from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
 from engine.lab import formulas
 from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.plots import PAGE, SIGMAS, add_line_legend
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,
@@ -171,14 +172,19 @@ def draw(study: Study, figure: Any) -> None:
     """Draw leaves above the minimal ones by depth, in a panel for each model and width."""
     widths = list(dict.fromkeys(row["width"] for row in study.rows))
     models = list(dict.fromkeys(row["model"] for row in study.rows))
-    figure.set_size_inches(7, 0.8 + 1.8 * len(models))
+    figure.set_size_inches(PAGE, 0.7 + 1.6 * len(models))
     grid = figure.subplots(len(models), len(widths), sharex=True, sharey="row", squeeze=False)
     for model, panels in zip(models, grid, strict=True):
         for width, axes in zip(widths, panels, strict=True):
-            rows = [row for row in study.rows if (row["width"], row["model"]) == (width, model)]
-            draw_searches(axes, f"{model}, width {width}", rows, "ratio")
-    grid[0, 0].legend(frameon=False, fontsize=7)
+            rows = [
+                row | {"ratio_low": row["ratio"] - error, "ratio_high": row["ratio"] + error}
+                for row in study.rows
+                if (row["width"], row["model"]) == (width, model)
+                for error in [SIGMAS * (row["error"] or 0) / row["minimal"]]
+            ]
+            draw_searches(axes, f"{model}, width {width}", rows, "ratio", direct=False)
     for axes in grid[:, 0]:
         axes.set_ylabel("leaves / minimal")
     for axes in grid[-1]:
         axes.set_xlabel("depth in plies")
+    add_line_legend(figure, grid[0, 0])
