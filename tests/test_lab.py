@@ -161,24 +161,23 @@ def test_exact_leaves_selective_techniques_out():
 def test_what_takes_too_many_nodes_is_given_up():
     study = ablation([TICTACTOE.start()], 9, techniques=("table",), runs=1, most_nodes=10_000)
     rows = steps(study)
-    assert rows["minimax 4 deep"]["nodes"] == minimax(TICTACTOE.start(), 4).nodes
+    assert rows["minimax 3 deep"]["nodes"] == minimax(TICTACTOE.start(), 3).nodes
     assert rows["alpha-beta"] == {"step": "alpha-beta"}
     assert rows["search"] == {"step": "search"}
     assert rows["+ table"]["nodes"] <= 10_000
     assert rows["+ table"].get("fewer") is None
-    assert any("4 plies deep" in note for note in study.notes)
+    assert any("3 plies deep" in note for note in study.notes)
     assert any(note.startswith("search takes more") for note in study.notes)
 
 
 @pytest.mark.parametrize(("depth", "affordable"), [(30, 5), (4, 4)])
 def test_minimax_goes_as_deep_as_is_affordable(depth, affordable):
     start = CONNECT4.start()
-    experiment = plan([start], depth, runs=1, most_nodes=100_000)
+    experiment = plan([start], depth, runs=1)
     with Laboratory(experiment, Study("", "", {}, ())) as laboratory:
-        deepest, expected = laboratory.affordable_minimax()
-        assert laboratory.minimax({}, deepest).nodes == minimax(start, deepest).nodes
-    assert deepest == affordable
-    assert expected > 7**25 if depth > affordable else expected == minimax(start, depth).nodes
+        found, expected = laboratory.minimax(100_000)
+    assert (found.depth, found.nodes) == (affordable, minimax(start, affordable).nodes)
+    assert expected > 7**25 if depth > affordable else expected == found.nodes
 
 
 @pytest.mark.parametrize(

@@ -289,29 +289,34 @@ class Laboratory:
         most = self.experiment.most_nodes
         return self._measure(key, "search", depth, runs, most, options)
 
-    def minimax(self, key: dict[str, Any], depth: int) -> Measured:
-        """Visit all of the tree, with the nodes that takes."""
-        return self._plain(key, "minimax", depth)
-
     def alphabeta(self, key: dict[str, Any], depth: int) -> Measured:
         """Search all positions by textbook alpha-beta, with the nodes that takes."""
-        return self._plain(key, "alphabeta", depth)
+        found = self._measure(key, "alphabeta", depth, None, None, {})
+        assert found is not None
+        return found
 
-    def affordable_minimax(self) -> tuple[int, int]:
-        """Return how deep minimax is affordable, and the nodes expected at the full depth.
+    def minimax(self, most_nodes: int) -> tuple[Measured, int]:
+        """Visit the whole tree, as deep as it is expected to take no more than *most_nodes* in all.
 
-        The nodes of the next depth are estimated from those of the last ones.
+        Also return the nodes that are expected at the experiment's depth: those of the next depth
+        are estimated from those of the last two.  The row is called ``minimax``, or
+        ``minimax 4 deep``.
         """
-        depth, most = self.experiment.depth, self.experiment.most_nodes
-        affordable, before, nodes = 0, len(self.texts), len(self.texts)
-        while affordable < depth:
-            if affordable and nodes * nodes / before > most:
-                break
-            affordable += 1
-            task = _Task(0, "minimax", affordable, 1, 0, {})
-            found = [sample["nodes"] for sample in self._answers(task) if sample is not None]
-            before, nodes = nodes, sum(found)
-        return affordable, round(nodes * (nodes / before) ** (depth - affordable))
+        depth = self.experiment.depth
+        reached, before, nodes = 0, len(self.texts), len(self.texts)
+        samples: list[Sample] = []
+        while not reached or (reached < depth and nodes * nodes / before <= most_nodes):
+            reached += 1
+            samples = list(self._answers(_Task(0, "minimax", reached, self.experiment.runs, 0, {})))
+            before, nodes = nodes, sum(sample["nodes"] for sample in samples)
+        name = "minimax" if reached == depth else f"minimax {reached} deep"
+        pairs = zip(self.texts, samples, strict=True)
+        samples = [{"step": name, "position": text} | sample for text, sample in pairs]
+        for sample in samples:
+            self.study.add_sample(sample)
+        return Measured(tuple(samples), reached), round(
+            nodes * (nodes / before) ** (depth - reached)
+        )
 
     def best_moves(self, numbers: Sequence[int], **options: Any) -> list[dict[str, float] | None]:
         """Return the scores of all moves of some positions, by their texts.
@@ -335,11 +340,6 @@ class Laboratory:
                 f"Times: the machine was busy, and searches waited for a core "
                 f"{self._waited / self._busy:.0%} of the time: compare nodes."
             )
-
-    def _plain(self, key: dict[str, Any], search: str, depth: int) -> Measured:
-        found = self._measure(key, search, depth, None, None, {})
-        assert found is not None
-        return found
 
     def _measure(
         self,
