@@ -13,7 +13,7 @@ from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.lab.compare import compare, draw
 from engine.lab.measuring import INTERRUPTED
-from engine.lab.plots import plot
+from engine.lab.plots import inline_plot
 from engine.lab.statistics import geometric_mean_ratio, share
 from engine.lab.study import Follower
 from engine.playing.players import RemotePlayer, loads_code, split_configuration
@@ -121,7 +121,7 @@ def test_the_machine_has_the_versions(study):
 
 
 def test_a_plot_has_both(study):
-    svg = plot(study, draw, "svg", text_as_text=True).decode()
+    svg, _ = inline_plot(study, draw)
     assert "A: default" in svg
     assert FEW in svg
 

@@ -7,10 +7,13 @@ disturbs the machine disturbs both; and a match says which of them plays better.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from queue import SimpleQueue
 from statistics import fmean
 from typing import Any
@@ -23,7 +26,7 @@ from engine.contract.verbs import outcome
 from engine.lab.laboratory import BUSY, ENOUGH, LONGEST, MOST_RUNS, SHORT_NODES, with_interval
 from engine.lab.measuring import ABOUT_INTERVALS
 from engine.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
-from engine.lab.provenance import game_source, machine
+from engine.lab.provenance import commit_of, game_source, machine
 from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
 from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
 from engine.playing.elo import Sprt
@@ -258,9 +261,8 @@ class _Plan:
 
     def versions(self, players: Sequence[RemotePlayer]) -> dict[str, str]:
         """Return which version plays by the name of each setting."""
-        return {
-            name: player.remote.about() for name, player in zip(self.names, players, strict=True)
-        }
+        facts = [player.remote.facts for player in players]
+        return {name: _about(its) for name, its in zip(self.names, facts, strict=True)}
 
     def begin(self, players: Sequence[RemotePlayer]) -> Callable[[int, str], list[Sample]]:
         """Return the function that searches a position, given with its number, by both players."""
@@ -299,6 +301,17 @@ class _Plan:
             {"setting": name, "position": text} | _sample(runs)
             for name, runs in zip(self.names, found, strict=True)
         ]
+
+
+def _about(facts: dict[str, str]) -> str:
+    """Return which version a player is of, in a line."""
+    root = Path(facts["engine"]).parent
+    number, commit = facts["cutnode"], commit_of(root)
+    with contextlib.suppress(OSError, ValueError, KeyError):  # a checkout may have gone on
+        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+        number = str(project["project"]["version"])
+    parts = [f"cutnode {number}", *([f"commit {commit}"] if commit else [])]
+    return ", ".join([*parts, f"Python {facts['python']}", f"numba {facts['numba']}"])
 
 
 def _sample(runs: Sequence[dict[str, Any]]) -> Sample:

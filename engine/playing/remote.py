@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 import weakref
 from hashlib import blake2b
 from pathlib import Path
@@ -66,10 +65,13 @@ class Version:
 
     def _environment(self) -> dict[str, str]:
         """Return the environment of a process: what it finds first is the version."""
-        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        variables = dict(os.environ)
+        places = variables.pop("PYTHONPATH", "").split(os.pathsep)
+        places = [place for place in places if place and not _has_cutnode(Path(place))]
         if self.checkout is not None:
-            places = self.checkout, self.checkout / "engine" / "face"
-            variables["PYTHONPATH"] = os.pathsep.join(map(str, places))
+            places = [str(self.checkout), str(self.checkout / "engine" / "face"), *places]
+        if places:
+            variables["PYTHONPATH"] = os.pathsep.join(places)
         cache = cache_directory()
         if cache is not None and not self.is_ours:
             mark = f"{self.checkout} {self.python}".encode()
@@ -78,27 +80,9 @@ class Version:
             (cache / "versions").mkdir(mode=0o700, exist_ok=True)
         return variables
 
-    def number(self) -> str:
-        """Return the number of the checkout's version; "" if it does not say it."""
-        if self.checkout is None:
-            return ""
-        try:
-            text = (self.checkout / "pyproject.toml").read_text(encoding="utf-8")
-            return str(tomllib.loads(text)["project"]["version"])
-        except (OSError, ValueError, KeyError):
-            return ""
 
-    def commit(self) -> str:
-        """Return the commit of the checkout, with ``+`` if files differ from it; "" if unknown."""
-        if self.checkout is None or not (self.checkout / ".git").exists():
-            return ""
-        command = ["git", "-C", str(self.checkout), "describe", "--always", "--dirty=+"]
-        command += ["--exclude=*"]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
-        except (OSError, subprocess.SubprocessError):
-            return ""
-        return run.stdout.strip()
+def _has_cutnode(folder: Path) -> bool:
+    return (folder / "engine").is_dir() or (folder / "cutnode").is_dir()
 
 
 class Remote:
@@ -120,7 +104,7 @@ class Remote:
 
     @functools.cached_property
     def facts(self) -> dict[str, str]:
-        """The ``version`` that is installed, and those of ``python`` and ``numba``.
+        """The folder ``engine``, and the versions of ``cutnode``, ``python`` and ``numba``.
 
         To ask for them waits until the player is there.
         """
@@ -130,12 +114,6 @@ class Remote:
             where = quoted(facts["engine"])
             raise CutnodeError(f"{self.name}: {where} hides the engine of that folder")
         return facts
-
-    def about(self) -> str:
-        """Return which version it is, in a line."""
-        parts = [f"Python {self.facts['python']}", f"numba {self.facts['numba']}"]
-        number, commit = self.version.number() or self.facts["version"], self.version.commit()
-        return ", ".join([f"cutnode {number}", *([f"commit {commit}"] if commit else []), *parts])
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Return the answer to a request, when the player is there."""

@@ -53,7 +53,7 @@ class Service:
         self.player.new_game(0)
         return {
             "engine": os.path.dirname(os.path.abspath(str(engine.__file__))),
-            "version": _installed("cutnode"),
+            "cutnode": _installed("cutnode"),
             "python": platform.python_version(),
             "numba": _installed("numba"),
         }
