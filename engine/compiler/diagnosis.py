@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
@@ -51,10 +51,13 @@ def require_positions(cls: type) -> None:
             raise ContractError(f"{cls.__module__}.{name} {complaint}")
 
 
-def diagnose(cls: type, error: Exception, evaluation: Any = None) -> CutnodeError:
-    """Explain an error in compiling the game of *cls* to its author, or to that of an evaluation.
+def diagnose(
+    cls: type, error: Exception, evaluation: Any = None, techniques: Sequence[Any] = ()
+) -> CutnodeError:
+    """Explain an error in compiling the game of *cls* to its author, or that of what goes with it.
 
-    *evaluation*, if there is one, is an :class:`~engine.kernels.evaluation.Evaluation`.
+    *evaluation*, if there is one, is an :class:`~engine.kernels.evaluation.Evaluation`, and
+    *techniques* are those from outside.
     """
     rules = [
         (f"{cls.__module__}.{name}", bind(cls, name), verb)
@@ -72,6 +75,9 @@ def diagnose(cls: type, error: Exception, evaluation: Any = None) -> CutnodeErro
             complaint = f"does not compile: {_cause(found)}"
         if complaint:
             return ContractError(f"{name} {complaint}")
+    if techniques:
+        names = " and ".join(technique.name for technique in techniques)
+        return ContractError(f"the technique {names} does not compile: {_cause(error)}")
     return ContractError(f"the rules of {cls.__module__} do not compile: {_cause(error)}")
 
 
