@@ -373,8 +373,8 @@ def test_two_threads_cannot_use_an_engine(engine):
         thread.join()
 
 
-def test_evaluation_that_is_not_compiled():
-    with pytest.raises(GameError, match="is not compiled: put @compiled before it"):
+def test_evaluation_that_no_other_process_finds():
+    with pytest.raises(GameError, match="is not a function at the top level of a module"):
         Evaluation(lambda position: 0)
 
 

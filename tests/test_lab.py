@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import os
-import re
-import signal
 import subprocess
 import sys
-import threading
-from io import StringIO
 from pathlib import Path
-from xml.etree import ElementTree
 
 import click
 import pytest
@@ -26,11 +20,12 @@ from engine.compiler.jit import jit_enabled
 from engine.contract.errors import CutnodeError
 from engine.contract.verbs import play
 from engine.kernels.techniques import EXACT
-from engine.lab import report as reporting
-from engine.lab.ablation import ablation, draw
+from engine.lab.ablation import ablation
 from engine.lab.depths import depths
 from engine.lab.engines import engines
-from engine.lab.measuring import INTERRUPTED, measure_minimax
+from engine.lab.laboratory import Laboratory
+from engine.lab.measuring import INTERRUPTED, plan
+from engine.lab.study import Study
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -96,13 +91,14 @@ def test_counts_are_those_of_the_searches(study):
 def test_gains_follow_from_the_counts(study):
     rows = steps(study)
     nodes = {step: row["nodes"] for step, row in rows.items()}
-    assert rows["alpha-beta"]["gain"] == nodes["minimax"] / nodes["alpha-beta"]
-    assert rows["+ table"]["gain"] == nodes["search"] / nodes["+ table"]
-    assert rows["- killers"]["gain"] == nodes["- killers"] / nodes["+ late_move_reductions"]
-    assert (
-        rows["+ late_move_reductions"]["fewer"]
-        == nodes["alpha-beta"] / nodes["+ late_move_reductions"]
-    )
+    everything = "+ late_move_reductions"
+    for more, fewer, step in (
+        ("minimax", "alpha-beta", "alpha-beta"),
+        ("search", "+ table", "+ table"),
+        ("- killers", everything, "- killers"),
+    ):
+        assert rows[step]["gain"] == pytest.approx(nodes[more] / nodes[fewer])
+    assert rows[everything]["fewer"] == pytest.approx(nodes["alpha-beta"] / nodes[everything])
     assert rows["+ table"]["ebf"] == nodes["+ table"] ** (1 / 9)
     for row in study.rows:
         assert row["seconds"] > 0 and row["rate"] > 0
@@ -165,22 +161,23 @@ def test_exact_leaves_selective_techniques_out():
 def test_what_takes_too_many_nodes_is_given_up():
     study = ablation([TICTACTOE.start()], 9, techniques=("table",), runs=1, most_nodes=10_000)
     rows = steps(study)
-    assert rows["minimax 4 deep"]["nodes"] == minimax(TICTACTOE.start(), 4).nodes
+    assert rows["minimax 3 deep"]["nodes"] == minimax(TICTACTOE.start(), 3).nodes
     assert rows["alpha-beta"] == {"step": "alpha-beta"}
     assert rows["search"] == {"step": "search"}
     assert rows["+ table"]["nodes"] <= 10_000
     assert rows["+ table"].get("fewer") is None
-    assert any("4 plies deep" in note for note in study.notes)
+    assert any("3 plies deep" in note for note in study.notes)
     assert any(note.startswith("search takes more") for note in study.notes)
 
 
-def test_minimax_goes_as_deep_as_is_affordable():
+@pytest.mark.parametrize(("depth", "affordable"), [(30, 5), (4, 4)])
+def test_minimax_goes_as_deep_as_is_affordable(depth, affordable):
     start = CONNECT4.start()
-    found = measure_minimax([start], 30, 1, 100_000, None)
-    assert (found.depth, found.nodes) == (5, minimax(start, 5).nodes)
-    assert found.expected > 7**25
-    found = measure_minimax([start], 4, 1, 100_000, None)
-    assert (found.depth, found.expected) == (4, found.nodes)
+    experiment = plan([start], depth, runs=1)
+    with Laboratory(experiment, Study("", "", {}, ())) as laboratory:
+        found, expected = laboratory.minimax(100_000)
+    assert (found.depth, found.nodes) == (affordable, minimax(start, affordable).nodes)
+    assert expected > 7**25 if depth > affordable else expected == found.nodes
 
 
 @pytest.mark.parametrize(
@@ -225,8 +222,8 @@ def test_depths_of_several_positions_have_no_move():
 def test_depths_end_where_nodes_do():
     study = depths([TICTACTOE.start()], 9, runs=1, most_nodes=100)
     assert 1 <= len(study.rows) < 9
-    assert study.notes == (
-        f"Depth {len(study.rows) + 1} takes more than --most-nodes 100: it was given up.",
+    assert study.notes[0] == (
+        f"Depth {len(study.rows) + 1} takes more than --most-nodes 100: it was given up."
     )
 
 
@@ -296,9 +293,13 @@ BAD_INPUT = {
         "--exact",
     ): "late_move_pruning is selective: an exact search does not use it",
     ("--evaluation", "discs"): "tictactoe has no evaluation 'discs'",
-    ("--json", "--csv"): "--json and --csv exclude each other",
+    ("--json", "--csv"): "--json, --csv and --format exclude each other",
     ("--report", "no_such_folder/a.html"): "no_such_folder/a.html cannot be written: there is no",
     ("--report", "."): ". cannot be written: it is a folder",
+    ("--out", "a.txt"): "a.txt cannot be written: it has to end in .csv, .json,",
+    ("--samples", "a.html"): "a.html cannot be written: it has to end in .csv, .jsonl, .parquet",
+    ("--out", "a.csv", "--samples", "a.csv"): "a.csv would be written twice",
+    ("--resume",): "--resume needs the --out FILE.jsonl of the study that was stopped",
     ("--plot", "a.gif"): "a plot is a file that ends in .png, .svg, .pdf, not 'a.gif'",
     ("--file", "-", "5"): "a position and --file exclude each other",
     ("14253",): "the game is over in xxx/oo./...: there is nothing to search",
@@ -339,24 +340,6 @@ def test_help_tells_every_option(name):
             assert parameter.opts[0] in result.output
 
 
-def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
-    main_thread = threading.main_thread().ident
-    timer = threading.Timer(0.02, signal.pthread_kill, (main_thread, signal.SIGINT))
-
-    @contextlib.contextmanager
-    def progress_bar(labelled):
-        yield lambda done, of, now: timer.start() if now == "+ enhanced_cutoffs" else None
-
-    monkeypatch.setattr("engine.cli.lab.progress_bar", progress_bar)
-    result = cutnode("lab", "ablation", "tictactoe", "--depth", 9, "--runs", 99, "--json")
-    timer.cancel()
-    assert result.exit_code == 130
-    data = json.loads(result.stdout)
-    assert "+ table" in [row["step"] for row in data["rows"]]
-    assert not any(row["step"] == "- table" for row in data["rows"])
-    assert data["notes"][-1] == INTERRUPTED
-
-
 def test_interrupted_ablation_has_the_rows_before():
     def progress(now: str, done: int, of: int) -> None:
         assert done < of
@@ -371,96 +354,11 @@ def test_interrupted_ablation_has_the_rows_before():
 def test_other_commands_do_not_load_the_laboratory():
     code = (
         "import sys, engine.cli.solve; print([name for name in sys.modules if name in "
-        "('matplotlib', 'rich', 'engine.lab.ablation', 'engine.lab.report')])"
+        "('matplotlib', 'rich', 'engine.lab.ablation', 'engine.lab.study')])"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = (sys.executable, "-c", code)
     assert subprocess.check_output(command, env=environment, text=True) == "[]\n"
-
-
-# Tables, pages, plots and files
-
-
-class Terminal(StringIO):
-    def isatty(self):
-        return True
-
-
-def test_narrow_terminal_leaves_columns_out(study, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    reporting.print_study(study)
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", sys.stdout.getvalue()).splitlines()
-    table = [line for line in lines if line.startswith(" ")]
-    assert max(map(len, table)) <= 60
-    assert any(line.startswith("(no room for") and "runs" in line for line in lines)
-    assert any("549,946" in line for line in table)
-
-
-def test_page_is_self_contained(study, tmp_path):
-    page = reporting.page("A study", [(study, draw)])
-    assert page.count("<tr>") > len(study.rows)
-    assert "549,946" in page and study.machine["processor"] in page
-    for loading in ("<script", "<link", "<img", "src=", "@import", 'href="http', "url(http"):
-        assert loading not in page
-
-
-def test_page_escapes_what_it_shows(study):
-    from dataclasses import replace
-
-    page = reporting.page("<b>", [(replace(study, settings={"game": "<i>&"}), None)])
-    assert "<b>" not in page and "<i>" not in page and "&lt;i&gt;&amp;" in page
-
-
-def test_report_of_the_command(tmp_path):
-    file = tmp_path / "report.html"
-    assert cutnode(*LAB, "--report", file).exit_code == 0
-    page = file.read_text()
-    assert page.startswith("<!DOCTYPE html>") and "+ killers" in page
-
-
-def test_without_matplotlib(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(reporting, "can_plot", lambda: False)
-    page = reporting.page("A study", [(study, draw)])
-    assert "<svg" not in page and "Plots were left out" in page
-    result = cutnode(*LAB, "--plot", tmp_path / "a.png")
-    assert result.exit_code == 2
-    assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
-
-
-@pytest.mark.parametrize("experiment", ["ablation", "depths"])
-@pytest.mark.parametrize("kind", reporting.PLOTS)
-def test_plots(tmp_path, experiment, kind):
-    pytest.importorskip("matplotlib")
-    file = tmp_path / f"plot.{kind}"
-    arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late_move_pruning", "--runs", 1)
-    assert cutnode("lab", experiment, *arguments, "--plot", file).exit_code == 0
-    data = file.read_bytes()
-    assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])
-    if kind == "svg":
-        assert ElementTree.fromstring(data).tag.endswith("svg")
-
-
-def test_plot_of_the_same_study_is_the_same(study):
-    pytest.importorskip("matplotlib")
-    assert reporting.plot(study, draw, "svg") == reporting.plot(study, draw, "svg")
-    page = reporting.page("A study", [(study, draw)])
-    drawn = page[page.index("<svg") : page.index("</svg>") + 6]
-    texts = "".join(ElementTree.fromstring(drawn).itertext())
-    assert "+ killers" in texts and "549,946" in texts
-
-
-def test_files_are_written_whole(tmp_path):
-    file = tmp_path / "a.html"
-    file.write_text("before")
-    reporting.write_whole(str(file), b"after")
-    assert file.read_bytes() == b"after"
-    (tmp_path / "usual").write_text("")
-    assert file.stat().st_mode == (tmp_path / "usual").stat().st_mode
-    with pytest.raises(CutnodeError, match="cannot be written"):
-        reporting.write_whole(str(tmp_path), b"")
-    assert {path.name for path in tmp_path.iterdir()} == {"a.html", "usual"}
 
 
 # Engines

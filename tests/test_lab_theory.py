@@ -212,7 +212,7 @@ def test_numbers_that_are_none():
 
 def test_plots(tmp_path):
     pytest.importorskip("matplotlib")
-    from engine.lab.report import write_plot
+    from engine.lab.plots import write_plot
 
     studies = {
         "theory": (

@@ -18,7 +18,7 @@ from engine import CutnodeError, load_game
 from engine.compiler.jit import jit_enabled
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import outcome, play
-from engine.lab.report import write_plot
+from engine.lab.plots import write_plot
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

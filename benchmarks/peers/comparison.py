@@ -33,8 +33,9 @@ from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import load_game
 from engine.contract.verbs import play
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress
-from engine.lab.study import Column, Study
+from engine.lab.measuring import INTERRUPTED
+from engine.lab.plots import GREY, PAGE, PALETTE, Dot, draw_dots, mark_reference
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.api import alphabeta
 from engine.search.searcher import Searcher
 
@@ -53,11 +54,11 @@ COLUMNS = (
     Column("wins", "flat: all alike; quickest: a quicker win counts more"),
     Column("nodes", "positions visited", ",d"),
     Column("agrees", "nodes, move and score are those of cutnode's alpha-beta"),
-    Column("ms", "CPU time in milliseconds, median", ",.3f"),
-    Column("least", "CPU time in milliseconds, of the quickest round", ",.3f"),
-    Column("most", "CPU time in milliseconds, of the slowest round", ",.3f"),
-    Column("rate", "thousand nodes per CPU second", ",.0f"),
-    Column("ratio", f"CPU time / that of {BASELINE}", ",.1f"),
+    Column("ms", "CPU time in milliseconds, median", ",.3f", timed=True),
+    Column("least", "CPU time in milliseconds, of the quickest round", ",.3f", timed=True),
+    Column("most", "CPU time in milliseconds, of the slowest round", ",.3f", timed=True),
+    Column("rate", "thousand nodes per CPU second", ",.0f", timed=True),
+    Column("ratio", f"CPU time / that of {BASELINE}", ",.1f", timed=True),
     Column("note"),
 )
 
@@ -86,17 +87,7 @@ def compare_peers(
         programs += found
         if reason:
             missing.append({"program": peer.package, "note": reason})
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    try:
-        for done, work in enumerate(works):
-            progress(f"{work.game}, depth {work.depth}", done, len(works))
-            rows += _compare(work, programs, runs)
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    if any(row.get("agrees") == "NO" for row in rows):
-        notes.append("A program disagrees: its times are not those of the same work.")
-    return Study(
+    study = Study(
         name="peers",
         about="The same trees in other packages: plain alpha-beta, moves in natural order",
         settings={
@@ -106,15 +97,26 @@ def compare_peers(
             "runs": runs,
         },
         columns=COLUMNS,
-        rows=rows + missing,
-        notes=(
+        notes=[
             "Connect Four is evaluated by the lines of four through each stone; tic-tac-toe is "
             "searched to the end.",
             "cutnode search: all techniques that leave scores as they are; another algorithm, "
             "so only its score has to agree.",
-            *notes,
-        ),
+        ],
+        progress=progress,
     )
+    try:
+        for done, work in enumerate(works):
+            progress(f"{work.game}, depth {work.depth}", done, len(works))
+            for row in _compare(work, programs, runs):
+                study.add_row(row)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    for row in missing:
+        study.add_row(row)
+    if any(row.get("agrees") == "NO" for row in study.rows):
+        study.add_note("A program disagrees: its times are not those of the same work.")
+    return study
 
 
 def _packages(names: Iterable[str] | None) -> list[Peer]:
@@ -281,18 +283,22 @@ def draw(study: Study, figure: Any) -> None:
     """CPU time beside cutnode's, logarithmic; a panel for each tree."""
     rows = [row for row in study.rows if "ratio" in row]
     works = list(dict.fromkeys((row["game"], row["depth"]) for row in rows))
-    figure.set_size_inches(7, 0.6 + 1.7 * len(works))
+    figure.set_size_inches(PAGE, 0.6 + 1.5 * len(works))
+    figure.set_label("CPU time beside that of cutnode's alpha-beta: median, least and most.")
     grid = figure.subplots(len(works), 1, sharex=True, squeeze=False)
     for work, axes in zip(works, grid[:, 0], strict=True):
-        shown = [row for row in rows if (row["game"], row["depth"]) == work]
-        names = [f"{row['program']} ({row['wins']})" for row in shown]
-        colours = ["#3b6ea5" if name.startswith("cutnode") else "#888888" for name in names]
-        bars = axes.barh(names, [row["ratio"] for row in shown], color=colours, height=0.7)
-        axes.bar_label(bars, [f" {row['ratio']:,.1f}" for row in shown], fontsize=7)
-        axes.set_xscale("log")
-        axes.set_xlim(right=max(row["ratio"] for row in shown) * 3)
-        axes.invert_yaxis()
-        axes.set_title(f"{work[0]}, depth {work[1]}", loc="left")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(axis="y", length=0)
-    grid[-1, 0].set_xlabel("CPU time / that of cutnode's alpha-beta (logarithmic)")
+        dots = [
+            Dot(
+                f"{row['program']} ({row['wins']})",
+                row["ratio"],
+                PALETTE["blue"] if row["program"].startswith("cutnode") else GREY,
+                (row["least"] / row["ms"] * row["ratio"], row["most"] / row["ms"] * row["ratio"]),
+            )
+            for row in rows
+            if (row["game"], row["depth"]) == work
+        ]
+        draw_dots(axes, dots)
+        mark_reference(axes, 1)
+        axes.set_title(f"{work[0]}, depth {work[1]}")
+    grid[-1, 0].set_xlim(right=max(row["ratio"] for row in rows) * 5)  # for its number
+    grid[-1, 0].set_xlabel("CPU time / that of cutnode's alpha-beta, from the least to the most")

@@ -17,8 +17,8 @@ import click
 
 from benchmarks.peers.comparison import compare_peers, draw
 from engine.cli.inputs import names_in, numbers_in
-from engine.cli.lab import OUTPUTS, deliver
 from engine.cli.options import integer, option
+from engine.cli.studies import MEASURED, deliver
 from engine.contract.errors import CutnodeError
 
 
@@ -27,7 +27,7 @@ from engine.contract.errors import CutnodeError
 @option("--depths", "Plies of Connect Four.", metavar="N,N", default="6,8")
 @option("--packages", "Only these of easyAI, open_spiel, aima3.", metavar="A,B")
 @integer("--runs", "Take the median of N times.", most=99, default=3)
-@OUTPUTS
+@MEASURED
 def main(games: str, depths: str, packages: str | None, **options: Any) -> None:
     """Search the same trees with other Python packages."""
     try:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import engine
+from engine.contract.collection import position_sets
 from engine.contract.errors import CutnodeError
 from engine.kernels.techniques import choose, leave_out
 
@@ -51,14 +55,15 @@ def read_positions(
 ) -> tuple[Game, list[tuple[str, Any]]]:
     """Return the game, and the positions asked for with the texts that they were given as.
 
-    All of a file is read before anything is solved, so that an error in it shows at once.
+    *file* is also the name of one of the game's sets, with or without the game's before it.  All of
+    a file is read before anything is solved, so that an error in it shows at once.
     """
     game = engine.load_game(name)
     if file is None:
         return game, [(position or "", game.parse(position or ""))]
     if position is not None:
         raise CutnodeError("a position and --file exclude each other")
-    source, lines = read_lines(file)
+    source, lines = read_lines(_path_of(file, game.name))
     entries = []
     for number, line in enumerate(lines, 1):
         text = line.partition(";")[0].strip()
@@ -70,6 +75,23 @@ def read_positions(
     if not entries:
         raise CutnodeError(f"{source} holds no positions")
     return game, entries
+
+
+def _path_of(name: str, game: str) -> str:
+    """Return the path of a file, or of one of a game's sets of positions.
+
+    A file comes first, so that what lies in a person's folder is never hidden.
+    """
+    if name == "-" or Path(name).exists():
+        return name
+    sets = position_sets(game)
+    found = sets.get(name.removeprefix(f"{game}/"))
+    if found is None and sets:
+        raise CutnodeError(
+            f"{name} cannot be read: {os.strerror(errno.ENOENT)}; sets of positions of {game} are "
+            f"{', '.join(sets)}"
+        )
+    return name if found is None else str(found)
 
 
 def position_of(cls: Any, text: str | None) -> Any:

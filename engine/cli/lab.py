@@ -1,18 +1,20 @@
 """The commands ``cutnode lab ...``: experiments from a shell.
 
-A study is a table on standard output, or JSON or CSV; plots and reports go to files.
-Exit codes: 0 measured, 2 bad input, 130 interrupted (what was measured is printed).
+A study is a table on standard output, or in another form there and in files.
+Exit codes: 0 measured, 1 what was measured again differs, 2 bad input, 130 interrupted (what was
+measured until then is printed).
 """
 
 from __future__ import annotations
 
-import json
+import shlex
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.exit_codes import interrupted
+from engine.cli.completion import complete_file, complete_folder, complete_player
 from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
 from engine.cli.options import (
     EVALUATION,
@@ -27,23 +29,28 @@ from engine.cli.options import (
     depth_option,
     games_option,
     integer,
-    json_option,
+    nodes_option,
     option,
+    out_option,
     pairs_option,
     positive,
     seconds_option,
     seed_option,
+    sprt_options,
     table_option,
 )
 from engine.cli.progress import progress_bar
+from engine.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
 from engine.contract.errors import CutnodeError
 from engine.kernels.parameters import MOST_DEPTH
+from engine.runtime.processes import MOST_PROCESSES, physical_cores
 
 if TYPE_CHECKING:
-    from engine.lab.report import Draw
+    from engine.contract.loading import Game
+    from engine.lab.experiments import Draw
     from engine.lab.study import Study
 
-__all__ = ["OUTPUTS", "deliver", "lab"]
+__all__ = ["lab"]
 
 EPILOG = """\
 \b
@@ -54,37 +61,65 @@ Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted
 (what was measured until then is printed).
 """
 
+RERUN_EPILOG = """\
+\b
+Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input, 130
+interrupted.
+"""
+DIFFERS = 1
+
+WORKERS = integer(
+    "--workers",
+    "Search positions in N processes at once.  [one for each core, at most]",
+    most=MOST_PROCESSES,
+)
+PLIES = option("--plies", "Draw positions after A to B plies.", metavar="A:B", default="4:24")
+
+
+def positions_options(
+    *arguments: Decorator, seed: str = "Which games positions are drawn from."
+) -> Decorator:
+    """One position, a file of them, or some that are drawn from games; *seed* is help.
+
+    Further *arguments* stand between the game and a position.
+    """
+    return combined(
+        GAME,
+        *arguments,
+        POSITION,
+        FILE,
+        integer("--positions", "Draw N positions from games that begin with POSITION."),
+        PLIES,
+        seed_option(seed),
+    )
+
+
+RUNS = integer(
+    "--runs",
+    "Take the median of N times: of more for short searches, of fewer for long ones.",
+    most=99,
+    default=3,
+)
+
 SEARCHED = combined(
-    GAME,
-    POSITION,
-    FILE,
+    positions_options(),
     depth_option(least=1, most=MOST_DEPTH, required=True),
     TECHNIQUES,
     WITHOUT,
     EXACT,
     EVALUATION,
-    integer(
-        "--runs",
-        "Take the median of N times: of more for short searches, of fewer for long ones.",
-        most=99,
-        default=3,
-    ),
+    RUNS,
     integer(
         "--most-nodes",
         "Give up a row of the table that takes more nodes than N.",
         default=100_000_000,
     ),
     table_option(64),
+    WORKERS,
 )
 """The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
 
-OUTPUTS = combined(
-    json_option("Print a JSON object."),
-    click.option("--csv", "as_csv", is_flag=True, help="Print CSV, settings as # comments."),
-    option("--plot", "Also draw it: a .png, .svg or .pdf file.", metavar="FILE"),
-    option("--report", "Also write a page of HTML: table, plot, settings.", metavar="FILE"),
-)
-"""The options of :func:`deliver`."""
+OPENINGS_TOO = "Which openings, and which games positions are drawn from."
 
 SEARCHES = option("--searches", "Only these of plain, engine, pvs, mtdf, exact.", metavar="A,B")
 
@@ -99,69 +134,64 @@ def lab() -> None:
     """Measure what the techniques of the search save."""
 
 
-def deliver(
-    measure: Callable[..., Study],
-    draw: Draw | None,
+def with_positions(
     *,
-    as_json: bool,
-    as_csv: bool,
-    plot: str | None,
-    report: str | None,
+    game: str,
+    position: str | None,
+    file: str | None = None,
+    positions: int | None,
+    plies: str,
+    seed: int,
     **options: Any,
-) -> Study:
-    """Run an experiment with *options*; print, draw and write it, and return it.
+) -> tuple[Game, dict[str, Any]]:
+    """Return a game, and options with the positions that :func:`positions_options` ask for."""
+    from engine.lab.sampling import plies_in, sample_positions
 
-    What cannot be written is said before anything is measured.
-    """
-    from engine.lab import report as reporting
-    from engine.lab.measuring import INTERRUPTED as INTERRUPTED_NOTE
+    bounds = plies_in(plies)
+    if positions is not None and file is not None:
+        raise CutnodeError("--positions and --file exclude each other")
+    loaded, entries = read_positions(game, position, file)
+    starts, whence = [start for _, start in entries], file or ""
+    if positions is not None:
+        whence = sample_command(game, position, positions, plies, seed)
+        with progress_bar(positions, labelled=True) as progress:
+            starts = sample_positions(
+                *(starts[0], positions),
+                plies=bounds,
+                seed=seed,
+                progress=lambda now, done, of: progress(done, of, now),
+            )
+    return loaded, options | {"positions": starts, "positions_from": whence}
 
-    if as_json and as_csv:
-        raise CutnodeError("--json and --csv exclude each other")
-    if plot is not None:
-        reporting.check_plot(plot)
-    if report is not None:
-        reporting.check_file(report)
-    with progress_bar(labelled=True) as progress:
-        study = measure(**options, progress=lambda now, done, of: progress(done, of, now))
-    if plot is not None and draw is not None and study.rows:
-        reporting.write_plot(study, draw, plot)
-    if report is not None and study.rows:
-        page = reporting.page("cutnode lab", [(study, draw)])
-        reporting.write_whole(report, page.encode())
-    if as_json:
-        click.echo(json.dumps(study.to_dict()))
-    elif as_csv:
-        click.echo(study.to_csv(), nl=False)
-    else:
-        reporting.print_study(study)
-    if INTERRUPTED_NOTE in study.notes:
-        interrupted(found=True)
-    return study
+
+def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
+    """Return the command that draws some positions."""
+    words = ("cutnode", "lab", "sample", game, *([position] if position else []))
+    numbers = ("--positions", count, "--plies", plies, "--seed", seed)
+    return shlex.join(map(str, (*words, *numbers)))
 
 
 def measure_searches(
     experiment: Callable[..., Study],
     draw: Draw,
     *,
-    game: str,
-    position: str | None,
-    file: str | None,
     techniques: str | None,
     without: str | None,
     exact: bool,
+    workers: int | None,
     **options: Any,
 ) -> None:
     """Run an experiment that takes the parameters :data:`SEARCHED`."""
-    _, entries = read_positions(game, position, file)
-    chosen = chosen_techniques(type(entries[0][1]), techniques, without, exact)
-    positions = [start for _, start in entries]
-    deliver(experiment, draw, positions=positions, techniques=chosen, exact=exact, **options)
+    _, options = with_positions(**options)
+    starts = options["positions"]
+    options["techniques"] = chosen_techniques(type(starts[0]), techniques, without, exact)
+    options["workers"] = workers or min(physical_cores(), len(starts))
+    deliver(experiment, draw, exact=exact, **options)
 
 
 @lab.command(epilog=EPILOG)
 @SEARCHED
-@OUTPUTS
+@MEASURED
 def ablation(**options: Any) -> None:
     """Add techniques in turn, and take each from all of them.
 
@@ -177,7 +207,7 @@ def ablation(**options: Any) -> None:
 
 @lab.command(epilog=EPILOG)
 @SEARCHED
-@OUTPUTS
+@MEASURED
 def depths(**options: Any) -> None:
     """Search each depth up to N: nodes, time, best move and score.
 
@@ -200,7 +230,7 @@ def depths(**options: Any) -> None:
 @integer("--trees", "Take the mean of N trees, those of seed 0 and so on.", default=20)
 @SEARCHES
 @table_option(16)
-@OUTPUTS
+@MEASURED
 def theory(
     widths: str, depths: str, models: str, trees: int, searches: str | None, **options: Any
 ) -> None:
@@ -223,33 +253,23 @@ def theory(
 
 
 @lab.command(epilog=EPILOG)
-@GAME
-@POSITION
-@FILE
+@positions_options()
 @depths_option("4,6,8")
 @EVALUATION
 @SEARCHES
 @table_option(64)
-@OUTPUTS
-def minimal(
-    game: str,
-    position: str | None,
-    file: str | None,
-    depths: str,
-    searches: str | None,
-    **options: Any,
-) -> None:
+@MEASURED
+def minimal(depths: str, searches: str | None, **options: Any) -> None:
     """Estimate the smallest tree and graph of a game, and how far searches are above them.
 
     The score is proven again with the moves that proved it in front.
     """
     from engine.lab import minimal as study
 
-    _, entries = read_positions(game, position, file)
+    _, options = with_positions(**options)
     deliver(
         study.minimal_graph,
         study.draw,
-        positions=[start for _, start in entries],
         depths=numbers_in(depths),
         searches=None if searches is None else names_in(searches),
         **options,
@@ -264,7 +284,7 @@ def minimal(
 @seed_option("Which games.")
 @EVALUATION
 @table_option(16)
-@OUTPUTS
+@MEASURED
 def deviation(game: str, position: str | None, **options: Any) -> None:
     """Compare scores of shallow and deep searches, for a game's `deviation` (ProbCut).
 
@@ -274,20 +294,17 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
     from engine.lab import deviation as study
 
     _, [(_, start)] = read_positions(game, position, None)
-    deliver(study.deviation, None, start=start, **options)
+    deliver(study.deviation, study.draw, start=start, **options)
 
 
 @lab.command(epilog=EPILOG)
-@GAME
-@POSITION
-@FILE
+@positions_options(seed=OPENINGS_TOO)
 @seconds_option("Give each proof S seconds.", default=1.0)
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
 @positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
-@seed_option("Which openings.")
 @table_option(256)
-@OUTPUTS
-def engines(game: str, position: str | None, file: str | None, **options: Any) -> None:
+@MEASURED
+def engines(seed: int, **options: Any) -> None:
     """Compare alpha-beta, proof numbers and Monte Carlo tree search.
 
     Alpha-beta and proof numbers (pn) prove the values of the positions, each from nothing; auto
@@ -296,6 +313,134 @@ def engines(game: str, position: str | None, file: str | None, **options: Any) -
     """
     from engine.lab import engines as study
 
-    loaded, entries = read_positions(game, position, file)
-    positions = [start for _, start in entries]
-    deliver(study.engines, None, game=loaded, positions=positions, **options)
+    game, options = with_positions(seed=seed, **options)
+    deliver(study.engines, study.draw, game=game, seed=seed, **options)
+
+
+COMPARED = """\
+\b
+A, B      settings, separated by commas, as `cutnode match` takes them, or
+          `default`; among others
+            techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts
+            depth=N, nodes=N, seconds=S
+                          limits of its own
+            path=FOLDER   the version of a checkout of cutnode
+            python=FILE   that of a virtual environment, or Python for a checkout
+            game=FILE     with other rules
+
+"""
+
+
+@lab.command(epilog=COMPARED + EPILOG)
+@positions_options(
+    click.argument("a", shell_complete=complete_player),
+    click.argument("b", shell_complete=complete_player),
+    seed=OPENINGS_TOO,
+)
+@depth_option("Search positions N plies deep.", least=1, most=MOST_DEPTH)
+@nodes_option("Search positions with at most N nodes.")
+@seconds_option("Search positions for at most S seconds.")
+@RUNS
+@pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
+@positive("--move-seconds", "Give each move in play S seconds.  [0.1]", metavar="S")
+@integer("--move-nodes", "Give each move in play N nodes: then games are the same each time.")
+@integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4)
+@sprt_options("B", "A")
+@WORKERS
+@MEASURED
+def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) -> None:
+    """Compare two settings of the engine, or two versions of it: A, and B beside it.
+
+    Both search the same positions, by turns, and play games, each opening with both sides: nodes,
+    time, the same values and moves, Elo. Each runs in a process of its own, so one may be an
+    older version. With --elo0 and --elo1 a sequential test (SPRT) ends the match when it is
+    decided. Without POSITION or a FILE, 50 positions are drawn.
+    """
+    from engine.lab import compare as study
+
+    if options["position"] is None and options["file"] is None:
+        options["positions"] = options["positions"] or 50
+    game, options = with_positions(seed=seed, **options)
+    deliver(
+        study.compare,
+        study.draw,
+        game=game,
+        plies=opening_plies,
+        seed=seed,
+        workers=workers or physical_cores(),
+        **options,
+    )
+
+
+@lab.command(epilog=EPILOG)
+@GAME
+@POSITION
+@integer("--positions", "Draw N positions.", default=50)
+@PLIES
+@seed_option("Which games.")
+@out_option("Write to FILE, not to standard output.")
+def sample(out: str | None, **options: Any) -> None:
+    """Draw positions from games, one to a line, as --file reads them.
+
+    The engine plays games against itself from POSITION on, half of its moves at random, and of
+    each one position is taken, no two of them equivalent.
+    """
+    from engine.lab.provenance import machine
+    from engine.storage.files import check_file, write_whole
+
+    if out is not None:
+        check_file(out)
+    game, drawn = with_positions(**options)
+    origin = f"# Drawn by cutnode {machine()['cutnode']}: {drawn['positions_from']}"
+    lines = [origin, *map(game.position_text, drawn["positions"])]
+    text = "".join(f"{line}\n" for line in lines)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(out, text.encode())
+
+
+@lab.command(epilog=EPILOG)
+@click.argument("file", shell_complete=complete_file)
+@OUTPUTS
+@option(
+    "--extract",
+    "Write the code that the study was run with, files of its author, into FOLDER.",
+    metavar="FOLDER",
+    shell_complete=complete_folder,
+)
+def show(file: str, extract: str | None, **options: Any) -> None:
+    """Print a study again, or turn it into other forms.
+
+    FILE is a page, .json or .jsonl that an experiment wrote; one that is still being written,
+    or was stopped, gives what it has.
+    """
+    from engine.lab.experiments import drawing_of
+    from engine.lab.files import extract_files, read_study
+
+    outputs = Outputs.taken_from(options)
+    study = read_study(file)
+    if extract is not None:
+        for path in extract_files(study, extract):
+            click.echo(f"cutnode: wrote {path}", err=True)
+    outputs.write(study, drawing_of(study))
+    outputs.print(study)
+
+
+@lab.command(epilog=RERUN_EPILOG)
+@click.argument("file", shell_complete=complete_file)
+@MEASURED
+def rerun(file: str, **options: Any) -> None:
+    """Measure a study again, and say what differs.
+
+    FILE is a page, .json or .jsonl that an experiment wrote. Node counts, values and moves have
+    to be the same to the digit, of each row and position; times are compared by their ratio.
+    Another version or machine is said.
+    """
+    from engine.lab import rerun as again
+    from engine.lab.files import read_study
+
+    study = read_study(file)
+    compared = deliver(again.rerun, None, study=study, **options)
+    if any(row["same"] != again.SAME for row in compared.rows):
+        sys.exit(DIFFERS)

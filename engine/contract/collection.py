@@ -11,10 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["EVALUATION", "FOLDER", "Description", "described", "game_names"]
+__all__ = [
+    "EVALUATION",
+    "FOLDER",
+    "Description",
+    "described",
+    "functions_of_file",
+    "game_names",
+    "position_sets",
+]
 
 FOLDER = Path(__file__).resolve().parents[2] / "games"
 """Where the games are that have a name."""
+
+POSITIONS = FOLDER / "positions"
+"""Where sets of their positions are: a folder for each game, a text file for each set."""
 
 EVALUATION = "evaluate_"
 """How the functions of estimates begin that can be asked for by name."""
@@ -40,6 +51,11 @@ def game_names() -> list[str]:
     return sorted(info.name for info in pkgutil.iter_modules([str(FOLDER)]))
 
 
+def position_sets(game: str) -> dict[str, Path]:
+    """Return the files of a game's sets of positions, by their names; none for other games."""
+    return {path.stem: path for path in sorted((POSITIONS / game).glob("*.txt"))}
+
+
 def described(source: str) -> Description:
     """Describe a game by its name, or by the path of its file, from its source alone.
 
@@ -52,12 +68,25 @@ def described(source: str) -> Description:
     about = (ast.get_docstring(tree) or "").partition("\n")[0]
     evaluations = tuple(
         node.name.removeprefix(EVALUATION)
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith(EVALUATION)
+        for node in _functions(tree)
+        if node.name.startswith(EVALUATION)
     )
     variants = _literal(tree, "VARIANTS", ())
     suffix = str(_literal(tree, "RECORD_SUFFIX", ""))
     return Description(source, about, tuple(map(str, variants)), evaluations, suffix)
+
+
+def functions_of_file(path: str, parameters: int) -> list[str]:
+    """Return the names of the functions in a file that take so many parameters, without loading it.
+
+    :class:`OSError` or :class:`SyntaxError` if it cannot be read.
+    """
+    tree = ast.parse(Path(path).read_bytes())
+    return [node.name for node in _functions(tree) if len(node.args.args) == parameters]
+
+
+def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
 def _literal(tree: ast.Module, name: str, default: Any) -> Any:

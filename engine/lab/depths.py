@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from engine.contract.messages import move_text
+from engine.lab.laboratory import Laboratory, Measured, figures_of, with_interval
 from engine.lab.measuring import (
+    ABOUT_INTERVALS,
     FIGURES,
     INTERRUPTED,
     Experiment,
     ExperimentOptions,
-    Measured,
-    Progress,
-    measure,
-    no_progress,
+    columns_for,
     plan,
 )
-from engine.lab.study import Column, Study
-from engine.search.searcher import Searcher
+from engine.lab.plots import PAGE, Line, draw_lines, set_axes
+from engine.lab.statistics import geometric_mean_ratio, mean_growth_factor
+from engine.lab.study import Column, Progress, Study, no_progress
 
 __all__ = ["depths", "draw"]
 
@@ -30,10 +29,17 @@ COLUMNS = (
     Column("score", "its score for the player to move", ".6g"),
     Column("meaning", "what the score says"),
     FIGURES["ebf"],
-    Column("growth", "nodes beside those of one ply less", ".2f"),
+    Column("growth", "times the nodes of one ply less", ",.2f", interval=True),
+    Column(
+        "branching",
+        "growth by ply, by regression of log(nodes) over the depths so far",
+        ",.2f",
+        interval=True,
+    ),
     FIGURES["first"],
     FIGURES["rate"],
     FIGURES["runs"],
+    FIGURES["spread"],
 )
 
 OF_ONE_POSITION = ("move", "score", "meaning")
@@ -48,78 +54,81 @@ def depths(
 ) -> Study:
     """Search positions 1, 2, 3 ... *depth* plies deep.
 
-    The table ends early at a depth that takes more than *most_nodes* nodes.
+    Of several positions, growth and branching factor are geometric means.  The table ends early at
+    a depth that takes more than *most_nodes* nodes.
     """
     experiment = plan(positions, depth, **options)
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    try:
-        _search_depths(experiment, rows, notes, progress)
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    single = len(experiment.positions) == 1
-    return Study(
+    study = Study(
         "depths",
         "What a search of each depth takes",
         experiment.settings(),
-        tuple(column for column in COLUMNS if single or column.name not in OF_ONE_POSITION),
-        rows,
-        tuple(notes),
+        _columns(experiment),
+        progress=progress,
     )
+    try:
+        with Laboratory(experiment, study) as laboratory:
+            _search_depths(experiment, study, laboratory)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
-def _search_depths(
-    experiment: Experiment, rows: list[dict[str, Any]], notes: list[str], progress: Progress
-) -> None:
-    progress("compiling", 0, experiment.depth)
-    searcher = Searcher(
-        type(experiment.positions[0]),
-        table=experiment.table_mb,
-        evaluation=experiment.evaluation,
-        techniques=experiment.techniques,
-        exact=experiment.exact,
-    )
+def _columns(experiment: Experiment) -> tuple[Column, ...]:
+    """Return the columns; the branching factor of one position has an interval, too."""
+    chosen = columns_for(experiment, COLUMNS, of_one=OF_ONE_POSITION)
+    branching = next(column for column in COLUMNS if column.name == "branching")
+    return tuple(branching if column.name == branching.name else column for column in chosen)
+
+
+def _search_depths(experiment: Experiment, study: Study, laboratory: Laboratory) -> None:
+    options: dict[str, Any] = {"techniques": experiment.techniques, "exact": experiment.exact}
+    study.progress("compiling", 0, experiment.depth)
+    laboratory.compile(**options)
+    before: list[Measured] = []
     for depth in range(1, experiment.depth + 1):
-        progress(f"depth {depth}", depth - 1, experiment.depth)
-        most = experiment.most_nodes
-        found = measure(searcher, experiment.positions, depth, experiment.runs, most)
+        study.progress(f"depth {depth}", depth - 1, experiment.depth)
+        found = laboratory.search({"depth": depth}, depth, **options)
         if found is None:
-            notes.append(f"Depth {depth} takes more than --most-nodes {most:,}: it was given up.")
-            return
-        rows.append(_row(depth, found, rows))
+            study.add_note(
+                f"Depth {depth} takes more than --most-nodes {experiment.most_nodes:,}: it was "
+                f"given up."
+            )
+            break
+        before.append(found)
+        study.add_row(_row(before))
+    laboratory.note_conditions()
+    if len(experiment.positions) > 1:
+        study.add_note(ABOUT_INTERVALS)
+    elif len(before) > 2:
+        study.add_note(
+            "The interval of the branching factor is that of the regression's slope (95 %, "
+            "Student's t): it tells how regular the growth is, of this position alone."
+        )
 
 
-def _row(depth: int, found: Measured, before: list[dict[str, Any]]) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "depth": depth,
-        "nodes": found.nodes,
-        "seconds": found.seconds,
-        "ebf": (found.nodes / len(found.results)) ** (1 / depth),
-        "first": found.first_cutoff_rate,
-        "rate": found.nodes / found.seconds / 1e6,
-        "runs": found.runs,
-    }
-    if before:
-        row["growth"] = found.nodes / before[-1]["nodes"]
-    if len(found.results) == 1:
-        result = found.results[0]
-        if result.best_move is not None:  # chance does not decide
-            row["move"] = move_text(result.position, result.best_move)
-        row["score"] = result.value
-        row["meaning"] = result.meaning()
+def _row(found: list[Measured]) -> dict[str, Any]:
+    """Make the row of the last depth of those that were searched."""
+    last = found[-1]
+    row: dict[str, Any] = {"depth": last.depth} | figures_of(last)
+    if len(found) > 1:
+        row |= with_interval("growth", geometric_mean_ratio(last.each, found[-2].each))
+        depths = [measured.depth for measured in found]
+        nodes = zip(*(measured.each for measured in found), strict=True)
+        row |= with_interval("branching", mean_growth_factor(depths, list(nodes)))
+    if len(last.samples) == 1:
+        sample = last.samples[0]
+        if sample["move"] is not None:  # chance does not decide
+            row["move"] = sample["move"]
+        row["score"] = sample["value"]
+        row["meaning"] = sample["meaning"]
     return row
 
 
 def draw(study: Study, figure: Any) -> None:
     """Draw nodes and time by depth, both logarithmic."""
-    figure.set_size_inches(7, 3)
-    depth = [row["depth"] for row in study.rows]
+    figure.set_size_inches(PAGE, 2.6)
+    figure.set_label("Nodes and CPU time of searches of each depth.")
     panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
     for axes, (name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):
-        axes.plot(depth, [row[name] for row in study.rows], "o-", color="#3b6ea5", lw=1.2, ms=3.5)
-        axes.set_yscale("log")
-        axes.set_title(title, loc="left")
-        axes.set_xlabel("depth in plies")
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.grid(axis="y", alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
+        draw_lines(axes, [Line.of(name, study.rows, "depth", name)])
+        set_axes(axes, title=title, x="depth in plies")

@@ -28,12 +28,14 @@ from engine.contract.positions import coerce
 from engine.contract.verbs import play
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress, search_afresh
-from engine.lab.study import Column, Study
+from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.plots import COLUMN, GREY, MARKERS, PALETTE, SIGMAS, draw_error_bars
+from engine.lab.provenance import game_source
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.searcher import Searcher
 from engine.storage.evaluations import chosen_evaluation
 
-__all__ = ["deviation"]
+__all__ = ["deviation", "draw"]
 
 COLUMNS = (
     Column("plies", "played before the positions"),
@@ -89,29 +91,35 @@ def deviation(
         raise CutnodeError(f"positions come from at least 1 game, not {games}")
     chosen = chosen_evaluation(cls, evaluation)
     searcher = Searcher(cls, exact=True, evaluation=chosen, table=table_mb)
+    study = Study(
+        "deviation",
+        "How far scores at two depths are apart",
+        {
+            "game": game_source(cls),
+            "positions": [position_text(start)],
+            "depth": depth,
+            "games": games,
+            "seed": seed,
+            "evaluation": chosen.name,
+            "table_mb": table_mb,
+        },
+        COLUMNS,
+        progress=progress,
+    )
     found: list[Scores] = []
-    notes: list[str] = []
     try:
         for number in range(games):
             progress(f"game {number + 1}", number, games)
             for plies, position in _positions(searcher, start, Random(f"{seed} {number}")):
                 found.append((plies, _scores(searcher, position, depth)))
     except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
+        study.add_note(INTERRUPTED)
     rows = list(_rows(found, depth))
-    notes += _fit(rows)
-    settings = {
-        "game": game_name(cls),
-        "positions": [position_text(start)],
-        "depth": depth,
-        "games": games,
-        "seed": seed,
-        "evaluation": chosen.name,
-    }
+    for note in _fit(rows):
+        study.add_note(note)
     for row in rows:
-        row["plies"] = f"{row['plies']}..{row['plies'] + STAGE - 1}"
-    about = "How far scores at two depths are apart"
-    return Study("deviation", about, settings, COLUMNS, rows, tuple(notes))
+        study.add_row(row | {"plies": f"{row['plies']}..{row['plies'] + STAGE - 1}"})
+    return study
 
 
 def _positions(searcher: Searcher, start: Any, random: Random) -> Iterator[tuple[int, Any]]:
@@ -181,3 +189,31 @@ def _fit(rows: list[dict[str, Any]]) -> Iterator[str]:
         f"deviation = exp({a:.3f} {b:+.4f} * plies {c:+.3f} * log(deep - shallow) "
         f"{d:+.3f} * log(1 + shallow))"
     )
+
+
+def draw(study: Study, figure: Any) -> None:
+    """Draw measured deviations by those of the formula, with 95 % intervals (of normal errors)."""
+    figure.set_size_inches(COLUMN, 3.2)
+    figure.set_label(
+        "Standard deviations of the differences of scores at two depths, measured and by the "
+        "formula, by plies played; bars: 95 % intervals for normal errors."
+    )
+    axes = figure.subplots()
+    rows = [row for row in study.rows if row.get("fitted") and row["deviation"] > 0]
+    stages = list(dict.fromkeys(row["plies"] for row in rows))
+    colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
+    for number, stage in enumerate(stages):
+        points = [row for row in rows if row["plies"] == stage]
+        colour = colours[number % len(colours)]
+        places = [row["fitted"] for row in points]
+        figures = [row["deviation"] for row in points]
+        mark = MARKERS[number % len(MARKERS)]
+        axes.plot(places, figures, mark, color=colour, label=f"plies {stage}")
+        errors = [SIGMAS * row["deviation"] / math.sqrt(2 * row["positions"]) for row in points]
+        ends = [(y - error, y + error) for y, error in zip(figures, errors, strict=True)]
+        draw_error_bars(axes, list(zip(places, figures, ends, strict=True)), colour)
+    least = min((row["fitted"] for row in rows), default=1)
+    axes.axline((least, least), slope=1, color=GREY, linewidth=0.8, zorder=0)
+    axes.set_xlabel("standard deviation by the formula")
+    axes.set_ylabel("measured")
+    axes.legend()

@@ -10,14 +10,16 @@ from engine.contract.errors import CutnodeError
 from engine.contract.loading import Game
 from engine.contract.messages import position_text
 from engine.contract.verbs import outcome
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress
-from engine.lab.study import Column, Study
+from engine.lab.measuring import INTERRUPTED
+from engine.lab.plots import COLUMN, PALETTE, Dot, draw_dots, ends_of, mark_reference
+from engine.lab.provenance import game_source
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.playing.matches import MatchResult, match
 from engine.runtime.running import Limits
 from engine.search.game_solver import GameSolver
 from engine.storage.tables import Table
 
-__all__ = ["engines"]
+__all__ = ["draw", "engines"]
 
 PROVERS = ("alphabeta", "pn", "auto")
 """The engines that prove values."""
@@ -25,16 +27,27 @@ PROVERS = ("alphabeta", "pn", "auto")
 PLAYERS = ("mcts",)
 """The engines that play against alpha-beta."""
 
+NARROWEST = 50
+"""A plot of Elo shows at least so much on both sides of 0."""
+
 COLUMNS = (
     Column("engine"),
-    Column("proven", "positions whose value it proved within the limit", "d"),
-    Column("nodes", "positions visited in all of its proofs, and in what it did not prove", ",d"),
-    Column("seconds", "the same in seconds by the clock", ".3f"),
-    Column("score", "points a game in a match against alpha-beta's search at equal time", ".3f"),
-    Column("elo", "the same in Elo", "+.0f"),
-    Column("elo_low", "95 % confidence interval of the Elo", "+.0f"),
-    Column("elo_high", "and its other end", "+.0f"),
-    Column("games", "games of the match", "d"),
+    Column("proven", "positions whose value it proved", "d", timed=True),
+    Column(
+        "nodes",
+        "positions visited in proofs, and in those that it gave up",
+        ",d",
+        timed=True,
+    ),
+    Column("seconds", "the same in seconds by the clock", ".3f", timed=True),
+    Column(
+        "score",
+        "points a game against alpha-beta at equal time",
+        ".3f",
+        timed=True,
+    ),
+    Column("elo", "the same in Elo", "+.0f", interval=True, timed=True),
+    Column("games", "games of the match", "d", timed=True),
 )
 
 
@@ -47,6 +60,7 @@ def engines(
     move_seconds: float = 0.05,
     table_mb: int = 256,
     seed: int = 0,
+    positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
     """Prove positions with each engine, and play matches of *pairs* of games at equal time.
@@ -63,24 +77,11 @@ def engines(
     cls = type(game.start())
     provers = () if defines(cls, "chance") else PROVERS
     players = PLAYERS if pairs else ()
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    steps = len(provers) * len(positions) + len(players)
-    try:
-        for name in provers:
-            begun = len(rows) * len(positions)
-            rows.append(_proofs(cls, name, positions, Limits(seconds=seconds), table_mb))
-            progress(name, begun + len(positions), steps)
-        for name in players:
-            progress(f"match of {name}", steps - len(players), steps)
-            rows.append(_match(game, name, pairs, move_seconds, seed))
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    return Study(
+    study = Study(
         "engines",
         "Which engine suits the game: proofs, and matches at equal time",
         {
-            "game": game.name,
+            "game": game_source(cls),
             "positions": [position_text(position) for position in positions],
             "seconds": seconds,
             "pairs": pairs,
@@ -89,9 +90,20 @@ def engines(
             "seed": seed,
         },
         COLUMNS,
-        rows,
-        tuple(notes),
+        progress=progress,
     )
+    steps = len(provers) * len(positions) + len(players)
+    try:
+        for name in provers:
+            begun = len(study.rows) * len(positions)
+            study.add_row(_proofs(cls, name, positions, Limits(seconds=seconds), table_mb))
+            progress(name, begun + len(positions), steps)
+        for name in players:
+            progress(f"match of {name}", steps - len(players), steps)
+            study.add_row(_match(game, name, pairs, move_seconds, seed))
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
 def _proofs(
@@ -122,3 +134,37 @@ def _match(game: Game, name: str, pairs: int, seconds: float, seed: int) -> dict
     figures = ("score", "elo", "elo_low", "elo_high", "games")
     data = result.to_dict()
     return {"engine": name} | {key: data[key] for key in figures if data[key] is not None}
+
+
+def draw(study: Study, figure: Any) -> None:
+    """Draw the time of proofs, and below the Elo of matches with its interval."""
+    proofs = [row for row in study.rows if row["engine"] in PROVERS]
+    matches = [row for row in study.rows if row["engine"] in PLAYERS]
+    panels = [rows for rows in (proofs, matches) if rows]
+    figure.set_label(
+        "Positions proven, and the seconds that took; Elo in matches against alpha-beta at equal "
+        "time, with 95 % intervals."
+    )
+    heights = [1 + len(rows) for rows in panels]
+    figure.set_size_inches(COLUMN, 0.3 + 0.28 * sum(heights))
+    grid = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[
+        :, 0
+    ]
+    for rows, axes in zip(panels, grid, strict=True):
+        if rows is proofs:
+            count = len(study.settings["positions"])
+            names = [f"{row['engine']}: {row['proven']} of {count}" for row in rows]
+            seconds = [row["seconds"] for row in rows]
+            dots = [Dot(*dot, PALETTE["blue"]) for dot in zip(names, seconds, strict=True)]
+            draw_dots(axes, dots, numbers=False)
+            axes.set_title("Proofs: positions proven, seconds")
+        else:
+            draw_dots(
+                axes,
+                [Dot(r["engine"], r.get("elo"), PALETTE["blue"], ends_of(r, "elo")) for r in rows],
+                log=False,
+            )
+            mark_reference(axes, 0)
+            low, high = axes.get_xlim()
+            axes.set_xlim(min(low, -NARROWEST), max(high, NARROWEST))
+            axes.set_title("Matches against alpha-beta: Elo")

@@ -27,6 +27,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
+from statistics import geometric_mean
 from typing import Any
 
 from engine.compiler.memory import Memory
@@ -37,7 +38,9 @@ from engine.contract.positions import coerce
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.minimal_graph import proof_dtype, prove
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress, search_afresh
+from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.plots import PAGE
+from engine.lab.provenance import game_source
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,
@@ -46,7 +49,7 @@ from engine.lab.searches import (
     require_depths,
     require_score,
 )
-from engine.lab.study import Column, Study
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.runtime.running import watch
 from engine.search.api import alphabeta
 from engine.search.searcher import Searcher
@@ -116,6 +119,7 @@ def minimal_graph(
     evaluation: AnyEvaluation = None,
     searches: Iterable[str] | None = None,
     table_mb: int = 64,
+    positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
     """Compare the nodes of searches with the minimal tree and graph of a game.
@@ -138,22 +142,11 @@ def minimal_graph(
     scorer = Searcher(cls, exact=True, table=table_mb, evaluation=evaluation, depth_in="actions")
     prover = _ScoreProver(scorer, table_mb)
     tasks = [(position, depth) for position in positions for depth in depths]
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    try:
-        for done, (position, depth) in enumerate(tasks):
-            text = position_text(position)
-            progress(f"{text}, depth {depth}", done, len(tasks))
-            score = int(search_afresh(scorer, position, depth).value)
-            for row in _above(position, depth, score, prover, searchers, evaluation):
-                rows.append({"position": text, "depth": depth, "score": score} | row)
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    return Study(
+    study = Study(
         name="minimal",
         about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
         settings={
-            "game": game_name(cls),
+            "game": game_source(cls),
             "positions": list(map(position_text, positions)),
             "depths": depths,
             "evaluation": scorer.evaluation.name,
@@ -161,8 +154,7 @@ def minimal_graph(
             "table_mb": table_mb,
         },
         columns=COLUMNS,
-        rows=rows,
-        notes=(
+        notes=[
             "minimal tree, minimal graph: estimates from above; proofs of the score that begin "
             "with the moves that proved it before, without and with a table (A. Plaat et al., "
             "Nearly optimal minimax tree search?, 1994).",
@@ -172,9 +164,19 @@ def minimal_graph(
             "A search with a table may visit fewer nodes than the minimal tree, as positions "
             "are reached in several ways, and fewer than this estimate of the minimal graph, "
             "as other refutations may be cheaper.",
-            *notes,
-        ),
+        ],
+        progress=progress,
     )
+    try:
+        for done, (position, depth) in enumerate(tasks):
+            text = position_text(position)
+            progress(f"{text}, depth {depth}", done, len(tasks))
+            score = int(search_afresh(scorer, position, depth).value)
+            for row in _above(position, depth, score, prover, searchers, evaluation):
+                study.add_row({"position": text, "depth": depth, "score": score} | row)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
 def _above(
@@ -223,10 +225,21 @@ def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Nodes by depth, those of the minimal tree and graph too; of the first position."""
-    figure.set_size_inches(7, 3.5)
+    """Draw nodes by depth, those of the minimal tree and graph too; means of positions."""
+    figure.set_size_inches(PAGE, 3.2)
+    figure.set_label(
+        "Nodes by depth; of several positions the geometric mean, with bars from the least to the "
+        "most. Marks of one depth are set apart."
+    )
     axes = figure.subplots()
-    rows = [row for row in study.rows if row["position"] == study.rows[0]["position"]]
-    draw_searches(axes, "Nodes", [row for row in rows if "nodes" in row], "nodes")
-    axes.legend(frameon=False, fontsize=7)
+    counts: dict[tuple[str, int], list[int]] = {}
+    for row in study.rows:
+        if row.get("nodes"):
+            counts.setdefault((row["search"], row["depth"]), []).append(row["nodes"])
+    rows = [
+        {"search": search, "depth": depth, "nodes": geometric_mean(nodes)}
+        | ({"nodes_low": min(nodes), "nodes_high": max(nodes)} if len(nodes) > 1 else {})
+        for (search, depth), nodes in counts.items()
+    ]
+    draw_searches(axes, "Nodes", rows, "nodes")
     axes.set_xlabel("depth in plies")

@@ -9,6 +9,7 @@ from typing import Any
 from engine.contract.errors import CutnodeError
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
+from engine.lab.plots import GREY, PALETTE, Line, draw_lines, set_axes
 from engine.search.searcher import Searcher
 
 __all__ = [
@@ -45,9 +46,9 @@ SEARCHES = {
 """The searches that are compared."""
 
 COLOURS = {
-    **{"plain": "#888888", "engine": "#3b6ea5", "pvs": "#5a9e6f"},
-    **{"mtdf": "#8b5fa8", "exact": "#d1792c"},
-    **{"minimal graph": "#222222", "minimal tree": "#b0a060"},
+    **{"plain": GREY, "engine": PALETTE["blue"], "pvs": PALETTE["green"]},
+    **{"mtdf": PALETTE["purple"], "exact": PALETTE["vermillion"]},
+    **{"minimal graph": PALETTE["black"], "minimal tree": PALETTE["orange"]},
 }
 """The colours of searches, and of what they are compared with."""
 
@@ -93,14 +94,20 @@ def require_score(name: str, score: float, plain: float) -> None:
         raise CutnodeError(f"{name} scores {score} where plain alpha-beta scores {plain}")
 
 
-def draw_searches(axes: Any, title: str, rows: list[dict[str, Any]], figure: str) -> None:
-    """Draw a figure of the rows by depth: a line for each search."""
-    for name in dict.fromkeys(row["search"] for row in rows):
-        points = [(row["depth"], row[figure]) for row in rows if row["search"] == name]
-        depths, figures = zip(*points, strict=True)
-        axes.plot(depths, figures, "o-", color=COLOURS[name], lw=1.2, ms=3, label=name)
-    axes.set_yscale("log")
-    axes.set_title(title, loc="left")
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.grid(axis="y", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
+def draw_searches(
+    axes: Any, title: str, rows: list[dict[str, Any]], figure: str, *, direct: bool = True
+) -> None:
+    """Draw a figure of the rows by depth: a line for each search, named beside it if *direct*."""
+    names = dict.fromkeys(row["search"] for row in rows)
+    lines = [
+        Line.of(
+            name,
+            [row for row in rows if row["search"] == name],
+            "depth",
+            figure,
+            COLOURS[name],
+        )
+        for name in names
+    ]
+    draw_lines(axes, lines, direct=direct)
+    set_axes(axes, title=title)

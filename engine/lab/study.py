@@ -2,18 +2,69 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import os
-import platform
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib import metadata
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from engine.storage.frames import Tabular
+import numpy as np
 
-__all__ = ["Column", "Study", "machine"]
+from engine.contract.errors import CutnodeError
+from engine.contract.text import nearest
+from engine.lab.provenance import command_line, load_average, machine, now, own_files
+from engine.storage.frames import Rows, Tabular
+
+__all__ = [
+    "FORMAT",
+    "INTERRUPTED",
+    "Column",
+    "Follower",
+    "Progress",
+    "Study",
+    "no_progress",
+    "plain",
+]
+
+FORMAT = 1
+"""The version of the form in which studies are kept."""
+
+INTERRUPTED = "Interrupted: what follows was not measured."
+"""The note of a study that was stopped."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is measured now, how many measurements are done, and how many there are."""
+
+
+def no_progress(now: str, done: int, of: int) -> None:
+    """Report nothing."""
+
+
+class Follower:
+    """A :data:`Progress` that is also told of rows and samples as they are measured.
+
+    This one does nothing; subclasses keep what they are told, or show it.
+    """
+
+    def __call__(self, now: str, done: int, of: int) -> None:
+        """Hear what is measured now, how many measurements are done, and how many there are."""
+
+    def begin(self, study: Study) -> None:
+        """Hear that a study begins; it has no rows and no samples yet."""
+
+    def row(self, row: dict[str, Any]) -> None:
+        """Hear of a row that is complete."""
+
+    def sample(self, sample: dict[str, Any]) -> None:
+        """Hear of a sample that was measured."""
+
+    def note(self, note: str) -> None:
+        """Hear of a note."""
+
+    def recall(self, key: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the sample with all items of *key* that an earlier run left; None if none did."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,80 +76,196 @@ class Column:
     """Its meaning, with its unit."""
     form: str = ""
     """A format such as ``",d"`` or ``".3f"``; empty for texts."""
+    interval: bool = False
+    """Whether rows have the ends of a 95 % interval as well, under the names of :attr:`ends`."""
+    timed: bool = False
+    """Whether it depends on the clock, so that it differs from run to run."""
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """The names of its figures in a row: its own, and those of :attr:`ends`."""
+        return (self.name, *self.ends)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names of the interval's ends, ``NAME_low`` and ``NAME_high``; none without one."""
+        return (f"{self.name}_low", f"{self.name}_high") if self.interval else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Study(Tabular):
-    """A table of figures, and the settings that reproduce it."""
+    """A table of figures, the samples that it sums up, and the settings that reproduce it.
+
+    An experiment makes one before it measures anything, and adds to it: rows, samples and notes
+    reach a *progress* that is a :class:`Follower` at once.
+    """
 
     name: str
     about: str
     settings: dict[str, Any]
+    """The arguments of the experiment as plain data: the game by its name, positions as texts."""
     columns: tuple[Column, ...]
-    rows: list[dict[str, Any]]
-    notes: tuple[str, ...] = ()
-    machine: dict[str, str] = field(default_factory=lambda: machine())
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """The summary: a figure for each column by its name, and for the ends of intervals."""
+    notes: list[str] = field(default_factory=list)
+    samples: list[dict[str, Any]] = field(default_factory=list)
+    """The measurements that rows sum up, one for each position and row: what the row is called
+    in its first columns, ``position``, and figures such as ``nodes``, ``seconds``, ``value``."""
+    machine: dict[str, str] = field(default_factory=machine)
+    run: dict[str, Any] = field(default_factory=dict)
+    """The ``command``, when it ``started``, the ``load`` of the machine then (processes that
+    wanted to run), and the ``seconds`` until the last figure."""
+    files: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The files that settings name, by their paths: ``sha256``, and of code the ``text``."""
+    progress: Progress = field(default=no_progress, repr=False, compare=False)
+    _began: float = field(default_factory=time.monotonic, repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the study as plain data."""
+    def __post_init__(self) -> None:
+        if not self.run:
+            self.run.update(command=command_line(), started=now(), load=load_average(), seconds=0.0)
+            self.files.update(own_files(self.settings))
+        if isinstance(self.progress, Follower):
+            self.progress.begin(self)
+
+    def add_row(self, row: dict[str, Any]) -> None:
+        """Add a row that is complete."""
+        self._tick()
+        self.rows.append(row)
+        if isinstance(self.progress, Follower):
+            self.progress.row(row)
+
+    def add_sample(self, sample: dict[str, Any]) -> None:
+        """Add what was measured of one position."""
+        self._tick()
+        self.samples.append(sample)
+        if isinstance(self.progress, Follower):
+            self.progress.sample(sample)
+
+    def add_note(self, note: str) -> None:
+        """Add a note, once."""
+        if note not in self.notes:
+            self.notes.append(note)
+            if isinstance(self.progress, Follower):
+                self.progress.note(note)
+
+    def recall(self, **key: Any) -> dict[str, Any] | None:
+        """Add the sample that an interrupted run left for a key, and return it; None without one.
+
+        What it returns need not be measured again.
+        """
+        if not isinstance(self.progress, Follower):
+            return None
+        sample = self.progress.recall(key)
+        if sample is not None:
+            self.samples.append(sample)
+        return sample
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is not complete, because it was stopped."""
+        return INTERRUPTED in self.notes
+
+    def _tick(self) -> None:
+        self.run["seconds"] = round(time.monotonic() - self._began, 3)
+
+    def header(self) -> dict[str, Any]:
+        """Return all but rows, samples and notes as plain data."""
         return {
+            "cutnode_study": FORMAT,
             "name": self.name,
             "about": self.about,
-            "settings": self.settings,
-            "columns": {column.name: column.about for column in self.columns},
-            "rows": self.rows,
-            "notes": list(self.notes),
+            "settings": plain(self.settings),
+            "columns": [asdict(column) for column in self.columns],
             "machine": self.machine,
+            "run": plain(self.run),
+            "files": self.files,
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study as plain data, which :meth:`from_dict` takes."""
+        return self.header() | {
+            "rows": plain(self.rows),
+            "notes": self.notes,
+            "samples": plain(self.samples),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Study:
+        """Return the study of plain data; :class:`CutnodeError` if it is none."""
+        version = data.get("cutnode_study") if isinstance(data, dict) else None
+        if version is None:
+            raise CutnodeError("it is not a study of cutnode's laboratory")
+        if version != FORMAT:
+            raise CutnodeError(f"it has format {version!r}, and this cutnode reads {FORMAT}")
+        for name, kind in FORM.items():
+            if not isinstance(data.get(name), kind):
+                raise CutnodeError(f"its {name!r} is missing or damaged")
+        for name, kind in (("rows", dict), ("samples", dict), ("notes", str), ("columns", dict)):
+            if not all(isinstance(item, kind) for item in data[name]):
+                raise CutnodeError(f"its {name!r} are damaged")
+        if not data["run"]:
+            raise CutnodeError("its 'run' is damaged")
+        try:
+            columns = tuple(Column(**column) for column in data["columns"])
+            study = cls(**{name: data[name] for name in FORM} | {"columns": columns})
+            for column in columns:
+                if not re.fullmatch(r"[+]?,?([.]\d)?[dfge%]?", column.form):
+                    raise ValueError(f"{column.form!r} is not a format")
+                for row in study.rows:
+                    study.text(row, column)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise CutnodeError(f"its columns are damaged: {error}") from None
+        return study
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of all figures of a row: columns, each with the ends of its interval."""
+        return [name for column in self.columns for name in column.every]
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Return the figures of all rows by the name of their column."""
-        return {column.name: [row.get(column.name) for row in self.rows] for column in self.columns}
+        return {name: [row.get(name) for row in self.rows] for name in self.fields}
 
-    def to_csv(self) -> str:
-        """Return the rows below a line of column names; settings and machine as ``#`` comments."""
-        out = io.StringIO()
-        for name, value in {**self.settings, **self.machine}.items():
-            out.write(f"# {name}: {value}\n")
-        writer = csv.DictWriter(out, [column.name for column in self.columns])
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return out.getvalue()
+    def sample_table(self) -> Rows:
+        """Return the samples as a table, for pandas and Arrow as the study itself."""
+        return Rows(self.samples)
+
+    def selected(self, names: Iterable[str]) -> Study:
+        """Return the study with some of its columns; :class:`CutnodeError` for a name of none."""
+        columns = {column.name: column for column in self.columns}
+        chosen = list(dict.fromkeys(names))
+        for name in chosen:
+            if name not in columns:
+                raise CutnodeError(
+                    f"there is no column {name!r}{nearest(name, columns)}; "
+                    f"columns are {', '.join(columns)}"
+                )
+        if not chosen:
+            raise CutnodeError("a table has at least one column")
+        picked = tuple(columns[name] for name in chosen)
+        return replace(self, columns=picked, progress=no_progress)
 
     def text(self, row: dict[str, Any], column: Column) -> str:
-        """Format a figure of a row."""
-        value = row.get(column.name)
-        if value is None:
-            return ""
-        return format(value, column.form) if column.form else str(value)
+        """Format a figure of a row, with its interval: ``1.52 (1.41 to 1.66)``."""
+        shown, *ends = (
+            "" if row.get(name) is None else format(row[name], column.form) for name in column.every
+        )
+        return f"{shown} ({ends[0]} to {ends[1]})" if shown and all(ends) and ends else shown
 
 
-def machine() -> dict[str, str]:
-    """Describe the machine: what figures depend on besides the settings."""
-    versions = {name: _version(name) for name in ("cutnode", "numba", "llvmlite", "numpy")}
-    return {
-        "processor": _processor(),
-        "cores": str(os.cpu_count()),
-        "system": platform.platform(terse=True),
-        "python": platform.python_version(),
-        **versions,
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-    }
+FORM: dict[str, type] = {
+    **{"name": str, "about": str, "settings": dict, "columns": list, "rows": list},
+    **{"notes": list, "samples": list, "machine": dict, "run": dict, "files": dict},
+}
+"""The parts of a study as plain data, and the type of each."""
 
 
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: numbers of Python, and None for those that are not finite."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [plain(inner) for inner in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -15,7 +15,8 @@ from engine.contract.bits import WORD
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
 from engine.lab import formulas
-from engine.lab.measuring import INTERRUPTED, Progress, no_progress, search_afresh
+from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.plots import PAGE, SIGMAS, add_line_legend
 from engine.lab.searches import (
     SEARCHES,
     chosen_searches,
@@ -24,7 +25,7 @@ from engine.lab.searches import (
     require_depths,
     require_score,
 )
-from engine.lab.study import Column, Study
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.api import alphabeta
 
 __all__ = ["draw", "theory"]
@@ -77,23 +78,10 @@ def theory(
     if not (widths and depths and models and seeds):
         raise CutnodeError("a study of theory needs a width, a depth, a model and a seed")
     shapes = [(width, model) for width in widths for model in models]
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
-    try:
-        for done, (width, model) in enumerate(shapes):
-            progress(f"width {width}, {model}", done, len(shapes))
-            variant = f"{width}x{_deepest(width, depths)},{model}"
-            trees = [load_game(f"uniform:{variant},seed={seed}").start() for seed in seeds]
-            counts = _leaves(trees, depths, names, table_mb)
-            for name in names:
-                rows += _growing(width, model, name, counts[name])
-    except KeyboardInterrupt:
-        notes.append(INTERRUPTED)
-    return Study(
+    study = Study(
         name="theory",
         about="Leaves evaluated in uniform trees, above the fewest possible",
         settings={
-            "game": "uniform",
             "widths": widths,
             "depths": depths,
             "models": models,
@@ -102,16 +90,27 @@ def theory(
             "table_mb": table_mb,
         },
         columns=COLUMNS,
-        rows=rows,
-        notes=(
+        notes=[
             *(f"{name}: {SEARCHES[name].about}" for name in names),
             "Minimal: D. Knuth and R. Moore, An analysis of alpha-beta pruning (1975).",
             "Pearl: J. Pearl, The solution for the branching factor of the alpha-beta pruning "
             "algorithm and its optimality (1982).",
             "Searches with deepening count the leaves of all their iterations.",
-            *notes,
-        ),
+        ],
+        progress=progress,
     )
+    try:
+        for done, (width, model) in enumerate(shapes):
+            progress(f"width {width}, {model}", done, len(shapes))
+            variant = f"{width}x{_deepest(width, depths)},{model}"
+            trees = [load_game(f"uniform:{variant},seed={seed}").start() for seed in seeds]
+            counts = _leaves(trees, depths, names, table_mb)
+            for name in names:
+                for row in _growing(width, model, name, counts[name]):
+                    study.add_row(row)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    return study
 
 
 def _deepest(width: int, depths: Sequence[int]) -> int:
@@ -173,14 +172,23 @@ def draw(study: Study, figure: Any) -> None:
     """Draw leaves above the minimal ones by depth, in a panel for each model and width."""
     widths = list(dict.fromkeys(row["width"] for row in study.rows))
     models = list(dict.fromkeys(row["model"] for row in study.rows))
-    figure.set_size_inches(7, 0.8 + 1.8 * len(models))
+    figure.set_label(
+        "Leaves evaluated / the fewest possible by depth: means over trees with 95 % intervals. "
+        "Where lines lie on each other the lower is wider, and marks are set apart."
+    )
+    figure.set_size_inches(PAGE, 0.7 + 1.6 * len(models))
     grid = figure.subplots(len(models), len(widths), sharex=True, sharey="row", squeeze=False)
     for model, panels in zip(models, grid, strict=True):
         for width, axes in zip(widths, panels, strict=True):
-            rows = [row for row in study.rows if (row["width"], row["model"]) == (width, model)]
-            draw_searches(axes, f"{model}, width {width}", rows, "ratio")
-    grid[0, 0].legend(frameon=False, fontsize=7)
+            rows = [
+                row | {"ratio_low": row["ratio"] - error, "ratio_high": row["ratio"] + error}
+                for row in study.rows
+                if (row["width"], row["model"]) == (width, model)
+                for error in [SIGMAS * (row["error"] or 0) / row["minimal"]]
+            ]
+            draw_searches(axes, f"{model}, width {width}", rows, "ratio", direct=False)
     for axes in grid[:, 0]:
         axes.set_ylabel("leaves / minimal")
     for axes in grid[-1]:
         axes.set_xlabel("depth in plies")
+    add_line_legend(figure, grid[0, 0])

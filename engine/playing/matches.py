@@ -6,14 +6,11 @@ How sure the outcome is: :mod:`engine.playing.elo`.
 from __future__ import annotations
 
 import math
-import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from itertools import islice
 from random import Random
 from statistics import NormalDist
 from typing import Any
@@ -23,11 +20,12 @@ from engine.contract.errors import CutnodeError, GameError, PositionError, requi
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.notebook import lines_html
-from engine.contract.verbs import evaluate, key, moves_again, outcome, play
+from engine.contract.verbs import evaluate, key
 from engine.playing.elo import CONFIDENCE, POINTS, Sprt, elo_difference, mean_and_error
 from engine.playing.players import Player, make_player
+from engine.runtime.processes import Processes
 from engine.search.given import given_position
-from engine.search.record import Record, is_over
+from engine.search.record import Record, is_over, wins_at_once
 
 __all__ = ["MatchResult", "make_openings", "match", "play_game"]
 
@@ -201,7 +199,7 @@ def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
     found: dict[int, tuple[float, int, Any]] = {}
     for number in range(5 * POOL * count + 200):
         position = _random_position(game.start(), plies, random)
-        if position is not None and not _wins_at_once(position):
+        if position is not None and not wins_at_once(position):
             lead = abs(evaluate(position))
             found.setdefault(int(key(position)), (lead, number, position))
         if len(found) == POOL * count:
@@ -230,15 +228,6 @@ def _random_position(start: Any, plies: int, random: Random) -> Any | None:
     return None
 
 
-def _wins_at_once(position: Any) -> bool:
-    for move in legal_moves(position):
-        child = play(position, move)
-        over, value = outcome(child)
-        if over and (value if moves_again(position, child) else -value) > 0:
-            return True
-    return False
-
-
 # Matches
 
 
@@ -252,11 +241,12 @@ class _Match:
     seed: int
     plies: int | None
 
-    def pairs(self, numbers: Iterator[int]) -> Generator[list[dict[str, Any]], None, None]:
-        """Play pairs; each depends on nothing but its number."""
+    def begin(self) -> Callable[[int], list[dict[str, Any]]]:
+        """Return the function that plays a pair, which depends on nothing but its number."""
         game = load_game(self.game)
         players = [make_player(game, text) for text in self.configurations]
-        for number in numbers:
+
+        def play_pair(number: int) -> list[dict[str, Any]]:
             start = game.parse(self.openings[number])
             random = Random(f"{self.seed} pair {number}")
             dice = random.getrandbits(32)
@@ -270,7 +260,9 @@ class _Match:
                 facts |= record.to_dict() | {"seed": seed, "dice": dice}
                 facts |= {"result": record.score(0), "value": record.value()}
                 games.append(facts | {"ending": record.ending()})
-            yield games
+            return games
+
+        return play_pair
 
 
 def match(
@@ -342,10 +334,10 @@ def match(
             records=tuple(records) if reason else (),
         )
 
-    numbers = iter(range(pairs))
-    played = plan.pairs(numbers) if processes == 1 else _in_processes(plan, numbers, processes)
     try:
-        with closing(played):
+        with Processes(plan.begin, processes) as others:
+            numbers = range(pairs)
+            played = map(plan.begin(), numbers) if processes == 1 else others.answers(numbers)
             for games in played:
                 scores = [games[0]["result"], 1 - games[1]["result"]]
                 results.update(scores)
@@ -359,67 +351,3 @@ def match(
     except KeyboardInterrupt:
         return result("interrupted")
     return result("played")
-
-
-def _in_processes(
-    plan: _Match, numbers: Iterator[int], processes: int
-) -> Generator[list[dict[str, Any]], None, None]:
-    """Play pairs as :meth:`_Match.pairs` does, in the same order, by several processes."""
-    from multiprocessing import connection, get_context  # not needed to import the engine
-
-    context = get_context("spawn")
-    workers: dict[Any, Any] = {}
-    try:
-        for number in list(islice(numbers, processes)):
-            ours, theirs = context.Pipe()
-            worker = context.Process(target=_work, args=(plan, theirs), daemon=True)
-            worker.start()
-            theirs.close()
-            workers[ours] = worker
-            ours.send(number)
-        done: dict[int, list[dict[str, Any]]] = {}
-        following = 0
-        busy = set(workers)
-        while busy:
-            ready: Any
-            for ready in connection.wait(list(busy)):
-                try:
-                    played, games = ready.recv()
-                except EOFError:
-                    raise CutnodeError("a process of the match ended before its time") from None
-                if isinstance(games, Exception):
-                    raise games
-                done[played] = games
-                another = next(numbers, None)
-                if another is None:
-                    busy.discard(ready)
-                else:
-                    ready.send(another)
-            while following in done:
-                yield done.pop(following)
-                following += 1
-    finally:
-        for worker in workers.values():
-            worker.terminate()
-        for ours, worker in workers.items():
-            worker.join()
-            ours.close()
-
-
-def _work(plan: _Match, theirs: Any) -> None:
-    """Play the pairs whose numbers a process is sent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    asked: list[int] = []
-
-    def numbers() -> Iterator[int]:
-        while True:
-            asked.append(theirs.recv())
-            yield asked[-1]
-
-    try:
-        for games in plan.pairs(numbers()):
-            theirs.send((asked[-1], games))
-    except EOFError:
-        return
-    except Exception as error:
-        theirs.send((-1, error))

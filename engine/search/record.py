@@ -28,12 +28,22 @@ from engine.contract.verbs import (
     reversible,
 )
 
-__all__ = ["Record", "is_over"]
+__all__ = ["Record", "is_over", "wins_at_once"]
 
 
 def is_over(position: Any) -> bool:
     """Return whether the rules end a game at a position, be it a draw although there are moves."""
     return bool(outcome(position)[0] or drawn(position))
+
+
+def wins_at_once(position: Any) -> bool:
+    """Return whether the player to move has a move that ends the game and wins it."""
+    for move in legal_moves(position):
+        child = play(position, move)
+        over, value = outcome(child)
+        if over and (value if moves_again(position, child) else -value) > 0:
+            return True
+    return False
 
 
 class Record:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from engine.contract.errors import CutnodeError
 from engine.storage.parquet import pyarrow_modules
 
-__all__ = ["Tabular"]
+__all__ = ["Rows", "Tabular"]
 
 MOST_ROWS = 20
 """Rows that a notebook shows."""
@@ -54,3 +57,23 @@ class Tabular(ABC):
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         more = f"<p>{count:,} rows, {MOST_ROWS} shown</p>" if count > MOST_ROWS else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Tabular):
+    """A table of rows, each with values by their names; a row need not have all of them."""
+
+    rows: list[dict[str, Any]]
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the columns in the order in which rows first have them."""
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        return {name: [row.get(name) for row in self.rows] for name in names}
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV below a line of names."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(self.to_columns()), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return out.getvalue()

@@ -1,0 +1,175 @@
+"""What commands do with studies: measure, print, write, draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from engine.cli.completion import complete_file
+from engine.cli.exit_codes import interrupted
+from engine.cli.inputs import names_in
+from engine.cli.options import choice, combined, json_option, option, out_option
+from engine.contract.errors import CutnodeError
+
+if TYPE_CHECKING:
+    from engine.lab.experiments import Draw
+    from engine.lab.study import Study
+
+__all__ = ["FORMATS", "MEASURED", "OUTPUTS", "Outputs", "deliver"]
+
+FORMATS = ("table", "json", "csv", "latex", "markdown")
+"""What can be printed."""
+
+OUTPUTS = combined(
+    json_option("Print JSON: --format json."),
+    click.option("--csv", "as_csv", is_flag=True, help="Print CSV: --format csv."),
+    choice("--format", "What is printed; latex needs the package booktabs.", FORMATS),
+    option(
+        "--columns",
+        "Only these columns in tables, in this order; data, pages and plots have all.",
+        metavar="A,B",
+    ),
+    out_option(
+        "Also write FILE, as its name ends: .json .jsonl .csv .parquet .tex .md .html, or a plot "
+        ".svg .pdf .png. Can be repeated.",
+        multiple=True,
+    ),
+    option(
+        "--samples",
+        "Also write what was measured of each position: a .csv, .jsonl or .parquet file.",
+        metavar="FILE",
+        shell_complete=complete_file,
+    ),
+    option("--plot", "Also draw it: a .png, .svg or .pdf file.", metavar="FILE"),
+    option("--report", "Also write a page of HTML: plot, table, settings, data.", metavar="FILE"),
+)
+"""The options of what becomes of a study."""
+
+MEASURED = combined(
+    OUTPUTS,
+    click.option(
+        "--resume", is_flag=True, help="Go on with the stopped study in the --out FILE.jsonl."
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="No progress on standard error."),
+)
+"""The options of :func:`deliver`, which measures a study."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What becomes of a study, as :data:`OUTPUTS` say."""
+
+    as_json: bool
+    as_csv: bool
+    format: str
+    columns: str | None
+    out: tuple[str, ...]
+    samples: str | None
+    plot: str | None
+    report: str | None
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> Outputs:
+        """Take the options of outputs out of those of a command, and check them."""
+        outputs = cls(**{field.name: options.pop(field.name) for field in fields(cls)})
+        outputs._check()
+        return outputs
+
+    def _check(self) -> None:
+        """See that what is asked for can be written, before anything is measured."""
+        from engine.lab import files, plots
+        from engine.storage.files import check_file
+
+        if (self.as_json, self.as_csv, self.format != "table").count(True) > 1:
+            raise CutnodeError("--json, --csv and --format exclude each other")
+        for path in self.out:
+            files.check_out(path)
+        if self.samples is not None:
+            files.check_samples(self.samples)
+        if self.plot is not None:
+            plots.check_plot(self.plot)
+        if self.report is not None:
+            check_file(self.report)
+        written = [*self.out, *filter(None, (self.samples, self.plot, self.report))]
+        for path in written:
+            if written.count(path) > 1:
+                raise CutnodeError(f"{path} would be written twice")
+
+    @property
+    def journals(self) -> list[str]:
+        """The files of JSON lines, which grow while a study is measured."""
+        return [path for path in self.out if Path(path).suffix.lower() == ".jsonl"]
+
+    def write(self, study: Study, draw: Draw | None) -> None:
+        """Write the files."""
+        from engine.lab import files
+        from engine.lab.page import page
+        from engine.lab.plots import write_plot
+        from engine.storage.files import write_whole
+
+        for path in self.out:
+            is_table = Path(path).suffix.lower() in files.TABLES
+            files.write_study(self.selected(study) if is_table else study, draw, path)
+        if self.samples is not None:
+            files.write_samples(study, self.samples)
+        if self.plot is not None and draw is not None and study.rows:
+            write_plot(study, draw, self.plot)
+        if self.report is not None:
+            write_whole(self.report, page(study, draw).encode())
+
+    def print(self, study: Study) -> None:
+        """Print the study."""
+        from engine.lab import files, tables
+        from engine.lab.terminal import print_study
+
+        form = "json" if self.as_json else "csv" if self.as_csv else self.format
+        if form == "json":
+            click.echo(files.json_text(study), nl=False)
+            return
+        shown = self.selected(study)
+        if form == "table":
+            print_study(shown)
+            return
+        texts = {
+            "csv": tables.csv_table,
+            "latex": tables.latex_table,
+            "markdown": tables.markdown_table,
+        }
+        click.echo(texts[form](shown), nl=False)
+
+    def selected(self, study: Study) -> Study:
+        """Return the study with the columns that are wanted."""
+        return study if self.columns is None else study.selected(names_in(self.columns))
+
+
+def deliver(
+    measure: Callable[..., Study],
+    draw: Draw | None,
+    *,
+    resume: bool,
+    quiet: bool,
+    **options: Any,
+) -> Study:
+    """Run an experiment with *options*; print, draw and write it, and return it.
+
+    What cannot be written is said before anything is measured.  Files of JSON lines grow while it
+    runs.
+    """
+    from engine.cli.following import following
+    from engine.lab.files import Journal
+
+    outputs = Outputs.taken_from(options)
+    if resume and not outputs.journals:
+        raise CutnodeError("--resume needs the --out FILE.jsonl of the study that was stopped")
+    journals = [Journal(path, resume) for path in outputs.journals]
+    with following(journals, quiet) as progress:
+        study = measure(**options, progress=progress)
+    outputs.write(study, draw)
+    outputs.print(study)
+    if study.stopped:
+        interrupted(found=True)
+    return study

@@ -1,0 +1,60 @@
+"""The experiments by the names of their studies, so that a study can be repeated and drawn."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from engine.contract.errors import CutnodeError
+from engine.contract.loading import load_game
+from engine.lab.study import Progress, Study, no_progress
+
+__all__ = ["EXPERIMENTS", "Draw", "drawing_of", "repeat"]
+
+EXPERIMENTS = {
+    "ablation": "engine.lab.ablation:ablation",
+    "compare": "engine.lab.compare:compare",
+    "depths": "engine.lab.depths:depths",
+    "deviation": "engine.lab.deviation:deviation",
+    "engines": "engine.lab.engines:engines",
+    "minimal": "engine.lab.minimal:minimal_graph",
+    "theory": "engine.lab.theory:theory",
+}
+"""The function of each experiment.
+
+The settings of its studies are its arguments: the game by name, positions as texts, and the rest as
+it is.  A function takes of ``game`` and ``positions`` what it has parameters for, and of ``start``
+the first position; a ``draw`` beside it draws its studies.
+"""
+
+Draw = Callable[[Study, Any], None]
+"""Draws a study on a figure of matplotlib, and sets its label: what a caption says is drawn."""
+
+
+def drawing_of(study: Study) -> Draw | None:
+    """Return what draws a study, if anything does."""
+    module, _, _ = EXPERIMENTS.get(study.name, "").partition(":")
+    return getattr(importlib.import_module(module), "draw", None) if module else None
+
+
+def repeat(study: Study, progress: Progress = no_progress) -> Study:
+    """Run the experiment of a study again; :class:`CutnodeError` says why that cannot be done."""
+    if study.name not in EXPERIMENTS:
+        known = ", ".join(EXPERIMENTS)
+        raise CutnodeError(f"studies of {study.name!r} are not repeated; those of {known} are")
+    module, _, name = EXPERIMENTS[study.name].partition(":")
+    function: Callable[..., Study] = getattr(importlib.import_module(module), name)
+    parameters = inspect.signature(function).parameters
+    options = dict(study.settings)
+    if "game" in options:
+        game = load_game(options.pop("game"))
+        positions = [game.parse(text) for text in options.pop("positions", [])]
+        given = {"game": game, "positions": positions, "start": (positions or [game.start()])[0]}
+        options |= {name: value for name, value in given.items() if name in parameters}
+    try:
+        inspect.signature(function).bind(**options)
+    except TypeError as error:
+        raise CutnodeError(f"the settings of the study are damaged: {error}") from None
+    return function(**options, progress=progress)

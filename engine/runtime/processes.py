@@ -1,0 +1,140 @@
+"""Processes that answer tasks, where threads are not enough: matches, and measured searches."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Callable, Generator, Iterable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from engine.contract.errors import CutnodeError
+
+__all__ = ["MOST_PROCESSES", "Processes", "physical_cores"]
+
+MOST_PROCESSES = 256
+"""More processes than that are a mistake."""
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+
+def physical_cores() -> int:
+    """Return how many cores this process may use; those that share one's units count once."""
+    try:
+        usable: Any = os.sched_getaffinity(0)
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+    siblings = set()
+    for core in usable:
+        topology = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
+        try:
+            siblings.add(topology.read_text())
+        except OSError:
+            siblings.add(str(core))
+    return len(siblings)
+
+
+class Processes(Generic[Task, Answer]):
+    """So many processes, begun when there are tasks for them.
+
+    In each of them *prepare* is called once, and returns the function that answers tasks.  It,
+    tasks and answers have to pickle, and a process has to find the modules of what it is sent.  As
+    a context they end with it; Ctrl-C reaches only the process that waits for answers.
+    """
+
+    def __init__(self, prepare: Callable[[], Callable[[Task], Answer]], count: int):
+        self.prepare = prepare
+        self.count = count
+        self._idle: list[Any] = []
+        self._workers: dict[Any, Any] = {}
+        """Each process by our end of its pipe."""
+
+    def __enter__(self) -> Processes[Task, Answer]:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._end(list(self._workers))
+
+    def answers(self, tasks: Iterable[Task]) -> Generator[Answer, None, None]:
+        """Yield the answers to tasks in their order; a task is made when a process is free for it.
+
+        An error that a task raised is raised here.  Where this is left early, the processes that
+        still work are ended.  :class:`CutnodeError` if one ended by itself.
+        """
+        from multiprocessing import connection  # not needed to import the engine
+
+        waiting = enumerate(tasks)
+        busy: dict[Any, int] = {}
+        done: dict[int, Answer] = {}
+        following = 0
+        try:
+            while True:
+                while len(busy) < self.count and (following_task := next(waiting, None)):
+                    number, task = following_task
+                    pipe = self._idle.pop() if self._idle else self._begin()
+                    busy[pipe] = number
+                    pipe.send(task)
+                if not busy:
+                    return
+                for pipe in connection.wait(list(busy)):
+                    done[busy[pipe]] = self._answer(pipe)
+                    del busy[pipe]
+                    self._idle.append(pipe)
+                while following in done:
+                    yield done.pop(following)
+                    following += 1
+        finally:
+            self._end(list(busy))
+
+    def _begin(self) -> Any:
+        from multiprocessing import get_context
+
+        context = get_context("spawn")
+        ours, theirs = context.Pipe()
+        worker = context.Process(target=_work, args=(self.prepare, theirs), daemon=True)
+        try:
+            worker.start()
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
+            raise CutnodeError(f"another process cannot be given this task: {error}") from None
+        theirs.close()
+        self._workers[ours] = worker
+        return ours
+
+    def _answer(self, pipe: Any) -> Answer:
+        try:
+            failed, answer = pipe.recv()
+        except EOFError:
+            worker = self._workers[pipe]
+            worker.join()
+            raise CutnodeError(
+                f"a process ended before its time (exit code {worker.exitcode}): is there enough "
+                f"memory for all of them?"
+            ) from None
+        if failed:
+            raise answer
+        its: Answer = answer
+        return its
+
+    def _end(self, pipes: list[Any]) -> None:
+        ended = [(pipe, self._workers.pop(pipe)) for pipe in pipes if pipe in self._workers]
+        for _, worker in ended:
+            worker.terminate()
+        for pipe, worker in ended:
+            worker.join()
+            pipe.close()
+
+
+def _work(prepare: Callable[[], Callable[[Any], Any]], pipe: Any) -> None:
+    """Answer the tasks that come through a pipe, until its other end is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        answer = prepare()
+        while True:
+            task = pipe.recv()
+            pipe.send((False, answer(task)))
+    except EOFError:
+        return
+    except Exception as error:
+        pipe.send((True, error))
