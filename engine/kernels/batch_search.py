@@ -18,6 +18,7 @@ from engine.contract.verbs import INFINITE, NO_MOVE, moves, outcome
 from engine.kernels.aspiration import aspiration_window, widened_window
 from engine.kernels.evaluation import estimate
 from engine.kernels.node import SearchMemory
+from engine.kernels.quiescence import begin_quiet_counts
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import final_score, limited
 from engine.kernels.search import search_root
@@ -81,6 +82,7 @@ def prepare(batch, search, table):
     for at in range(len(search.excluded_move)):
         search.excluded_move[at] = NO_MOVE
     search.nodes = search.root_excluded = search.probcut_level = 0
+    begin_quiet_counts(search)
 
 
 @compiled

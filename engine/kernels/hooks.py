@@ -18,7 +18,7 @@ from engine.compiler.jit import compiled
 from engine.contract.native import in_compiled_code
 from engine.contract.verbs import INFINITE
 from engine.kernels.parameters import HISTORY_SIZE
-from engine.kernels.quiescence import quiet_node
+from engine.kernels.quiescence import quiet_search
 
 __all__ = [
     "SEARCH",
@@ -225,7 +225,7 @@ def extend(before, plies):
 @compiled
 def quiet_score(node, search):
     """The score of a node by quiescence, within its window."""
-    return quiet_node(
+    return quiet_search(
         node.position, node.evaluation, node.word, node.alpha, node.beta, node.ply, node.top,
         search, node.table,
     )  # fmt: skip

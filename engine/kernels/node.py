@@ -72,6 +72,7 @@ from engine.kernels.techniques import TECHNIQUES, parameters_of
 __all__ = [
     "COUNTERS",
     "PREPARE_TABLE",
+    "QUIET_COUNTS",
     "Node",
     "SearchMemory",
     "address",
@@ -110,6 +111,9 @@ COUNTERS = (
     *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
 )
 """Counters: fields of the search's memory (see ``engine.search.statistics``)."""
+
+QUIET_COUNTS = ("quiet_shortened", "quiet_searches", "quiet_spent")
+"""How often quiet searches were shortened; their number since then, and ``quiet_nodes`` then."""
 
 
 @functools.cache
@@ -151,6 +155,8 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("lmr_reductions", np.int64, ((MOST_DEPTH + 1) * 64,)),  # at depth * 64 + number
         ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
         ("before", np.int64),  # so many positions of the path come before the root
+        *((name, np.int64) for name in QUIET_COUNTS),
+        ("quiet_last", np.int64),  # the ply where the quiet search that is under way ends
         ("static_eval", np.int64, (plies + 1,)),
         ("cut_node", np.int64, (plies + 2,)),  # whether a cutoff is expected
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),

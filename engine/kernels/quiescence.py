@@ -1,6 +1,9 @@
 """Quiescence: where the depth ends, noisy moves are played on until the position is quiet.
 
-:func:`quiet_node` is called by ``engine.kernels.search``, and promises the same of its score.
+:func:`quiet_search` is called by ``engine.kernels.search``, and promises the same of its score.
+
+In some games a noisy move leads to many more.  A search counts what its quiet searches take, and
+halves their plies each time that it is more than ``quiescence.nodes`` on average.
 
 Source: L. Harris, "The heuristic search and the game of chess: a study of quiescence,
 sacrifices, and plan oriented play" (1975).
@@ -43,7 +46,51 @@ from engine.kernels.scores import final_score, limited
 from engine.kernels.table import entry_cutoff, is_proven, store_depth
 from engine.kernels.tablebase_scores import tablebase_score
 
-__all__ = ["quiet_node"]
+__all__ = ["begin_quiet_counts", "quiet_search"]
+
+
+LONGEST = 16
+"""Plies of quiet searches that were shortened once; each time later they have half as many."""
+
+GRACE = 64
+"""Nodes by which quiet searches together may exceed what they are allowed on average."""
+
+
+@compiled
+def begin_quiet_counts(search):
+    """Let quiet searches be as long as they like, and count what they take from now on."""
+    search.quiet_shortened = search.quiet_searches = 0
+    search.quiet_spent = search.quiet_nodes
+
+
+@compiled
+def shorten_if_costly(search):
+    """Shorten quiet searches if they take too many nodes.
+
+    Where noisy moves lead to more of them, the leaves would cost all the depth that there could be.
+    """
+    spent = search.quiet_nodes - search.quiet_spent
+    if spent > search.quiescence_nodes * search.quiet_searches + GRACE:
+        search.quiet_last -= quiet_plies(search)
+        search.quiet_shortened += 1
+        search.quiet_last += quiet_plies(search)
+        search.quiet_searches, search.quiet_spent = 1, search.quiet_nodes
+
+
+@compiled
+def quiet_plies(search):
+    """The plies that quiet searches may take."""
+    if search.quiet_shortened == 0:
+        return search.plies
+    return np.int64(2 * LONGEST) >> search.quiet_shortened
+
+
+@compiled
+def quiet_search(position, evaluation, word, alpha, beta, ply, top, search, table):
+    """The score of a position by quiescence, which goes on with noisy moves as long as it may."""
+    search.quiet_searches += 1
+    search.quiet_last = ply + quiet_plies(search)
+    return quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
 
 
 @compiled
@@ -82,6 +129,7 @@ def quiet_node(
     search.length[ply] = 0
     if must_stop(search):
         return alpha
+    shorten_if_costly(search)
     over, value = outcome(position)
     if over:
         search.leaves += 1
@@ -113,11 +161,12 @@ def quiet_node(
     in_check = check(position)
     stand_pat, best = -INFINITE, -INFINITE
     # Where a line gets too long, the estimate has to do, even in check.
-    if not in_check or ply >= search.plies:
+    too_long = ply >= min(search.plies, search.quiet_last)
+    if not in_check or too_long:
         search.estimates += 1
         stand_pat = limited(estimate_at(evaluation, position, ply, search), search.win)
         best = stand_pat
-        if best >= beta or ply >= search.plies:
+        if best >= beta or too_long:
             search.leaves += 1
             return best
 

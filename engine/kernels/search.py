@@ -107,7 +107,7 @@ from engine.kernels.pruning import (
     reverse_futility,
     see_pruning,
 )
-from engine.kernels.quiescence import quiet_node
+from engine.kernels.quiescence import quiet_search
 from engine.kernels.reference import after_move, repeats
 from engine.kernels.scores import MOST_ESTIMATE, from_table, limited
 from engine.kernels.table import (
@@ -179,7 +179,7 @@ def horizon_score(position, evaluation, word, node, search, table):
         search.length[node.ply] = 0
         search.repetitions += 1
         return 0
-    return quiet_node(
+    return quiet_search(
         position, evaluation, word, node.alpha, node.beta, node.ply, node.top, search, table
     )
 

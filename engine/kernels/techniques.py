@@ -397,7 +397,16 @@ TECHNIQUES = {
             "noisy",
             short="qs",
             source='L. Harris, "The heuristic search and the game of chess" (1975)',
-            parameters=(margin("delta", 1.5, "moves that gain so much too little are skipped"),),
+            parameters=(
+                margin("delta", 1.5, "moves that gain so much too little are skipped"),
+                Parameter(
+                    "nodes",
+                    8,
+                    1,
+                    1 << 20,
+                    "nodes that a quiet search may take on average: if it is more, all get shorter",
+                ),
+            ),
         ),
     )
 }
