@@ -17,6 +17,7 @@ import click
 from engine.cli.completion import complete_file, complete_folder, complete_player
 from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
 from engine.cli.options import (
+    BEGIN,
     EVALUATION,
     EXACT,
     FILE,
@@ -81,12 +82,11 @@ def positions_options(
 ) -> Decorator:
     """One position, a file of them, or some that are drawn from games; *seed* is help.
 
-    Further *arguments* stand between the game and a position.
+    Without *arguments* a POSITION follows the game.
     """
     return combined(
         GAME,
-        *arguments,
-        POSITION,
+        *(arguments or (POSITION,)),
         FILE,
         integer("--positions", "Draw N positions from games that begin with POSITION."),
         PLIES,
@@ -101,8 +101,7 @@ RUNS = integer(
     default=3,
 )
 
-SEARCHED = combined(
-    positions_options(),
+SEARCHES_OF_GAME = combined(
     depth_option(least=1, most=MOST_DEPTH, required=True),
     TECHNIQUES,
     WITHOUT,
@@ -117,7 +116,13 @@ SEARCHED = combined(
     table_option(64),
     WORKERS,
 )
-"""The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
+"""How experiments search: depth, techniques, limits."""
+
+SEARCHED = combined(positions_options(), SEARCHES_OF_GAME)
+"""The parameters of experiments with searches of a game."""
+
+USUAL_POSITIONS = 50
+"""The positions of comparisons for which none are named."""
 
 OPENINGS_TOO = "Which openings, and which games positions are drawn from."
 
@@ -162,6 +167,12 @@ def with_positions(
                 progress=lambda now, done, of: progress(done, of, now),
             )
     return loaded, options | {"positions": starts, "positions_from": whence}
+
+
+def several(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with a number of positions to draw, if they name no others."""
+    named = options["position"] is not None or options["file"] is not None
+    return options if named else options | {"positions": options["positions"] or USUAL_POSITIONS}
 
 
 def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
@@ -317,11 +328,41 @@ def engines(seed: int, **options: Any) -> None:
     deliver(study.engines, study.draw, game=game, seed=seed, **options)
 
 
+SWEPT = """\
+\b
+RANGE     NAME=LOW:HIGH:STEPS, the name of a parameter and the values that it
+          is given; of whole numbers NAME=LOW:HIGH has all. One or two.
+
+"""
+
+
+@lab.command(epilog=SWEPT + EPILOG)
+@positions_options(click.argument("ranges", metavar="RANGE...", nargs=-1, required=True))
+@BEGIN
+@SEARCHES_OF_GAME
+@MEASURED
+def sweep(ranges: tuple[str, ...], start: str | None, **options: Any) -> None:
+    """Search with each value of a number of the search, or each pair of values of two.
+
+    Nodes, time, and how often the value and the move are those of the usual numbers, which stand
+    in the first row; a plot draws a line, or of two numbers a map. Without --from and --file, 50
+    positions are drawn.
+    """
+    from engine.lab import sweep as study
+
+    parameters = dict(map(study.range_of, ranges))
+    if len(parameters) < len(ranges):
+        raise CutnodeError("the two parameters of a sweep are one")
+    options = several(options | {"position": start})
+    measure_searches(study.sweep, study.draw, parameters=parameters, **options)
+
+
 COMPARED = """\
 \b
 A, B      settings, separated by commas, as `cutnode match` takes them, or
           `default`; among others
-            techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts
+            techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts,
+            set=lmr.base=0.8
             depth=N, nodes=N, seconds=S
                           limits of its own
             path=FOLDER   the version of a checkout of cutnode
@@ -335,6 +376,7 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
 @positions_options(
     click.argument("a", shell_complete=complete_player),
     click.argument("b", shell_complete=complete_player),
+    POSITION,
     seed=OPENINGS_TOO,
 )
 @depth_option("Search positions N plies deep.", least=1, most=MOST_DEPTH)
@@ -358,9 +400,7 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
     """
     from engine.lab import compare as study
 
-    if options["position"] is None and options["file"] is None:
-        options["positions"] = options["positions"] or 50
-    game, options = with_positions(seed=seed, **options)
+    game, options = with_positions(seed=seed, **several(options))
     deliver(
         study.compare,
         study.draw,
