@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engine.cli.completion import complete_file, complete_folder, complete_player
-from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
+from engine.cli.inputs import names_in, numbers_in, read_positions, with_techniques
 from engine.cli.options import (
+    ANY_GAME,
     BEGIN,
+    CHOSEN,
     EVALUATION,
-    EXACT,
     FILE,
     GAME,
     POSITION,
-    TECHNIQUES,
-    WITHOUT,
     Decorator,
     combined,
     depth_option,
@@ -103,9 +102,7 @@ RUNS = integer(
 
 SEARCHES_OF_GAME = combined(
     depth_option(least=1, most=MOST_DEPTH, required=True),
-    TECHNIQUES,
-    WITHOUT,
-    EXACT,
+    CHOSEN,
     EVALUATION,
     RUNS,
     integer(
@@ -186,18 +183,15 @@ def measure_searches(
     experiment: Callable[..., Study],
     draw: Draw,
     *,
-    techniques: str | None,
-    without: str | None,
-    exact: bool,
     workers: int | None,
     **options: Any,
 ) -> None:
     """Run an experiment that takes the parameters :data:`SEARCHED`."""
     _, options = with_positions(**options)
     starts = options["positions"]
-    options["techniques"] = chosen_techniques(type(starts[0]), techniques, without, exact)
+    options = with_techniques(type(starts[0]), options)
     options["workers"] = workers or min(physical_cores(), len(starts))
-    deliver(experiment, draw, exact=exact, **options)
+    deliver(experiment, draw, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -350,11 +344,13 @@ def sweep(ranges: tuple[str, ...], start: str | None, **options: Any) -> None:
     """
     from engine.lab import sweep as study
 
-    parameters = dict(map(study.range_of, ranges))
-    if len(parameters) < len(ranges):
-        raise CutnodeError("the two parameters of a sweep are one")
-    options = several(options | {"position": start})
-    measure_searches(study.sweep, study.draw, parameters=parameters, **options)
+    def measure(**options: Any) -> Study:  # a technique from a file is known by then
+        values = dict(map(study.range_of, ranges))
+        if len(values) < len(ranges):
+            raise CutnodeError("the two parameters of a sweep are one")
+        return study.sweep(ranges=values, **options)
+
+    measure_searches(measure, study.draw, **several(options | {"position": start}))
 
 
 COMPARED = """\
@@ -484,3 +480,20 @@ def rerun(file: str, **options: Any) -> None:
     compared = deliver(again.rerun, None, study=study, **options)
     if any(row["same"] != again.SAME for row in compared.rows):
         sys.exit(DIFFERS)
+
+
+@lab.command("parameters", epilog=EPILOG)
+@ANY_GAME
+@OUTPUTS
+def list_parameters(game: str | None, **options: Any) -> None:
+    """List the parameters of techniques: values, ranges, and what was measured.
+
+    With a GAME, the values are those of its profile. `--set` gives others.
+    """
+    from engine.contract.loading import load_game
+    from engine.lab.parameters import parameters_study
+
+    outputs = Outputs.taken_from(options)
+    study = parameters_study(None if game is None else load_game(game))
+    outputs.write(study, None)
+    outputs.print(study)

@@ -24,7 +24,7 @@ from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.contract.verbs import outcome
 from engine.lab.laboratory import BUSY, ENOUGH, LONGEST, MOST_RUNS, SHORT_NODES, with_interval
-from engine.lab.measuring import ABOUT_INTERVALS
+from engine.lab.measuring import ABOUT_INTERVALS, FIGURES
 from engine.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
 from engine.lab.provenance import commit_of, game_source, machine
 from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
@@ -57,6 +57,7 @@ COLUMNS = (
     Column("score", "points a game in play against A", ".3f"),
     Column("games", "games of the match", "d"),
     Column("llr", "logarithm of the likelihood ratio of elo1 and elo0 (SPRT)", "+.2f"),
+    FIGURES["rate"],
     Column("p_nodes", "Wilcoxon's test: chance of such nodes if none had fewer", ".2g"),
     Column(
         "p_seconds", "Wilcoxon's test: chance of such times if none was faster", ".2g", timed=True
@@ -444,6 +445,8 @@ def _rows(
     for row, its in zip(rows, zip(*both, strict=True), strict=False):
         row["nodes"] = sum(sample["nodes"] for sample in its)
         row["seconds"] = math.fsum(sample["seconds"] for sample in its)
+        if row["seconds"]:
+            row["rate"] = row["nodes"] / row["seconds"] / 1e6
         row["depth"] = fmean(sample["depth"] for sample in its)
     if both:
         rows[1] |= _beside(both)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import pickle
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
@@ -19,6 +19,7 @@ from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
 from engine.kernels.evaluation import AnyEvaluation
+from engine.kernels.techniques import choose, parameters_for, reference, technique_of
 from engine.lab.measuring import Experiment, search_afresh
 from engine.lab.statistics import Interval, quartiles
 from engine.lab.study import Study
@@ -80,17 +81,29 @@ class _Task:
 class _Bench:
     """Measures searches of positions, one at a time, with one table."""
 
-    def __init__(self, positions: Sequence[Any], evaluation: AnyEvaluation, table_mb: int):
+    def __init__(
+        self,
+        positions: Sequence[Any],
+        evaluation: AnyEvaluation,
+        table_mb: int,
+        parameters: Mapping[str, float],
+        techniques: Sequence[str],
+    ):
         self.positions = positions
         self.evaluation = evaluation
         self.table = Table(table_mb)
+        self.parameters = parameters
+        for text in techniques:
+            technique_of(text)  # those from outside are known from then on
         self._searcher: tuple[dict[str, Any], Searcher] | None = None
 
     def searcher(self, options: dict[str, Any]) -> Searcher:
         """Return a compiled searcher with these keywords."""
         if self._searcher is None or self._searcher[0] != options:
             cls: Any = type(self.positions[0])
-            keywords = {"evaluation": self.evaluation, **options}
+            chosen = choose(cls, options.get("techniques"), exact=options.get("exact", False))
+            parameters = parameters_for(chosen, self.parameters)
+            keywords = {"evaluation": self.evaluation, "parameters": parameters, **options}
             self._searcher = options, Searcher(cls, table=self.table, **keywords)
         return self._searcher[1]
 
@@ -261,10 +274,17 @@ class Laboratory:
         self.experiment = experiment
         self.study = study
         self.texts = [position_text(position) for position in experiment.positions]
-        parts = experiment.positions, experiment.evaluation, experiment.table_mb
-        self._bench = _Bench(*parts)
+        parts = (
+            experiment.positions,
+            experiment.evaluation,
+            experiment.table_mb,
+            experiment.parameters,
+        )
+        self._bench = _Bench(*parts, ())
         self.workers = min(experiment.workers, len(experiment.positions))
-        send: Any = in_processes(_Bench, *parts) if self.workers > 1 else None
+        send: Any = None
+        if self.workers > 1:
+            send = in_processes(_Bench, *parts, list(map(reference, experiment.techniques)))
         self._processes: Processes[_Task, Sample | None] = Processes(send, self.workers)
         self._waited = self._busy = 0.0
 

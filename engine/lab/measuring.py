@@ -5,9 +5,9 @@ Every search begins with nothing stored and nothing learned, so its node count c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 from engine.contract.errors import CutnodeError, require_integer
 from engine.contract.messages import position_text
@@ -17,7 +17,13 @@ from engine.kernels.evaluation import AnyEvaluation, Evaluation
 from engine.kernels.learned import Learned
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
-from engine.kernels.techniques import TECHNIQUES, choose
+from engine.kernels.techniques import (
+    OUTSIDE,
+    TECHNIQUES,
+    checked_parameters,
+    choose,
+    reference,
+)
 from engine.lab.provenance import game_source
 from engine.lab.study import INTERRUPTED, Column
 from engine.runtime.processes import MOST_PROCESSES
@@ -71,14 +77,9 @@ def search_afresh(
     return result
 
 
-class ExperimentOptions(TypedDict, total=False):
-    """The options of experiments with searches of a game."""
+class MeasuringOptions(TypedDict, total=False):
+    """How often, how far and by how many processes searches are measured."""
 
-    techniques: Iterable[str] | None
-    """Names of ``engine.kernels.techniques``, by default all that suit the game."""
-    exact: bool
-    """Leave out what can change scores."""
-    evaluation: AnyEvaluation
     runs: int
     most_nodes: int
     """The most nodes of a row; one that takes more is left empty."""
@@ -89,6 +90,18 @@ class ExperimentOptions(TypedDict, total=False):
     """Where the positions are from, for whoever reads the study."""
 
 
+class ExperimentOptions(MeasuringOptions, total=False):
+    """The options of experiments with searches of a game."""
+
+    techniques: Iterable[str] | None
+    """Names of ``engine.kernels.techniques``, by default all that suit the game."""
+    parameters: Mapping[str, float] | None
+    """Values of their parameters, by name."""
+    exact: bool
+    """Leave out what can change scores."""
+    evaluation: AnyEvaluation
+
+
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """The positions that an experiment searches, and how; made by :func:`plan`."""
@@ -96,12 +109,13 @@ class Experiment:
     positions: tuple[Any, ...]
     depth: int
     techniques: tuple[str, ...]
+    parameters: Mapping[str, float]
     exact: bool
     evaluation: Evaluation | Optionality | Learned
-    runs: int
-    most_nodes: int
-    table_mb: int
-    workers: int
+    runs: int = 3
+    most_nodes: int = 100_000_000
+    table_mb: int = 64
+    workers: int = 1
     positions_from: str = ""
 
     def settings(self) -> dict[str, Any]:
@@ -112,7 +126,8 @@ class Experiment:
             "positions": [position_text(position) for position in self.positions],
             "positions_from": self.positions_from,
             "depth": self.depth,
-            "techniques": list(self.techniques),
+            "techniques": list(map(reference, self.techniques)),
+            "parameters": dict(self.parameters),
             "exact": self.exact,
             "evaluation": self.evaluation.name,
             "runs": self.runs,
@@ -127,13 +142,10 @@ def plan(
     depth: int,
     *,
     techniques: Iterable[str] | None = None,
+    parameters: Mapping[str, float] | None = None,
     exact: bool = False,
     evaluation: AnyEvaluation = None,
-    runs: int = 3,
-    most_nodes: int = 100_000_000,
-    table_mb: int = 64,
-    workers: int = 1,
-    positions_from: str = "",
+    **measuring: Unpack[MeasuringOptions],
 ) -> Experiment:
     """Plan an experiment; :class:`CutnodeError` says why one makes no sense."""
     positions = tuple(coerce(position) for position in positions)
@@ -149,25 +161,24 @@ def plan(
             )
     if not 1 <= depth <= MOST_DEPTH:
         raise CutnodeError(f"the depth of an experiment is 1..{MOST_DEPTH} plies, not {depth}")
-    if runs < 1:
-        raise CutnodeError(f"an experiment has at least 1 run, not {runs}")
-    if most_nodes < 1:
-        raise CutnodeError(f"a node limit is at least 1, not {most_nodes}")
-    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
-        raise CutnodeError(f"an experiment has 1..{MOST_PROCESSES} workers, not {workers}")
     chosen = choose(cls, techniques, exact=exact)
-    return Experiment(
+    experiment = Experiment(
         positions,
         depth,
-        tuple(name for name in TECHNIQUES if name in chosen),
+        tuple(name for name in (*TECHNIQUES, *sorted(OUTSIDE)) if name in chosen),
+        checked_parameters(parameters or {}, chosen),
         exact,
         chosen_evaluation(cls, evaluation),
-        runs,
-        most_nodes,
-        table_mb,
-        workers,
-        positions_from,
+        **measuring,
     )
+    if experiment.runs < 1:
+        raise CutnodeError(f"an experiment has at least 1 run, not {experiment.runs}")
+    if experiment.most_nodes < 1:
+        raise CutnodeError(f"a node limit is at least 1, not {experiment.most_nodes}")
+    workers = require_integer(experiment.workers, "a number of workers")
+    if not 1 <= workers <= MOST_PROCESSES:
+        raise CutnodeError(f"an experiment has 1..{MOST_PROCESSES} workers, not {workers}")
+    return experiment
 
 
 def columns_for(

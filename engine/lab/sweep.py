@@ -83,25 +83,24 @@ def _ends(text: str, of_integers: bool) -> tuple[float, float, int]:
 def sweep(
     positions: Sequence[Any],
     depth: int,
-    parameters: Mapping[str, Sequence[float]],
+    ranges: Mapping[str, Sequence[float]],
     *,
     progress: Progress = no_progress,
     **options: Unpack[ExperimentOptions],
 ) -> Study:
     """Search positions with each value of a parameter, or each pair of values of two.
 
-    *parameters* are the values by name.  The first row has the numbers that the game usually has,
-    and all others are beside it.  A row that would take more nodes than *most_nodes* has no
-    figures.
+    *ranges* are the values by the names of parameters.  The first row has the numbers that the
+    game usually has, or that *parameters* say, and all others are beside it.  A row that would take
+    more nodes than *most_nodes* has no figures.
     """
     experiment = plan(positions, depth, **options)
-    usual, points = _points(experiment, parameters)
-    columns = [Column(name, find_parameter(name)[1].about, ".6g") for name in parameters]
+    usual, points = _points(experiment, ranges)
+    columns = [Column(name, find_parameter(name)[1].about, ".6g") for name in ranges]
     study = Study(
         "sweep",
-        f"{' and '.join(parameters)} through a range",
-        experiment.settings()
-        | {"parameters": {name: list(values) for name, values in parameters.items()}},
+        f"{' and '.join(ranges)} through a range",
+        experiment.settings() | {"ranges": {name: list(each) for name, each in ranges.items()}},
         (*columns, *columns_for(experiment, FIGURES_BESIDE, of_several=("p",))),
         progress=progress,
     )
@@ -117,26 +116,26 @@ def sweep(
 
 
 def _points(
-    experiment: Experiment, parameters: Mapping[str, Sequence[float]]
+    experiment: Experiment, ranges: Mapping[str, Sequence[float]]
 ) -> tuple[Point, list[Point]]:
     """Return the usual values, and the points of the sweep besides."""
-    if not 1 <= len(parameters) <= 2:
-        raise CutnodeError(f"a sweep is over one or two parameters, not {len(parameters)}")
-    if len({find_parameter(name)[0] for name in parameters}) < len(parameters):
+    if not 1 <= len(ranges) <= 2:
+        raise CutnodeError(f"a sweep is over one or two parameters, not {len(ranges)}")
+    if len({find_parameter(name)[0] for name in ranges}) < len(ranges):
         raise CutnodeError("the two parameters of a sweep are one")
     points = [
-        dict(zip(parameters, values, strict=True))
-        for values in itertools.product(*parameters.values())
+        dict(zip(ranges, values, strict=True)) for values in itertools.product(*ranges.values())
     ]
     if not 1 <= len(points) <= MOST_POINTS:
         raise CutnodeError(f"a sweep has 1..{MOST_POINTS} points, not {len(points)}")
     for point in points:
         checked_parameters(point, experiment.techniques)
     profile = profile_of(type(experiment.positions[0])).suited_to(experiment.techniques)
+    values = {**profile.values, **experiment.parameters}
     usual = {}
-    for name in parameters:
+    for name in ranges:
         full, parameter = find_parameter(name)
-        usual[name] = profile.values.get(full, parameter.default)
+        usual[name] = values.get(full, parameter.default)
     return usual, [point for point in points if point != usual]
 
 
@@ -153,7 +152,9 @@ def _run(
     first: Measured | None = None
     for done, point in enumerate([usual, *points]):
         study.progress(_named(point), done, len(points) + 1)
-        found = laboratory.search(point, experiment.depth, parameters=point, **options)
+        given = {find_parameter(name)[0]: value for name, value in point.items()}
+        parameters = {**experiment.parameters, **given}
+        found = laboratory.search(point, experiment.depth, parameters=parameters, **options)
         row: dict[str, Any] = dict(point)
         if found is None:
             study.add_note(
@@ -196,7 +197,7 @@ def draw(study: Study, figure: Any) -> None:
 
     The usual numbers are a line upwards there, and bold here.
     """
-    names = list(study.settings["parameters"])
+    names = list(study.settings["ranges"])
     known = [row for row in study.rows if "fewer" in row]
     if len(names) == 1:
         _draw_lines(figure, names[0], known)
