@@ -168,6 +168,7 @@ def test_a_match_is_decided(tmp_path):
     assert result.exit_code == 0
     row = json.loads(result.stdout)["rows"][1]
     assert row["llr"] > 2.9
+    assert row["accepted"] == "elo1"
     assert row["games"] < 100
     assert row["score"] > 0.7
 

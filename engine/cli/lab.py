@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.completion import complete_file, complete_folder, complete_player
+from engine.cli.completion import (
+    complete_file,
+    complete_folder,
+    complete_parameter,
+    complete_player,
+)
 from engine.cli.inputs import names_in, numbers_in, read_positions, with_techniques
 from engine.cli.options import (
     ANY_GAME,
@@ -331,7 +336,15 @@ RANGE     NAME=LOW:HIGH:STEPS, the name of a parameter and the values that it
 
 
 @lab.command(epilog=SWEPT + EPILOG)
-@positions_options(click.argument("ranges", metavar="RANGE...", nargs=-1, required=True))
+@positions_options(
+    click.argument(
+        "ranges",
+        metavar="RANGE...",
+        nargs=-1,
+        required=True,
+        shell_complete=complete_parameter,
+    )
+)
 @BEGIN
 @SEARCHES_OF_GAME
 @MEASURED
@@ -362,7 +375,7 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
             depth=N, nodes=N, seconds=S
                           limits of its own
             path=FOLDER   the version of a checkout of cutnode
-            python=FILE   that of a virtual environment, or Python for a checkout
+            python=FILE   that of a virtual environment; or for a checkout
             game=FILE     with other rules
 
 """

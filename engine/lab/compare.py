@@ -57,6 +57,7 @@ COLUMNS = (
     Column("score", "points a game in play against A", ".3f"),
     Column("games", "games of the match", "d"),
     Column("llr", "logarithm of the likelihood ratio of elo1 and elo0 (SPRT)", "+.2f"),
+    Column("accepted", "what the test accepts: elo0, elo1, or neither yet"),
     FIGURES["rate"],
     Column("p_nodes", "Wilcoxon's test: chance of such nodes if none had fewer", ".2g"),
     Column(
@@ -64,7 +65,8 @@ COLUMNS = (
     ),
 )
 
-OF_MATCHES = {"elo", "score", "games", "llr"}
+OF_TESTS = {"llr", "accepted"}
+OF_MATCHES = {"elo", "score", "games", *OF_TESTS}
 
 LIMITING = {*LEVELS, "depth", "nodes", "seconds", "playouts", "level", "strength", "random"}
 """Settings that say themselves how far to search."""
@@ -177,7 +179,7 @@ def _columns(settings: dict[str, Any]) -> tuple[Column, ...]:
     unused = set() if settings["depth"] is None else {"depth"}
     unused |= {"faster", "p_seconds"} if by_clock else set()
     unused |= set() if settings["pairs"] else OF_MATCHES
-    unused |= {"llr"} if settings["elo0"] is None else set()
+    unused |= OF_TESTS if settings["elo0"] is None else set()
 
     def is_timed(column: Column) -> bool:
         if column.name in OF_MATCHES:
@@ -488,7 +490,9 @@ def _strength(result: MatchResult) -> dict[str, Any]:
     data = result.to_dict()
     names = ("elo", "elo_low", "elo_high", "score", "games")
     row = {name: data[name] for name in names if data[name] is not None}
-    return row if result.sprt is None else row | {"llr": data["sprt"]["llr"]}
+    if result.sprt is None:
+        return row
+    return row | {"llr": data["sprt"]["llr"], "accepted": data["sprt"]["accepted"] or "neither"}
 
 
 def draw(study: Study, figure: Any) -> None:
