@@ -136,6 +136,11 @@ def depths_option(default: str) -> Decorator:
     return option("--depths", "Plies.", metavar="N,N", default=default)
 
 
+def move_seconds_option(help: str, **settings: Any) -> Decorator:
+    """The time of each move in play."""
+    return positive("--move-seconds", help, metavar="S", **settings)
+
+
 @click.group(epilog=EPILOG)
 def lab() -> None:
     """Measure what the techniques of the search save."""
@@ -311,7 +316,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 @positions_options(seed=OPENINGS_TOO)
 @seconds_option("Give each proof S seconds.", default=1.0)
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
-@positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
+@move_seconds_option("Give each move of a match S seconds.", default=0.05)
 @table_option(256)
 @MEASURED
 def engines(seed: int, **options: Any) -> None:
@@ -393,8 +398,8 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
 @seconds_option("Search positions for at most S seconds.")
 @RUNS
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
-@positive("--move-seconds", "Give each move in play S seconds.  [0.1]", metavar="S")
-@integer("--move-nodes", "Give each move in play N nodes: then games are the same each time.")
+@move_seconds_option("Give each move of a match S seconds.  [0.1]")
+@integer("--move-nodes", "Give each move N nodes: then games are the same each time.")
 @integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4)
 @sprt_options("B", "A")
 @WORKERS
