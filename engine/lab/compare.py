@@ -148,7 +148,7 @@ def compare(
     }
     study = Study(
         "compare",
-        "Two settings beside each other",
+        f"{b or DEFAULT} beside {a or DEFAULT}",
         {name: value for name, value in settings.items() if value is not None},
         _columns(settings),
         machine=machine() | plan.versions(players),
@@ -497,6 +497,10 @@ def _strength(result: MatchResult) -> dict[str, Any]:
 
 def draw(study: Study, figure: Any) -> None:
     """Draw the nodes and the times of each position, A to the right and B upwards."""
+    figure.set_label(
+        "Nodes and CPU time of each position, by A to the right and by B upwards; below the line "
+        "B takes less."
+    )
     figure.set_size_inches(PAGE, 3.5)
     names = [row["setting"] for row in study.rows]
     panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
