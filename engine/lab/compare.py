@@ -31,8 +31,8 @@ from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcox
 from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
-from engine.playing.matches import MatchResult, match
-from engine.playing.players import RemotePlayer, version_of
+from engine.playing.matches import MatchResult, make_openings, match
+from engine.playing.players import RemotePlayer, make_player, version_of
 from engine.runtime.processes import MOST_PROCESSES
 from engine.runtime.running import Limits
 from engine.search.options import check_depth
@@ -125,6 +125,10 @@ def compare(
         raise CutnodeError("a test needs elo0 and elo1")
     progress("compiling", 0, len(texts) + pairs)
     players = plan.players()
+    each_move = {"seconds": move_seconds, "nodes": move_nodes}
+    openings = make_openings(game, pairs, plies, seed) if pairs else []
+    for text in (b, a) if pairs else ():
+        make_player(game, limited(text, **each_move))  # an error shows before anything is measured
     settings = {
         "game": game_source(type(game.start())),
         "a": a,
@@ -158,16 +162,13 @@ def compare(
     try:
         work.search(texts, players, workers)
         if pairs:
-            work.play(
-                game,
-                {"seconds": move_seconds, "nodes": move_nodes},
-                pairs=pairs,
-                plies=plies,
-                seed=seed,
-                sprt=sprt,
-                processes=workers,
-            )
+            work.play(game, each_move, openings, seed=seed, sprt=sprt, processes=workers)
     except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    except CutnodeError as error:
+        if not study.samples:
+            raise
+        study.add_note(f"An error ended it: {error}")
         study.add_note(INTERRUPTED)
     work.sum_up()
     return study
@@ -379,9 +380,11 @@ class _Comparison:
                 for player in both:
                     player.remote.close()
 
-    def play(self, game: Game, limits: dict[str, Any], **options: Any) -> None:
+    def play(
+        self, game: Game, limits: dict[str, Any], openings: Sequence[Any], **options: Any
+    ) -> None:
         """Let B play against A, each move within limits; *options* are those of a match."""
-        searched = self.steps - options["pairs"]
+        searched = self.steps - len(openings)
         seconds, nodes = limits["seconds"], limits["nodes"]
         each = [f"{seconds:g} seconds"] if seconds is not None else []
         self.each_move = " or ".join([*each, *([f"{nodes:,} nodes"] if nodes is not None else [])])
@@ -393,7 +396,7 @@ class _Comparison:
         self.study.progress("match", searched, self.steps)
         (_, a), (_, b) = self.plan.settings
         one, other = limited(b, **limits), limited(a, **limits)
-        result = match(game, one, other, progress=hear, **options)
+        result = match(game, one, other, openings=openings, progress=hear, **options)
         hear(result)
         if result.reason == "interrupted":
             raise KeyboardInterrupt
