@@ -28,7 +28,11 @@ OUTPUTS = combined(
     json_option("Print JSON: --format json."),
     click.option("--csv", "as_csv", is_flag=True, help="Print CSV: --format csv."),
     choice("--format", "What is printed; latex needs the package booktabs.", FORMATS),
-    option("--columns", "Only these columns in tables, in this order.", metavar="A,B"),
+    option(
+        "--columns",
+        "Only these columns in tables, in this order; data, pages and plots have all.",
+        metavar="A,B",
+    ),
     out_option(
         "Also write FILE, as its name ends: .json .jsonl .csv .parquet .tex .md .html, or a plot "
         ".svg .pdf .png. Can be repeated.",
@@ -108,7 +112,8 @@ class Outputs:
         from engine.storage.files import write_whole
 
         for path in self.out:
-            files.write_study(study, draw, path)
+            is_table = Path(path).suffix.lower() in files.TABLES
+            files.write_study(self.selected(study) if is_table else study, draw, path)
         if self.samples is not None:
             files.write_samples(study, self.samples)
         if self.plot is not None and draw is not None and study.rows:

@@ -346,13 +346,18 @@ def draw(study: Study, figure: Any) -> None:
     panels = {title: rows for title, rows in panels.items() if rows}
     heights = [len(rows) for rows in panels.values()]
     figure.set_size_inches(PAGE, 1.0 + 0.18 * sum(heights) + 0.35 * len(panels))
+    figure.set_label(
+        "Left, the nodes of each row; right, times fewer nodes by its technique, with 95 % "
+        "intervals of the geometric mean over positions."
+    )
     grid = figure.subplots(
         len(panels),
         2,
-        sharex="col",
         squeeze=False,
         gridspec_kw={"height_ratios": heights, "width_ratios": (3, 2)},
     )
+    for nodes in grid[1:, 0]:
+        nodes.sharex(grid[0, 0])
     for (title, rows), (nodes, gains) in zip(panels.items(), grid, strict=True):
         named = [(row, row["step"], COLOURS[_kind(row["step"])]) for row in rows]
         draw_dots(nodes, [Dot(name, row.get("nodes"), colour) for row, name, colour in named])

@@ -127,6 +127,7 @@ def _row(found: list[Measured]) -> dict[str, Any]:
 def draw(study: Study, figure: Any) -> None:
     """Draw nodes and time by depth, both logarithmic."""
     figure.set_size_inches(PAGE, 2.6)
+    figure.set_label("Nodes and CPU time of searches of each depth.")
     panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
     for axes, (name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):
         draw_lines(axes, [Line.of(name, study.rows, "depth", name)])

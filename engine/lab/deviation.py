@@ -194,6 +194,10 @@ def _fit(rows: list[dict[str, Any]]) -> Iterator[str]:
 def draw(study: Study, figure: Any) -> None:
     """Draw measured deviations by those of the formula, with 95 % intervals (of normal errors)."""
     figure.set_size_inches(COLUMN, 3.2)
+    figure.set_label(
+        "Standard deviations of the differences of scores at two depths, measured and by the "
+        "formula, by plies played; bars: 95 % intervals for normal errors."
+    )
     axes = figure.subplots()
     rows = [row for row in study.rows if row.get("fitted") and row["deviation"] > 0]
     stages = list(dict.fromkeys(row["plies"] for row in rows))

@@ -29,7 +29,7 @@ the first position; a ``draw`` beside it draws its studies.
 """
 
 Draw = Callable[[Study, Any], None]
-"""Draws a study on a figure of matplotlib."""
+"""Draws a study on a figure of matplotlib, and sets its label: what a caption says is drawn."""
 
 
 def drawing_of(study: Study) -> Draw | None:

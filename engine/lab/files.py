@@ -27,6 +27,7 @@ from engine.storage.parquet import pyarrow_modules
 __all__ = [
     "OUT",
     "SAMPLES",
+    "TABLES",
     "Journal",
     "check_out",
     "check_samples",
@@ -71,6 +72,9 @@ TEXTS: dict[str, Callable[[Study], str]] = {
     ".tex": latex_table,
 }
 """The forms that are texts, by the endings of files."""
+
+TABLES = (".csv", ".md", ".tex")
+"""The endings of tables, which may have some of the columns."""
 
 OUT = (*TEXTS, ".parquet", ".html", *(f".{kind}" for kind in PLOTS))
 """The endings of files that a study can be written to."""
@@ -263,7 +267,7 @@ class Journal(Follower):
         write_whole(self.path, "".join(lines).encode())
         if self.before is not None:
             study.add_note(
-                f"Resumed: {len(self.earlier):,} samples are of a run that was stopped, started "
+                f"Resumed: {len(self.earlier):,} samples are of an earlier run, started "
                 f"{self.before.run.get('started', '?')}."
             )
 

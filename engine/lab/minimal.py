@@ -312,6 +312,10 @@ def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
 def draw(study: Study, figure: Any) -> None:
     """Draw nodes by depth, those of the minimal tree and graph too; means of positions."""
     figure.set_size_inches(PAGE, 3.2)
+    figure.set_label(
+        "Nodes by depth; of several positions the geometric mean, with bars from the least to the "
+        "most. Marks of one depth are set apart."
+    )
     axes = figure.subplots()
     counts: dict[tuple[str, int], list[int]] = {}
     for row in study.samples:
@@ -322,7 +326,5 @@ def draw(study: Study, figure: Any) -> None:
         | ({"nodes_low": min(nodes), "nodes_high": max(nodes)} if len(nodes) > 1 else {})
         for (search, depth), nodes in counts.items()
     ]
-    positions = len({row["position"] for row in study.samples})
-    several = f" (geometric means of {positions} positions, bars from least to most)"
-    draw_searches(axes, f"Nodes{several * (positions > 1)}", rows, "nodes")
+    draw_searches(axes, "Nodes", rows, "nodes")
     axes.set_xlabel("depth in plies")

@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.contract.errors import CutnodeError
 from engine.lab.experiments import Draw
-from engine.lab.plots import can_plot, caption, inline_plot
+from engine.lab.plots import can_plot, inline_plot
 from engine.lab.study import Column, Study
 from engine.lab.tables import heading, legend
 
@@ -44,16 +44,20 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th, td { padding: 0.15rem 0.7rem; text-align: right; white-space: nowrap; }
 thead th { border-bottom: 1.5px solid #222; } tbody tr:nth-child(even) { background: #f5f5f3; }
 .text { text-align: left; }
-.interval { color: #666; font-size: 0.92em; }
+.interval { color: #666; font-size: 0.92em; display: inline-block; min-width: 8.5em;
+            text-align: left; }
 .facts th, .facts td { text-align: left; white-space: normal; vertical-align: top;
                        overflow-wrap: anywhere; }
 .facts th { font-weight: 600; white-space: nowrap; }
 figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; }
 figcaption, .note { color: #555; font-size: 0.93rem; max-width: 48rem; }
 pre { background: #f5f5f3; padding: 0.6rem 0.8rem; overflow-x: auto; font-size: 0.87rem; }
+.command { white-space: pre-wrap; }
+.list { max-height: 12rem; overflow-y: auto; white-space: pre; }
 summary { cursor: pointer; } details { margin: 0.8rem 0; }
 a { color: #0a5a94; }
-@media print { body { margin: 0; max-width: none; font-size: 11px; } }
+@media print { body { margin: 0; max-width: none; font-size: 9px; }
+               .wide, .list { overflow: visible; max-height: none; } }
 """
 
 
@@ -86,7 +90,7 @@ def study_in_page(text: str) -> Any:
 def _body(study: Study, draw: Draw | None) -> str:
     command = study.run.get("command", "")
     parts = [
-        f"<pre>{escape(str(command))}</pre>",
+        f'<pre class="command">{escape(str(command))}</pre>',
         _plot(study, draw),
         "<h2>Table</h2>",
         _table(study),
@@ -96,9 +100,9 @@ def _body(study: Study, draw: Draw | None) -> str:
         _links(study),
         _samples(study),
         "<h2>Settings</h2>",
-        _facts({name: _shown(value) for name, value in study.settings.items()}),
+        _facts(study.settings),
         "<h2>Run and machine</h2>",
-        _facts({name: _shown(value) for name, value in {**study.run, **study.machine}.items()}),
+        _facts({**study.run, **study.machine}),
         *_files(study),
     ]
     return "\n".join(part for part in parts if part)
@@ -110,8 +114,8 @@ def _plot(study: Study, draw: Draw | None) -> str:
     if not can_plot():
         hint = "pip install 'cutnode[plot]'"
         return f'<p class="note">Plots were left out, as matplotlib is missing: {hint}</p>'
-    said = f"<figcaption>{escape(caption(study))}</figcaption>"
-    return f"<figure>{inline_plot(study, draw)}{said}</figure>"
+    svg, said = inline_plot(study, draw)
+    return f"<figure>{svg}<figcaption>{escape(said)}</figcaption></figure>"
 
 
 def _table(study: Study) -> str:
@@ -124,10 +128,11 @@ def _table(study: Study) -> str:
 
 
 def _text(study: Study, row: dict[str, Any], column: Column) -> str:
-    figure, bracket, interval = study.text(row, column).partition(" (")
-    if column.interval and bracket:
-        return f'{escape(figure)} <span class="interval">({escape(interval)}</span>'
-    return escape(study.text(row, column))
+    text = escape(study.text(row, column))
+    if not column.interval:
+        return text
+    figure, bracket, interval = text.partition(" (")
+    return f'{figure} <span class="interval">{bracket.strip()}{interval}</span>'
 
 
 def _cell(tag: str, html: str, form: str) -> str:
@@ -186,11 +191,17 @@ def _figure(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _facts(facts: dict[str, str]) -> str:
+def _facts(facts: dict[str, Any]) -> str:
     rows = (
-        f"<tr><th>{escape(name)}</th><td>{escape(fact)}</td></tr>" for name, fact in facts.items()
+        f"<tr><th>{escape(name)}</th><td>{_fact(fact)}</td></tr>" for name, fact in facts.items()
     )
     return '<table class="facts">\n' + "\n".join(rows) + "\n</table>" if facts else ""
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, list | tuple) and len(value) > 1 and any(" " in str(v) for v in value):
+        return f'<div class="list">{escape(chr(10).join(map(_shown, value)))}</div>'
+    return escape(_shown(value))
 
 
 def _files(study: Study) -> Sequence[str]:
@@ -211,4 +222,6 @@ def _files(study: Study) -> Sequence[str]:
 def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(map(_shown, value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
     return value if isinstance(value, str) else json.dumps(value)

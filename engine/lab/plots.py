@@ -18,7 +18,7 @@ from typing import Any
 from engine.contract.errors import CutnodeError
 from engine.lab.experiments import Draw
 from engine.lab.study import Study
-from engine.lab.tables import heading, legend, one_line
+from engine.lab.tables import heading, one_line
 from engine.storage.files import check_file, write_whole
 
 __all__ = [
@@ -137,43 +137,48 @@ def _kind(path: str) -> str:
     return Path(path).suffix[1:].lower()
 
 
-def caption(study: Study) -> str:
-    """Return the caption of a study's plot: what it is about, and what is drawn."""
-    about = legend(study)
-    drawn = "; ".join(f"{name}: {about[name]}" for name in ("nodes", "seconds") if name in about)
-    return f"{heading(study)}.{f' {drawn}.' if drawn else ''}"
+def caption(study: Study, figure: Any) -> str:
+    """Return the caption of a figure: what the study is about, and what its label says is drawn."""
+    return f"{heading(study)}. {figure.get_label()}".strip()
 
 
-def plot(study: Study, draw: Draw, kind: str, text_as_text: bool = False) -> bytes:
+def plot(study: Study, draw: Draw, kind: str) -> bytes:
     """Draw a study as ``png``, ``svg`` or ``pdf``; the same figures give the same bytes.
 
     The caption and the command are in the file's description.
     """
+    data, _ = _drawn(study, draw, kind, {})
+    return data
+
+
+def inline_plot(study: Study, draw: Draw) -> tuple[str, str]:
+    """Draw a study as SVG to stand in a page of HTML, its texts as texts; and its caption."""
+    data, said = _drawn(study, draw, "svg", {"svg.fonttype": "none"})
+    svg = re.sub(r"^.*?(?=<svg)", "", data.decode(), flags=re.DOTALL)  # the XML header
+    return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL), said
+
+
+def _drawn(study: Study, draw: Draw, kind: str, more: dict[str, Any]) -> tuple[bytes, str]:
+    """Return the bytes of a drawing, and its caption."""
     import matplotlib
     from matplotlib.figure import Figure
 
-    style: Any = STYLE | {"svg.fonttype": "none" if text_as_text else "path"}
-    said = one_line(f"{caption(study)} {study.run.get('command', '')}")
-    metadata: dict[str, dict[str, str | None]] = {
-        "png": {"Software": None, "Title": heading(study), "Description": said},
-        "svg": {"Creator": None, "Date": None, "Format": None, "Type": None}
-        | {"Title": heading(study), "Description": said},
-        "pdf": {"Creator": None, "Producer": None, "CreationDate": None}
-        | {"Title": heading(study), "Subject": said},
-    }
+    style: Any = STYLE | more
     with matplotlib.rc_context(style):
         figure = Figure(dpi=300)
         draw(study, figure)
+        said = caption(study, figure)
+        title, description = heading(study), one_line(f"{said} {study.run.get('command', '')}")
+        metadata: dict[str, dict[str, str | None]] = {
+            "png": {"Software": None, "Title": title, "Description": description},
+            "svg": {"Creator": None, "Date": None, "Format": None, "Type": None}
+            | {"Title": title, "Description": description},
+            "pdf": {"Creator": None, "Producer": None, "CreationDate": None}
+            | {"Title": title, "Subject": description},
+        }
         out = io.BytesIO()
         figure.savefig(out, format=kind, metadata=metadata[kind])
-    return out.getvalue()
-
-
-def inline_plot(study: Study, draw: Draw) -> str:
-    """Draw a study as SVG to stand in a page of HTML, its texts as texts."""
-    svg = plot(study, draw, "svg", text_as_text=True).decode()
-    svg = re.sub(r"^.*?(?=<svg)", "", svg, flags=re.DOTALL)  # the XML header
-    return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    return out.getvalue(), said
 
 
 def write_plot(study: Study, draw: Draw, path: str) -> None:

@@ -65,7 +65,9 @@ def csv_table(study: Study) -> str:
 
 def latex_table(study: Study) -> str:
     """Return a table of LaTeX: the package ``booktabs``, a caption, a label, and a legend below."""
-    kinds = "".join("r" if column.form else "l" for column in study.columns)
+    kinds = "".join(
+        "r@{~}l" if column.interval else "r" if column.form else "l" for column in study.columns
+    )
     lines = [
         f"% {one_line(study.run.get('command', 'cutnode'))}",
         f"% cutnode {study.machine.get('cutnode', '?')}, {study.run.get('started', '')}",
@@ -76,7 +78,7 @@ def latex_table(study: Study) -> str:
         f"\\label{{tab:{_label(study.name)}}}",
         f"\\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
         "\\toprule",
-        _latex_row([_latex(column.name) for column in study.columns]),
+        _latex_row([_latex_head(column) for column in study.columns]),
         "\\midrule",
         *(
             _latex_row([_latex_cell(study.text(row, column), column) for column in study.columns])
@@ -95,11 +97,20 @@ def _latex_row(cells: list[str]) -> str:
     return f"{' & '.join(cells)} \\\\"
 
 
+def _latex_head(column: Column) -> str:
+    name = _latex(column.name)
+    return f"\\multicolumn{{2}}{{c}}{{{name}}}" if column.interval else name
+
+
 def _latex_cell(text: str, column: Column) -> str:
-    """Return a cell: minus signs and ranges of numbers as they are set in papers."""
+    """Return a cell, or two of a figure and its interval, with minus signs as papers have them."""
     if not column.form:
         return _latex(text)
-    return re.sub(r"-(?=\d)", "$-$", _latex(text)).replace(" to ", "--")
+    text = re.sub(r"e([+-]\d+)", lambda found: rf"$\cdot10^{{{int(found[1])}}}$", _latex(text))
+    figure, bracket, interval = re.sub(r"(?<!\{)-(?=\d)", "$-$", text).partition(" (")
+    if not column.interval:
+        return f"{figure}{bracket}{interval}"
+    return f"{figure} & {bracket.strip()}{interval.replace(' to ', '--')}"
 
 
 def _latex(text: str) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from engine.lab.study import Study
+from engine.lab.study import Column, Study
 from engine.lab.tables import heading, legend
 
 __all__ = ["fitting_columns", "print_study", "rich_table"]
@@ -26,10 +26,22 @@ def rich_table(study: Study, names: Sequence[str], rows: Sequence[dict[str, Any]
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), header_style="bold")
     columns = [column for column in study.columns if column.name in names]
     for column in columns:
-        shown.add_column(column.name, justify="right" if column.form else "left", no_wrap=True)
-    for row in rows:
-        shown.add_row(*(Text(study.text(row, column)) for column in columns))
+        is_number = column.form and not column.interval
+        shown.add_column(column.name, justify="right" if is_number else "left", no_wrap=True)
+    cells = [_cells(study, column, rows) for column in columns]
+    for texts in zip(*cells, strict=True):
+        shown.add_row(*map(Text, texts))
     return shown
+
+
+def _cells(study: Study, column: Column, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the texts of a column; figures end, and their intervals begin, below each other."""
+    texts = [study.text(row, column) for row in rows]
+    if not column.interval:
+        return texts
+    parts = [text.partition(" (") for text in texts]
+    room = max((len(figure) for figure, _, _ in parts), default=0)
+    return [f"{figure:>{room}}{bracket}{interval}" for figure, bracket, interval in parts]
 
 
 def fitting_columns(study: Study, width: int) -> list[str]:

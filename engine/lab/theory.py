@@ -186,6 +186,10 @@ def draw(study: Study, figure: Any) -> None:
     """Draw leaves above the minimal ones by depth, in a panel for each model and width."""
     widths = list(dict.fromkeys(row["width"] for row in study.rows))
     models = list(dict.fromkeys(row["model"] for row in study.rows))
+    figure.set_label(
+        "Leaves evaluated / the fewest possible by depth: means over trees with 95 % intervals. "
+        "Where lines lie on each other the lower is wider, and marks are set apart."
+    )
     figure.set_size_inches(PAGE, 0.7 + 1.6 * len(models))
     grid = figure.subplots(len(models), len(widths), sharex=True, sharey="row", squeeze=False)
     for model, panels in zip(models, grid, strict=True):
