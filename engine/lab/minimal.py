@@ -38,7 +38,7 @@ from engine.contract.positions import coerce
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.minimal_graph import proof_dtype, prove
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.laboratory import Sample, in_processes, with_interval
+from engine.lab.laboratory import Sample, Workbench, with_interval
 from engine.lab.measuring import (
     ABOUT_INTERVALS,
     INTERRUPTED,
@@ -58,7 +58,6 @@ from engine.lab.searches import (
 )
 from engine.lab.statistics import geometric_mean_ratio
 from engine.lab.study import Column, Progress, Study, no_progress
-from engine.runtime.processes import Processes
 from engine.runtime.running import watch
 from engine.search.api import alphabeta
 from engine.search.searcher import Searcher
@@ -158,8 +157,10 @@ def minimal_graph(
             raise GameError(f"{game_name(cls)} has {reason}: its minimal tree is not estimated")
     progress("compiling", 0, len(positions) * len(depths))
     chosen = chosen_evaluation(cls, evaluation)
-    parts = positions, names, chosen, table_mb
-    bench = _Bench(*parts)
+    count = min(workers, len(positions) * len(depths))
+    workbench: Workbench[_Task, list[Sample]] = Workbench(
+        count, _Bench, positions, names, chosen, table_mb
+    )
     several = len(positions) > 1
     study = Study(
         name="minimal",
@@ -190,16 +191,14 @@ def minimal_graph(
         progress=progress,
     )
     try:
-        workers = min(workers, len(positions) * len(depths))
-        send: Any = in_processes(_Bench, *parts) if workers > 1 else None
-        with Processes(send, workers) as processes:
-            _fill(study, bench, processes if workers > 1 else None)
+        with workbench:
+            _fill(study, workbench)
     except KeyboardInterrupt:
         study.add_note(INTERRUPTED)
     return study
 
 
-def _fill(study: Study, bench: _Bench, processes: Processes[_Task, list[Sample]] | None) -> None:
+def _fill(study: Study, workbench: Workbench[_Task, list[Sample]]) -> None:
     """Measure all depths and positions, and add what an earlier run has left."""
     texts, depths = study.settings["positions"], study.settings["depths"]
     searches = (*MINIMAL, *study.settings["searches"])
@@ -211,7 +210,7 @@ def _fill(study: Study, bench: _Bench, processes: Processes[_Task, list[Sample]]
                 recalled[number, depth] = [sample for sample in known if sample is not None]
     tasks = [(number, depth) for depth in depths for number in range(len(texts))]
     missing = [task for task in tasks if task not in recalled]
-    answers = map(bench, missing) if processes is None else processes.answers(missing)
+    answers = workbench.answers(missing)
     done = 0
     for depth in depths:
         found: list[Sample] = []

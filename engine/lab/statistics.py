@@ -90,7 +90,7 @@ def bootstrap_share(parts: Numbers, wholes: Numbers) -> Interval:
 def _bca(
     estimate: float, resampled: np.ndarray[Any, Any], left_out: np.ndarray[Any, Any]
 ) -> tuple[float, float]:
-    """Return the interval of an estimate, given those of resamples and with each sample left out."""
+    """Return the interval of an estimate, by those of resamples and of all samples but one."""
     normal = NormalDist()
     # Half of the ties: the estimates of few samples are often the very same.
     below = np.mean(resampled < estimate) + np.mean(resampled == estimate) / 2
