@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
@@ -51,8 +51,8 @@ def require_positions(cls: type) -> None:
             raise ContractError(f"{cls.__module__}.{name} {complaint}")
 
 
-def diagnose(cls: type, error: Exception) -> CutnodeError:
-    """Explain an error in compiling the game of *cls* to its author."""
+def diagnose(cls: type, error: Exception, techniques: Sequence[Any] = ()) -> CutnodeError:
+    """Explain an error in compiling the game of *cls* to its author, or that of *techniques*."""
     for name, verb in VERBS.items():
         try:
             complaint = _complaint(cls, name, verb) if defines(cls, name) else ""
@@ -62,6 +62,9 @@ def diagnose(cls: type, error: Exception) -> CutnodeError:
             complaint = f"does not compile: {_cause(found)}"
         if complaint:
             return ContractError(f"{cls.__module__}.{name} {complaint}")
+    if techniques:
+        names = " and ".join(technique.name for technique in techniques)
+        return ContractError(f"the technique {names} does not compile: {_cause(error)}")
     return ContractError(f"the rules of {cls.__module__} do not compile: {_cause(error)}")
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -26,6 +26,7 @@ from engine.contract.bits import Bits
 from engine.contract.dispatch import (
     DERIVED,
     DISPATCHED,
+    HOOKED,
     VERBS,
     bind,
     game_constant,
@@ -52,12 +53,14 @@ class Interpretable:
     function: Callable[..., Any]
 
 
-def interpret(function: Callable[..., Any], cls: Any) -> Callable[..., Any]:
-    """A kernel's function, bound to the rules of a position class.
+def interpret(
+    function: Callable[..., Any], cls: Any, techniques: Sequence[Any] = ()
+) -> Callable[..., Any]:
+    """A kernel's function, bound to the rules of a position class, and the hooks of techniques.
 
     What fails in the rules is a :class:`ContractError` that says where.
     """
-    binding = _binding(cls)
+    binding = _binding(cls, tuple(techniques))
     run = binding.observe(function, binding.interpret(function))
     argument = binding.argument
     needed = FRAMES_PER_PLY * game_constant(cls, "MAX_PLIES", 512) + 1000
@@ -94,13 +97,13 @@ def observed(observers: Mapping[Any, Observer]) -> Iterator[None]:
 _bindings: dict[Any, Binding] = {}
 
 
-def _binding(cls: Any) -> Binding:
+def _binding(cls: Any, techniques: tuple[Any, ...]) -> Binding:
     """The binding of a class; a new one if a rule was defined again since (in a notebook)."""
     if observers := _observers.get():
-        return Binding(cls, observers)
-    binding = _bindings.get(cls)
+        return Binding(cls, techniques, observers)
+    binding = _bindings.get((cls, techniques))
     if binding is None or binding.rules != _rules(cls):
-        binding = _bindings[cls] = Binding(cls)
+        binding = _bindings[cls, techniques] = Binding(cls, techniques)
     return binding
 
 
@@ -110,10 +113,20 @@ def _rules(cls: Any) -> list[Any]:
 
 
 class Binding:
-    """The meaning of the names in the engine's compiled functions for a class of positions."""
+    """The meaning of the names in the engine's compiled functions for a class of positions.
 
-    def __init__(self, cls: Any, observers: Mapping[Any, Observer] | None = None):
+    *techniques* are those from outside, whose hooks are called.
+    """
+
+    def __init__(
+        self,
+        cls: Any,
+        techniques: tuple[Any, ...] = (),
+        observers: Mapping[Any, Observer] | None = None,
+    ):
         self.cls = cls
+        self.techniques = techniques
+        self.hooks = {hook for technique in techniques for _, hook in technique.hooks()}
         self.observers = observers or {}
         self.rules = _rules(cls)
         self._spaces: dict[str, dict[str, Any]] = {}
@@ -182,6 +195,10 @@ class Binding:
             return self._rule(DISPATCHED[value])
         if value in DERIVED:
             return self.copy(DERIVED[value](self.cls))
+        if value in HOOKED:
+            return self.copy(HOOKED[value](self.techniques))
+        if value in self.hooks:
+            return self.copy(value)
         if is_compiled(value) and value.__module__.partition(".")[0] == "engine":
             return self.copy(value)
         return value
