@@ -34,8 +34,8 @@ OUTPUTS = combined(
         metavar="A,B",
     ),
     out_option(
-        "Also write FILE, as its name ends: a table .csv .parquet .tex .md, a page .html, a plot .svg "
-        ".pdf .png, all .json, or .jsonl that grows while it is measured. Can be repeated.",
+        "Also write FILE, as its name ends: a table .csv .parquet .tex .md, a page .html, a plot "
+        ".svg .pdf .png, all .json, or .jsonl that grows while it is measured. Can be repeated.",
         multiple=True,
     ),
     option(
