@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -159,6 +159,11 @@ def sample_command(game: str, position: str | None, count: int, plies: str, seed
     return shlex.join(map(str, (*words, *numbers)))
 
 
+def chosen_workers(workers: int | None, positions: Sequence[Any]) -> int:
+    """Return how many processes search positions: by default one on each core, if there is work."""
+    return workers or min(physical_cores(), len(positions))
+
+
 def measure_searches(
     experiment: Callable[..., Study],
     draw: Draw,
@@ -173,7 +178,7 @@ def measure_searches(
     _, options = with_positions(**options)
     starts = options["positions"]
     options["techniques"] = chosen_techniques(type(starts[0]), techniques, without, exact)
-    options["workers"] = workers or min(physical_cores(), len(starts))
+    options["workers"] = chosen_workers(workers, starts)
     deliver(experiment, draw, exact=exact, **options)
 
 
@@ -246,8 +251,9 @@ def theory(
 @EVALUATION
 @SEARCHES
 @table_option(64)
+@WORKERS
 @MEASURED
-def minimal(depths: str, searches: str | None, **options: Any) -> None:
+def minimal(depths: str, searches: str | None, workers: int | None, **options: Any) -> None:
     """Estimate the smallest tree and graph of a game, and how far searches are above them.
 
     The score is proven again with the moves that proved it in front.
@@ -258,6 +264,7 @@ def minimal(depths: str, searches: str | None, **options: Any) -> None:
     deliver(
         study.minimal_graph,
         study.draw,
+        workers=chosen_workers(workers, options["positions"]),
         depths=numbers_in(depths),
         searches=None if searches is None else names_in(searches),
         **options,

@@ -100,7 +100,7 @@ def ablation(
         "ablation",
         "What each technique of the search saves",
         experiment.settings(),
-        columns_for(experiment, COLUMNS, of_several=("p",)),
+        columns_for(len(experiment.positions), COLUMNS, of_several=("p",)),
         progress=progress,
     )
     try:

@@ -75,7 +75,7 @@ def depths(
 
 def _columns(experiment: Experiment) -> tuple[Column, ...]:
     """Return the columns; the branching factor of one position has an interval, too."""
-    chosen = columns_for(experiment, COLUMNS, of_one=OF_ONE_POSITION)
+    chosen = columns_for(len(experiment.positions), COLUMNS, of_one=OF_ONE_POSITION)
     branching = next(column for column in COLUMNS if column.name == "branching")
     return tuple(branching if column.name == branching.name else column for column in chosen)
 

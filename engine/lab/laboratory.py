@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
@@ -33,8 +33,8 @@ __all__ = [
     "Laboratory",
     "Measured",
     "Sample",
+    "Workbench",
     "figures_of",
-    "in_processes",
     "with_interval",
 ]
 
@@ -55,7 +55,8 @@ BUSY = 0.05
 Sample = dict[str, Any]
 """What was measured of one position: see :attr:`Study.samples`."""
 
-T = TypeVar("T")
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
 
 
 # The measurement of one position, in the process that searches it
@@ -154,26 +155,55 @@ class _Bench:
 # Processes
 
 
-def in_processes(prepare: Callable[..., Callable[[Any], T]], *args: Any) -> Callable[[], Any]:
-    """Return ``prepare(*args)`` as a call that another process can be given.
+class Workbench(Generic[Task, Answer]):
+    """Answers tasks in this process, or in others that are made ready as it is.
 
-    The first of *args* is a sequence of positions: the module of their game is loaded there before
-    the rest is read.  :class:`CutnodeError` if something cannot be sent.
+    ``prepare(positions, *args)`` returns the function that answers a task.  With more than one
+    worker it is called in each of them; it and its arguments have to pickle, and
+    :class:`CutnodeError` says what does not.  As a context, it ends them.
     """
-    try:
-        content = pickle.dumps((prepare, args))
-    except Exception as error:
-        raise CutnodeError(
-            f"what is searched cannot be sent to other processes ({error}): use 1 worker"
-        ) from None
-    return functools.partial(_received, Game.of(args[0][0]).source, content)
+
+    def __init__(
+        self,
+        workers: int,
+        prepare: Callable[..., Callable[[Task], Answer]],
+        positions: Sequence[Any],
+        *args: Any,
+    ):
+        self.here: Any = prepare(positions, *args)
+        """The function in this process: what it compiles, the others find compiled."""
+        self._processes: Processes[Task, Answer] | None = None
+        if workers > 1:
+            try:
+                content = pickle.dumps((prepare, positions, args))
+            except Exception as error:
+                raise CutnodeError(
+                    f"what is searched cannot be sent to other processes ({error}): use 1 worker"
+                ) from None
+            # The module of the game has to be there before positions are read.
+            send = functools.partial(_received, Game.of(positions[0]).source, content)
+            self._processes = Processes(send, workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._processes is not None:
+            self._processes.__exit__(*failure)
+
+    def answers(self, tasks: Iterable[Task]) -> Generator[Answer, None, None]:
+        """Yield the answers to tasks in their order; a task is made when there is time for it."""
+        if self._processes is None:
+            yield from map(self.here, tasks)
+        else:
+            with closing(self._processes.answers(tasks)) as answers:
+                yield from answers
 
 
-def _received(source: str, content: bytes) -> Callable[[Any], Any]:
+def _received(source: str, content: bytes) -> Any:
     load_game(source)
-    prepare, args = pickle.loads(content)
-    prepared: Callable[[Any], Any] = prepare(*args)
-    return prepared
+    prepare, positions, args = pickle.loads(content)
+    return prepare(positions, *args)
 
 
 # The measurement of all positions
@@ -215,12 +245,14 @@ class Measured:
     @property
     def spread(self) -> float | None:
         """The interquartile ranges of all positions' times / the medians; None of single runs."""
-        ranges = [
+        ranges: list[float] = [
             sample["seconds_high"] - sample["seconds_low"]
             for sample in self.samples
             if "seconds_low" in sample
         ]
-        return sum(ranges) / self.seconds if len(ranges) == len(self.samples) else None
+        if len(ranges) < len(self.samples) or not self.seconds:
+            return None
+        return sum(ranges) / self.seconds
 
     @property
     def first_cutoff_rate(self) -> float | None:
@@ -261,22 +293,20 @@ class Laboratory:
         self.experiment = experiment
         self.study = study
         self.texts = [position_text(position) for position in experiment.positions]
-        parts = experiment.positions, experiment.evaluation, experiment.table_mb
-        self._bench = _Bench(*parts)
         self.workers = min(experiment.workers, len(experiment.positions))
-        send: Any = in_processes(_Bench, *parts) if self.workers > 1 else None
-        self._processes: Processes[_Task, Sample | None] = Processes(send, self.workers)
+        parts = experiment.positions, experiment.evaluation, experiment.table_mb
+        self._workbench: Workbench[_Task, Any] = Workbench(self.workers, _Bench, *parts)
         self._waited = self._busy = 0.0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self._processes.__exit__(*failure)
+        self._workbench.__exit__(*failure)
 
     def compile(self, **options: Any) -> None:
         """Compile the search with these keywords of a :class:`Searcher`."""
-        self._bench.searcher(options)
+        self._workbench.here.searcher(options)
 
     def search(
         self, key: dict[str, Any], depth: int, *, runs: int | None = None, **options: Any
@@ -386,11 +416,7 @@ class Laboratory:
             )
             for number in chosen
         )
-        if self.workers == 1:
-            yield from map(self._bench, tasks)
-        else:
-            with closing(self._processes.answers(tasks)) as answers:
-                yield from answers
+        return self._workbench.answers(tasks)
 
     def _look_at_load(self, sample: Sample) -> None:
         if sample["nodes"] > SHORT_NODES:

@@ -33,6 +33,7 @@ __all__ = [
     "ExperimentOptions",
     "columns_for",
     "plan",
+    "require_workers",
     "search_afresh",
 ]
 
@@ -153,8 +154,7 @@ def plan(
         raise CutnodeError(f"an experiment has at least 1 run, not {runs}")
     if require_integer(most_nodes, "a node limit") < 1:
         raise CutnodeError(f"a node limit is at least 1, not {most_nodes}")
-    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
-        raise CutnodeError(f"an experiment has 1..{MOST_PROCESSES} workers, not {workers}")
+    require_workers(workers)
     chosen = choose(cls, techniques, exact=exact)
     return Experiment(
         positions,
@@ -170,19 +170,25 @@ def plan(
     )
 
 
+def require_workers(workers: int) -> None:
+    """Raise :class:`CutnodeError` unless there can be so many processes."""
+    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
+        raise CutnodeError(f"an experiment has 1..{MOST_PROCESSES} workers, not {workers}")
+
+
 def columns_for(
-    experiment: Experiment,
+    positions: int,
     columns: Iterable[Column],
     *,
     of_one: Collection[str] = (),
     of_several: Collection[str] = (),
 ) -> tuple[Column, ...]:
-    """Return the columns that make sense for the number of an experiment's positions.
+    """Return the columns that make sense for a number of positions.
 
     *of_one* and *of_several* are the names of those for just that; one position has no intervals
     over positions.
     """
-    if len(experiment.positions) > 1:
+    if positions > 1:
         return tuple(column for column in columns if column.name not in of_one)
     return tuple(
         replace(column, interval=False) for column in columns if column.name not in of_several

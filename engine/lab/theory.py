@@ -105,6 +105,10 @@ def theory(
             variant = f"{width}x{_deepest(width, depths)},{model}"
             trees = [load_game(f"uniform:{variant},seed={seed}").start() for seed in seeds]
             counts = _leaves(trees, depths, names, table_mb)
+            for name, depth, seed, leaves in _each(counts, seeds):
+                tree = {"position": f"{variant},seed={seed}", "leaves": leaves}
+                shape = {"model": model, "width": width, "depth": depth, "search": name}
+                study.add_sample(shape | tree)
             for name in names:
                 for row in _growing(width, model, name, counts[name]):
                     study.add_row(row)
@@ -118,6 +122,16 @@ def _deepest(width: int, depths: Sequence[int]) -> int:
     asked = max(depths)
     fits = formulas.nodes(width, USUAL_DEPTH) <= WORD
     return max(asked, USUAL_DEPTH) if fits else asked
+
+
+def _each(
+    counts: dict[str, dict[int, list[int]]], seeds: Sequence[int]
+) -> Iterator[tuple[str, int, int, int]]:
+    """Yield search, depth, seed and leaves of each count."""
+    for name, by_depth in counts.items():
+        for depth, leaves in by_depth.items():
+            for seed, count in zip(seeds, leaves, strict=True):
+                yield name, depth, seed, count
 
 
 def _leaves(
