@@ -371,12 +371,13 @@ def show(file: str, extract: str | None, **options: Any) -> None:
     from engine.lab.experiments import drawing_of
     from engine.lab.files import extract_files, read_study
 
-    outputs = Outputs.taken_from(options)
     study = read_study(file)
+    draw = drawing_of(study)
+    outputs = Outputs.taken_from(options, can_draw=draw is not None)
     if extract is not None:
         for path in extract_files(study, extract):
             click.echo(f"cutnode: wrote {path}", err=True)
-    outputs.write(study, drawing_of(study))
+    outputs.write(study, draw)
     outputs.print(study)
 
 

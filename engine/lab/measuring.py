@@ -148,11 +148,11 @@ def plan(
             raise CutnodeError(
                 f"the game is over in {position_text(position)}: there is nothing to search"
             )
-    if not 1 <= depth <= MOST_DEPTH:
+    if not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"the depth of an experiment is 1..{MOST_DEPTH} plies, not {depth}")
-    if runs < 1:
+    if require_integer(runs, "a number of runs") < 1:
         raise CutnodeError(f"an experiment has at least 1 run, not {runs}")
-    if most_nodes < 1:
+    if require_integer(most_nodes, "a node limit") < 1:
         raise CutnodeError(f"a node limit is at least 1, not {most_nodes}")
     require_workers(workers)
     chosen = choose(cls, techniques, exact=exact)

@@ -17,8 +17,8 @@ from typing import Any
 
 from engine.contract.errors import CutnodeError
 from engine.lab.experiments import Draw
-from engine.lab.study import Study
-from engine.lab.tables import heading, one_line
+from engine.lab.study import Study, one_line
+from engine.lab.tables import heading
 from engine.storage.files import check_file, write_whole
 
 __all__ = [
