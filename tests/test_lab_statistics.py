@@ -6,8 +6,11 @@ import json
 import math
 import os
 import signal
+import subprocess
+import sys
 import threading
 from multiprocessing import active_children
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,9 +25,11 @@ from engine.contract.collection import position_sets
 from engine.contract.verbs import canonical
 from engine.lab.ablation import ablation
 from engine.lab.depths import depths
+from engine.lab.formulas import critical_levels, critical_tree
 from engine.lab.laboratory import Workbench
 from engine.lab.measuring import INTERRUPTED
 from engine.lab.minimal import minimal_graph
+from engine.lab.observer import KINDS
 from engine.lab.sampling import plies_in, sample_positions
 from engine.lab.statistics import (
     bootstrap_mean,
@@ -42,6 +47,7 @@ from engine.search.record import is_over, wins_at_once
 
 searches = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
+ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
 FEW = {"techniques": ("table", "deepening", "killers"), "runs": 1}
@@ -375,3 +381,55 @@ def test_numbers_of_workers_that_make_no_sense(workers):
     for experiment in (ablation, depths):
         with pytest.raises(CutnodeError, match=rf"1\.\.256 workers, not {workers}"):
             experiment(SOME, 3, workers=workers)
+
+
+# What happens in nodes
+
+
+def counted_nodes(*arguments):
+    """The rows of the study, by part and name; compiled in a process of its own."""
+    command = [sys.executable, "-W", "error", "-m", "engine", "lab", "nodes", *map(str, arguments)]
+    output = subprocess.check_output([*command, "--json", "--quiet"], text=True, cwd=ROOT)
+    study = json.loads(output)
+    return study, {(row["part"], row["of"]): row for row in study["rows"]}
+
+
+@searches
+@pytest.mark.slow
+def test_nodes_are_those_of_the_search():
+    """Watched or not, the same nodes; and what is counted by parts adds up."""
+    study, rows = counted_nodes("tictactoe", "5", "--depth", 8, "--table-mb", 1)
+    start = TICTACTOE.parse("5")
+    counts = Searcher(start, table=1).search(start, depth=8).statistics
+    for part, of, count in (
+        ("nodes", "PV", counts.pv_nodes),
+        ("nodes", "all", counts.all_nodes),
+        ("nodes", "leaves", counts.leaves),
+        ("cutoffs", "first move", counts.first_cutoffs),
+        ("cutoff by move", "1", counts.first_cutoffs),
+        ("table", "hits", counts.hits),
+    ):
+        assert rows[part, of]["count"] == count
+    index = [row["count"] for (part, _), row in rows.items() if part == "cutoff by move"]
+    assert sum(index) == counts.cutoffs
+    kinds = [rows["first move", kind]["count"] for kind in KINDS]
+    depths = [row["count"] for (_, of), row in rows.items() if of.startswith("depth ")]
+    assert sum(kinds) == sum(depths) == counts.first_cutoffs
+    assert rows["nodes", "PV"]["minimal"] <= rows["nodes", "PV"]["count"]
+    assert {sample["position"] for sample in study["samples"]} == {".../.x./..."}
+
+
+@searches
+@pytest.mark.slow
+def test_perfect_order_has_the_nodes_of_the_critical_tree():
+    options = ("--depth", 4, "--techniques", "")
+    _, rows = counted_nodes("uniform:3x4,ordered", *options)
+    for kind in ("PV", "cut", "all", "leaves"):
+        row = rows["nodes", kind]
+        assert row["count"] == row["minimal"] and row["above"] == 1
+    assert rows["cutoff by move", "1"]["share"] == 1
+
+
+def test_critical_trees_of_mean_widths():
+    assert critical_levels([3, 3, 3]) == critical_tree(3, 3)
+    assert critical_levels([1.5, 4]) == [(1, 0, 0), (1, 0.5, 0), (1, 3, 0.5)]
