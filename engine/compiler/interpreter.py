@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -38,6 +40,8 @@ from engine.contract.messages import explained
 from engine.contract.native import is_compiled
 
 __all__ = ["Interpretable", "Observer", "interpret", "observed"]
+
+ENGINE = Path(__file__).parents[1]
 
 FRAMES_PER_PLY = 3
 
@@ -74,10 +78,20 @@ def interpret(
         except Exception as error:
             failure = explained(error) or ContractError(
                 f"the rules of {game_name(cls)} do not run: {type(error).__name__}: {error}"
+                f"{_place(error)}"
             )
             raise failure from error
 
     return call
+
+
+def _place(error: Exception) -> str:
+    """Return in which function outside the engine an error is, for a message; "" if in none."""
+    steps = traceback.extract_tb(error.__traceback__)
+    outside = [step for step in steps if not Path(step.filename).is_relative_to(ENGINE)]
+    if not outside:
+        return ""
+    return f", in {outside[-1].name} ({Path(outside[-1].filename).name}, line {outside[-1].lineno})"
 
 
 @contextlib.contextmanager

@@ -235,7 +235,7 @@ class Kernel(Interpretable):
         except CutnodeError:
             raise
         except Exception as error:
-            raise diagnose(cls, error, techniques) from error
+            raise diagnose(cls, error, evaluation, techniques) from error
         finally:
             self.dispatcher._can_compile = False
 

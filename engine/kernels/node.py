@@ -36,7 +36,6 @@ from engine.contract.verbs import (
 )
 from engine.kernels.declarations import Technique
 from engine.kernels.evaluation import estimate_at
-from engine.kernels.hooks import outside_fields
 from engine.kernels.ordering import (
     FIRST,
     learned_score,
@@ -46,6 +45,7 @@ from engine.kernels.ordering import (
     ranked_number,
     see_ge,
 )
+from engine.kernels.outside import outside_fields
 from engine.kernels.parameters import (
     HISTORY_SIZE,
     LISTED_OUTCOMES,
@@ -121,7 +121,9 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
     plies = longest_line(cls) + 2
     moves = game_constant(cls, "MAX_MOVES", 256)
     room = (plies + SINGULAR_LEVELS) * moves  # such a test takes as much as another ply
+    # In front: numba takes a record that is another and more for the other.
     fields: list[Any] = [
+        *outside_fields(techniques),
         ("stop", np.int64),
         ("node_limit", np.int64),
         ("plies", np.int64),  # no line gets longer than this
@@ -169,7 +171,6 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
             ("highest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
         ]
     fields += tablebase_fields(cls)
-    fields += outside_fields(techniques)
     return np.dtype(fields, align=True)
 
 

@@ -9,9 +9,8 @@ from engine.compiler.jit import compiled
 from engine.contract.derived import knows_gains
 from engine.contract.verbs import INFINITE, outcome
 from engine.kernels.evaluation import estimate_at
-from engine.kernels.hooks import cut, skip, skip_rest
+from engine.kernels.hooks import cut, quiet_score, skip, skip_rest
 from engine.kernels.ordering import see_ge
-from engine.kernels.quiescence import quiet_node
 from engine.kernels.scores import limited
 
 __all__ = [
@@ -44,10 +43,7 @@ def razoring(node, plan, search):
     if node.static_eval + search.razoring_margin * node.depth > node.alpha:
         return plan
     # A quiet search confirms it: a capture may win back what is missing.
-    value = quiet_node(
-        node.position, node.evaluation, node.word, node.alpha, node.beta, node.ply, node.top,
-        search, node.table,
-    )  # fmt: skip
+    value = quiet_score(node, search)
     if value > node.alpha:
         return plan
     search.razored += 1

@@ -54,14 +54,7 @@ from engine.kernels.hooks import (
     NodeInfo,
     decide,
     extend,
-    outside_after_child,
-    outside_after_test,
-    outside_before_child,
-    outside_before_moves,
-    outside_on_cutoff,
     plan,
-    rank_by_outside,
-    wants_estimate,
 )
 from engine.kernels.node import (
     PREPARE_TABLE,
@@ -94,6 +87,15 @@ from engine.kernels.ordering import (
     ranked_move,
     ranked_number,
     remember_cutoff,
+)
+from engine.kernels.outside import (
+    outside_after_child,
+    outside_after_test,
+    outside_before_child,
+    outside_before_moves,
+    outside_on_cutoff,
+    rank_by_outside,
+    wants_estimate,
 )
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.pruning import (

@@ -20,8 +20,8 @@ from engine.contract.stop import CALLED, counts_turns
 from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.chance import chance_root
 from engine.kernels.evaluation import kept_bytes
-from engine.kernels.hooks import require_compiled
-from engine.kernels.node import PREPARE_TABLE, search_dtype
+from engine.kernels.node import COUNTERS, PREPARE_TABLE, search_dtype
+from engine.kernels.outside import require_compiled
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.profiles import profile_of
 from engine.kernels.scores import WIN, final_score, is_decisive, limited
@@ -174,6 +174,21 @@ class CompiledSearch:
         if words:
             self.words["path"][: len(words)] = words
         self.words["before"][0] = len(words)
+
+    def outside_counts(self) -> dict[str, int]:
+        """Return what techniques from outside have counted."""
+        return {
+            f"{technique.name}.{name}": int(self.memory[technique.field(name)])
+            for technique in self.outside
+            for name in technique.counters
+        }
+
+    def count_from_zero(self) -> None:
+        """Set all counters to zero, before a search begins."""
+        self.memory.clear(COUNTERS)
+        for technique in self.outside:
+            for name in technique.counters:
+                self.memory[technique.field(name)] = 0
 
     def unlearn(self) -> None:
         """Forget what earlier searches learned of moves; the table keeps what it has."""

@@ -235,7 +235,7 @@ class Deepening(LimitedCalls):
         lower: float = -MAX_VALUE
         upper: float = MAX_VALUE
         self.proven = True
-        value = self._last_score(depth, number, at_least=0) or 0
+        value = self._last_score(depth, number) or 0
         line: tuple[int, ...] | None = None
         words = self.words
         while lower < upper:
@@ -341,6 +341,7 @@ class Deepening(LimitedCalls):
             lines, value = (self.interim, *rest)[: len(lines)], self.interim.value
         helpers = self.helpers
         counts = search.memory.numbers(COUNTERS) if helpers is None else helpers.counts(search)
+        counters = search.outside_counts() if helpers is None else helpers.outside_counts(search)
         return SearchResult(
             position=self.position,
             value=value,
@@ -356,6 +357,7 @@ class Deepening(LimitedCalls):
                 depth=depth,
                 seconds=seconds,
                 fill=search.table.fill(),
+                counters=counters,
             ),
             seconds=seconds,
             reason=self.reason or ("proven" if proven else "depth limit"),
