@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from engine.contract.text import parse_board as parse_board
     from engine.contract.text import quoted as quoted
     from engine.contract.verbs import NO_MOVE as NO_MOVE
+    from engine.kernels.declarations import Parameter as Parameter
+    from engine.kernels.declarations import Technique as Technique
     from engine.kernels.evaluation import Evaluation as Evaluation
     from engine.kernels.optionality import Optionality as Optionality
     from engine.playing.elo import Sprt as Sprt
@@ -140,6 +142,10 @@ _HOMES = {
         "quoted",
     ),
     "engine.contract.verbs": ("NO_MOVE",),
+    "engine.kernels.declarations": (
+        "Parameter",
+        "Technique",
+    ),
     "engine.kernels.evaluation": ("Evaluation",),
     "engine.kernels.optionality": ("Optionality",),
     "engine.playing.elo": ("Sprt",),

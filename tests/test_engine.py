@@ -317,7 +317,7 @@ def test_a_stop_ends_a_search_at_once(engine):
         ({"table": 0}, "at least 1 MiB"),
         ({"table": "64"}, "the size of a table in MiB is a whole number"),
         ({"techniques": "table"}, "techniques are several names"),
-        ({"techniques": [7]}, "a technique is a name, not 7"),
+        ({"techniques": [7]}, "a technique is a name, or a Technique, not 7"),
         ({"evaluation": 7}, "an evaluation is a name or a compiled function, not 7"),
     ],
 )
@@ -373,8 +373,8 @@ def test_two_threads_cannot_use_an_engine(engine):
         thread.join()
 
 
-def test_evaluation_that_is_not_compiled():
-    with pytest.raises(GameError, match="is not compiled: put @compiled before it"):
+def test_evaluation_that_no_other_process_finds():
+    with pytest.raises(GameError, match="is not a function at the top level of a module"):
         Evaluation(lambda position: 0)
 
 
@@ -439,11 +439,11 @@ def test_profile_is_what_the_game_says(monkeypatch):
     monkeypatch.setattr(game, "PROFILE", "tactical", raising=False)
     assert profile_of(cls) == TACTICAL
     assert TACTICAL.suited_to({"quiescence"}) == TACTICAL
-    assert TACTICAL.suited_to({"table"}) == replace(DEFAULT, reduction_terms=1)
-    monkeypatch.setattr(game, "PROFILE", {"order_depth": 3, "enhanced_plies": 20})
+    assert TACTICAL.suited_to({"table"}).values == {"late_move_reductions.terms": 1}
+    monkeypatch.setattr(game, "PROFILE", {"order.depth": 3, "solver.enhanced_plies": 20})
     assert profile_of(cls).solver_plies(cls) == (10, 20)
     assert Searcher(EMPTY, ready=False).words["order_depth"][0] == 3
-    for wrong in ("tactica", {"order_dept": 3}, 3):
+    for wrong in ("tactica", {"order.dept": 3}, 3):
         monkeypatch.setattr(game, "PROFILE", wrong)
         with pytest.raises(GameError, match="PROFILE of connect4: there is no"):
             profile_of(cls)

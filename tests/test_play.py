@@ -428,6 +428,8 @@ SAVED = {
         ({"players": ["person", 3]}, "are not texts"),
         ({"players": 7}, "cannot be resumed: "),
         ({"players": ["person", "magic"]}, "there is no setting 'magic'"),
+        ({"players": ["person", "depth=3,path=."]}, "is one of code in other files"),
+        ({"players": ["person", "depth=3,evaluation=a.py:b"]}, "is one of code in other files"),
         ({"start": "xxx"}, "cannot be resumed: "),
         ({"start": 4}, "are not texts"),
         ({"seed": "x"}, "a seed is a whole number"),

@@ -31,9 +31,9 @@ PARTS = {
     "no stable discs": {"endings.STABLE": NEVER},
     "no odd regions": {"endings.QUADRANTS": [0]},
     "no code for the last squares": {"endings.LAST": 0},
-    "no children looked up": {"PROFILE": game.PROFILE | {"enhanced_plies": NEVER}},
+    "no children looked up": {"PROFILE": game.PROFILE | {"solver.enhanced_plies": NEVER}},
     "no table": {
-        "PROFILE": game.PROFILE | {"table_plies": NEVER, "enhanced_plies": NEVER},
+        "PROFILE": game.PROFILE | {"solver.table_plies": NEVER, "solver.enhanced_plies": NEVER},
         "endings.SCOUTED": NEVER,
     },
 }

@@ -63,7 +63,7 @@ class BatchSearchTask(KernelLoop):
         """Set the next positions, packed in *words*, and how far to search them."""
         searcher, control = self.searcher, self.control
         deepening = "deepening" in searcher.techniques
-        depths = iteration_depths(depth, deepening, int(searcher.memory["parity"]))
+        depths = iteration_depths(depth, deepening, int(searcher.memory["deepening_parity"]))
         control["cold"] = int(cold)
         control["depth"], control["first"] = depths.stop - 1, depths.start
         control["step"] = depths.step
@@ -137,7 +137,7 @@ class BatchSearcher:
             else table
         )
         searchers = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
-        run = search_batch.specialise(self.cls, searchers[0].evaluation)
+        run = search_batch.specialise(self.cls, searchers[0].evaluation, searchers[0].outside)
         self.tasks = [BatchSearchTask(searcher, run) for searcher in searchers]
         self._busy = threading.Lock()
 

@@ -18,7 +18,7 @@ from click.shell_completion import (
 )
 
 from engine.contract.choices import STYLES
-from engine.contract.collection import described, game_names
+from engine.contract.collection import described, functions_of_file, game_names
 from engine.kernels.techniques import TECHNIQUES
 from engine.playing.levels import LEVELS
 
@@ -53,7 +53,13 @@ def complete_game(ctx: Context, parameter: Parameter, incomplete: str) -> list[C
 def complete_evaluation(
     ctx: Context, parameter: Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete the name of an estimate: one of the game that is named before, or a style."""
+    """Complete the name of an estimate: one of the game that is named before, or a style.
+
+    Or a file and, after a colon, one of its functions.
+    """
+    file, colon, _ = incomplete.partition(".py:")
+    if colon:
+        return _beginning(incomplete, (f"{file}.py:{name}" for name in _functions(f"{file}.py")))
     words = split_arg_string(os.environ.get("COMP_WORDS", ""))  # of those, click has parsed none
     sources = [word.partition(":")[0] for word in words]
     known = game_names()
@@ -62,7 +68,8 @@ def complete_evaluation(
         own = described(game).evaluations
     except (OSError, SyntaxError):
         own = ()
-    return _beginning(incomplete, (*own, "own", *STYLES))
+    found = _beginning(incomplete, (*own, "own", *STYLES))
+    return found if found and "/" not in incomplete else _python_files(incomplete)
 
 
 def complete_techniques(
@@ -91,6 +98,14 @@ def complete_folder(ctx: Context, parameter: Parameter, incomplete: str) -> list
 
 def _beginning(incomplete: str, words: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+
+
+def _functions(path: str) -> list[str]:
+    """Return the functions of a file that can be evaluations."""
+    try:
+        return functions_of_file(path, 1)
+    except (OSError, SyntaxError):
+        return []
 
 
 def _variants(source: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.completion import complete_file, complete_folder
+from engine.cli.completion import complete_file, complete_folder, complete_player
 from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
 from engine.cli.options import (
     EVALUATION,
@@ -29,12 +29,14 @@ from engine.cli.options import (
     depth_option,
     games_option,
     integer,
+    nodes_option,
     option,
     out_option,
     pairs_option,
     positive,
     seconds_option,
     seed_option,
+    sprt_options,
     table_option,
 )
 from engine.cli.progress import progress_bar
@@ -74,10 +76,16 @@ WORKERS = integer(
 PLIES = option("--plies", "Draw positions after A to B plies.", metavar="A:B", default="4:24")
 
 
-def positions_options(seed: str = "Which games positions are drawn from.") -> Decorator:
-    """One position, a file of them, or some that are drawn from games; *seed* is help."""
+def positions_options(
+    *arguments: Decorator, seed: str = "Which games positions are drawn from."
+) -> Decorator:
+    """One position, a file of them, or some that are drawn from games; *seed* is help.
+
+    Further *arguments* stand between the game and a position.
+    """
     return combined(
         GAME,
+        *arguments,
         POSITION,
         FILE,
         integer("--positions", "Draw N positions from games that begin with POSITION."),
@@ -86,6 +94,13 @@ def positions_options(seed: str = "Which games positions are drawn from.") -> De
     )
 
 
+RUNS = integer(
+    "--runs",
+    "Take the median of N times: of more for short searches, of fewer for long ones.",
+    most=99,
+    default=3,
+)
+
 SEARCHED = combined(
     positions_options(),
     depth_option(least=1, most=MOST_DEPTH, required=True),
@@ -93,12 +108,7 @@ SEARCHED = combined(
     WITHOUT,
     EXACT,
     EVALUATION,
-    integer(
-        "--runs",
-        "Take the median of N times: of more for short searches, of fewer for long ones.",
-        most=99,
-        default=3,
-    ),
+    RUNS,
     integer(
         "--most-nodes",
         "Give up a row of the table that takes more nodes than N.",
@@ -108,6 +118,8 @@ SEARCHED = combined(
     WORKERS,
 )
 """The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
+
+OPENINGS_TOO = "Which openings, and which games positions are drawn from."
 
 SEARCHES = option("--searches", "Only these of plain, engine, pvs, mtdf, exact.", metavar="A,B")
 
@@ -293,7 +305,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
-@positions_options("Which openings, and which games positions are drawn from.")
+@positions_options(seed=OPENINGS_TOO)
 @seconds_option("Give each proof S seconds.", default=1.0)
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
 @positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
@@ -310,6 +322,61 @@ def engines(seed: int, **options: Any) -> None:
 
     game, options = with_positions(seed=seed, **options)
     deliver(study.engines, study.draw, game=game, seed=seed, **options)
+
+
+COMPARED = """\
+\b
+A, B      settings, separated by commas, as `cutnode match` takes them, or
+          `default`; among others
+            techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts
+            depth=N, nodes=N, seconds=S
+                          limits of its own
+            path=FOLDER   the version of a checkout of cutnode
+            python=FILE   that of a virtual environment, or Python for a checkout
+            game=FILE     with other rules
+
+"""
+
+
+@lab.command(epilog=COMPARED + EPILOG)
+@positions_options(
+    click.argument("a", shell_complete=complete_player),
+    click.argument("b", shell_complete=complete_player),
+    seed=OPENINGS_TOO,
+)
+@depth_option("Search positions N plies deep.", least=1, most=MOST_DEPTH)
+@nodes_option("Search positions with at most N nodes.")
+@seconds_option("Search positions for at most S seconds.")
+@RUNS
+@pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
+@positive("--move-seconds", "Give each move in play S seconds.  [0.1]", metavar="S")
+@integer("--move-nodes", "Give each move in play N nodes: then games are the same each time.")
+@integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4)
+@sprt_options("B", "A")
+@WORKERS
+@MEASURED
+def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) -> None:
+    """Compare two settings of the engine, or two versions of it: A, and B beside it.
+
+    Both search the same positions, by turns, and play games, each opening with both sides: nodes,
+    time, the same values and moves, Elo. Each runs in a process of its own, so one may be an
+    older version. With --elo0 and --elo1 a sequential test (SPRT) ends the match when it is
+    decided. Without POSITION or a FILE, 50 positions are drawn.
+    """
+    from engine.lab import compare as study
+
+    if options["position"] is None and options["file"] is None:
+        options["positions"] = options["positions"] or 50
+    game, options = with_positions(seed=seed, **options)
+    deliver(
+        study.compare,
+        study.draw,
+        game=game,
+        plies=opening_plies,
+        seed=seed,
+        workers=workers or physical_cores(),
+        **options,
+    )
 
 
 @lab.command(epilog=EPILOG)

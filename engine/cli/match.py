@@ -23,6 +23,7 @@ from engine.cli.options import (
     pairs_option,
     plies_option,
     seed_option,
+    sprt_options,
 )
 from engine.cli.output import json_of_match
 from engine.cli.play import PLAYED
@@ -43,11 +44,15 @@ A     a player: `random`, or settings separated by commas:
                       the limits of an engine
         evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME,
         table=MIB, tablebase=FOLDER
-                      as the options of `cutnode search`
+                      as the options of `cutnode search`, such as
+                      evaluation=my_file.py:centre
         engine=mcts   a Monte Carlo tree search, with playouts=N, nodes=N,
                       seconds=S, memory=MIB, selection=NAME, exploration=X,
                       rave=X, minimax=X, rollouts=NAME, cut_after=N as the
                       options of `cutnode search`
+        path=FOLDER, python=FILE, game=FILE
+                      in a process of its own: the version of a checkout, or of
+                      a virtual environment, or with other rules
 B     another, or the same.
 """
 
@@ -61,10 +66,7 @@ B     another, or the same.
 @FILE
 @integer("--most-plies", "A game of N moves is a draw.  [the game's MAX_PLIES]")
 @seed_option("Play other games.")
-@option("--elo0", "Stop when A is surely no better than ELO.", type=float, metavar="ELO")
-@option("--elo1", "Stop when A is surely as good as ELO.", type=float, metavar="ELO")
-@option("--alpha", "Odds to accept elo1 wrongly.", type=float, metavar="P", default=0.05)
-@option("--beta", "Odds to accept elo0 wrongly.", type=float, metavar="P", default=0.05)
+@sprt_options("A", "B")
 @integer("--processes", "Play N pairs at a time; the result is the same.", most=256, default=1)
 @option("--record", "Write the games to FILE, a JSON object per line.", metavar="FILE")
 @json_option("Print a JSON object.")

@@ -63,6 +63,7 @@ __all__ = [
     "positive",
     "seconds_option",
     "seed_option",
+    "sprt_options",
     "table_option",
     "tablebase_option",
     "threads_option",
@@ -135,6 +136,27 @@ FILE = option(
 )
 
 
+def sprt_options(player: str, other: str) -> Decorator:
+    """A sequential test of a player's strength against another's."""
+    return combined(
+        *(
+            option(
+                name,
+                f"Stop when {player} is surely {than}ELO better than {other}.",
+                type=float,
+                metavar="ELO",
+            )
+            for name, than in (("--elo0", "not "), ("--elo1", ""))
+        ),
+        *(
+            option(
+                name, f"Odds to accept {accepted} wrongly.", type=float, metavar="P", default=0.05
+            )
+            for name, accepted in (("--alpha", "elo1"), ("--beta", "elo0"))
+        ),
+    )
+
+
 def seed_option(help: str, default: int | None = 0) -> Decorator:
     """The seed of all that is random."""
     return option("--seed", help, type=int, default=default, metavar="N")
@@ -174,8 +196,9 @@ DEPTH_IN = choice(
 DRIVER = choice("--driver", "How a depth is searched: mtdf uses null windows only.", DRIVERS)
 EVALUATION = option(
     "--evaluation",
-    "Another of the game's estimates than its usual one, or, in games that define features, "
-    f"a style: {', '.join(STYLES)}.",
+    "Another of the game's estimates than its usual one, a FILE.weights, a function of yours as "
+    "my_file.py:centre, or, in games that define features, a style: "
+    f"{', '.join(STYLES)}.",
     metavar="NAME",
     shell_complete=complete_evaluation,
 )

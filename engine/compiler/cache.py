@@ -58,12 +58,16 @@ STARTED = time.time_ns()
 
 
 class KernelCache:
-    """The part of numba's cache protocol that a dispatcher uses, for one kernel and game."""
+    """The part of numba's cache protocol that a dispatcher uses, for one kernel and game.
 
-    def __init__(self, kernel: Any, cls: type, evaluation: Any):
+    *techniques* are those from outside whose hooks the kernel calls.
+    """
+
+    def __init__(self, kernel: Any, cls: type, evaluation: Any, techniques: tuple[Any, ...]):
         self.kernel = kernel
         self.cls = cls
         self.evaluation = evaluation
+        self.techniques = techniques
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         target.refresh()
@@ -76,7 +80,7 @@ class KernelCache:
                     return compiler.CompileResult._rebuild(target, *payload)
         require_positions(self.cls)
         for callee in self.kernel.callees():
-            callee.specialise(self.cls, self.evaluation)
+            callee.specialise(self.cls, self.evaluation, self.techniques)
         announce(f"compiling {self._subject()}")
         return None
 
@@ -126,6 +130,8 @@ class KernelCache:
         modules = [self.kernel.function.__module__]
         if self.evaluation is not None:
             modules.append(self.evaluation.module)
+        for technique in self.techniques:
+            modules += sorted({hook.__module__ for _, hook in technique.hooks()})
         sources = _sources_digest(self.cls, modules)
         if directory is None or sources is None:
             return None

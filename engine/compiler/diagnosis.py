@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
@@ -46,41 +46,57 @@ _MAKING_POSITIONS = ("play", "chance_outcome", "skip")
 def require_positions(cls: type) -> None:
     """See that the verbs that make positions make them of *cls*; :class:`ContractError` if not."""
     for name in _MAKING_POSITIONS:
-        complaint = _complaint(cls, name, VERBS[name]) if defines(cls, name) else ""
+        complaint = _complaint(cls, bind(cls, name), VERBS[name]) if defines(cls, name) else ""
         if complaint:
             raise ContractError(f"{cls.__module__}.{name} {complaint}")
 
 
-def diagnose(cls: type, error: Exception) -> CutnodeError:
-    """Explain an error in compiling the game of *cls* to its author."""
-    for name, verb in VERBS.items():
+def diagnose(
+    cls: type, error: Exception, evaluation: Any = None, techniques: Sequence[Any] = ()
+) -> CutnodeError:
+    """Explain an error in compiling the game of *cls* to its author, or that of what goes with it.
+
+    *evaluation*, if there is one, is an :class:`~engine.kernels.evaluation.Evaluation`, and
+    *techniques* are those from outside.
+    """
+    rules = [
+        (f"{cls.__module__}.{name}", bind(cls, name), verb)
+        for name, verb in VERBS.items()
+        if defines(cls, name)
+    ]
+    if getattr(evaluation, "name", None) is not None and hasattr(evaluation, "function"):
+        rules.append((evaluation.name, evaluation.function, VERBS["evaluate"]))
+    for name, rule, verb in rules:
         try:
-            complaint = _complaint(cls, name, verb) if defines(cls, name) else ""
+            complaint = _complaint(cls, rule, verb)
         except CutnodeError as found:
             return found
         except Exception as found:
             complaint = f"does not compile: {_cause(found)}"
         if complaint:
-            return ContractError(f"{cls.__module__}.{name} {complaint}")
+            return ContractError(f"{name} {complaint}")
+    if techniques:
+        names = " and ".join(technique.name for technique in techniques)
+        return ContractError(f"the technique {names} does not compile: {_cause(error)}")
     return ContractError(f"the rules of {cls.__module__} do not compile: {_cause(error)}")
 
 
-def _complaint(cls: type, name: str, verb: Callable[..., Any]) -> str:
-    """Describe what is wrong with the result of a verb that compiles."""
+def _complaint(cls: type, rule: Callable[..., Any], verb: Callable[..., Any]) -> str:
+    """Describe what is wrong with the result of a rule that compiles, in the place of a verb."""
     position = position_type(cls)
     contract = inspect.signature(verb)
     given = [
         types.int64[::1] if name == "buffer" else types.int64 if kind == "int" else position
         for name, kind in ((p.name, p.annotation) for p in contract.parameters.values())
     ]
-    dispatcher = numba.njit(error_model="numpy")(bind(cls, name))
+    dispatcher = numba.njit(error_model="numpy")(rule)
     dispatcher.compile(tuple(given))
     (result,) = (compiled.signature.return_type for compiled in dispatcher.overloads.values())
     wanted = contract.return_annotation
     if not _fits(result, wanted, cls):
         contract_is = wanted.replace("Any", f"a {cls.__qualname__}")
         return f"returns {_named(result)}; the contract is {contract_is}"
-    if name not in _MAKING_POSITIONS:
+    if verb.__name__ not in _MAKING_POSITIONS:
         return ""
     made = result if wanted == "Any" else result[-1]
     for field, found, kind in zip(position.fields, made, position, strict=True):

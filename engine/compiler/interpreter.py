@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -26,6 +28,7 @@ from engine.contract.bits import Bits
 from engine.contract.dispatch import (
     DERIVED,
     DISPATCHED,
+    HOOKED,
     VERBS,
     bind,
     game_constant,
@@ -37,6 +40,8 @@ from engine.contract.messages import explained
 from engine.contract.native import is_compiled
 
 __all__ = ["Interpretable", "Observer", "interpret", "observed"]
+
+ENGINE = Path(__file__).parents[1]
 
 FRAMES_PER_PLY = 3
 
@@ -52,12 +57,14 @@ class Interpretable:
     function: Callable[..., Any]
 
 
-def interpret(function: Callable[..., Any], cls: Any) -> Callable[..., Any]:
-    """A kernel's function, bound to the rules of a position class.
+def interpret(
+    function: Callable[..., Any], cls: Any, techniques: Sequence[Any] = ()
+) -> Callable[..., Any]:
+    """A kernel's function, bound to the rules of a position class, and the hooks of techniques.
 
     What fails in the rules is a :class:`ContractError` that says where.
     """
-    binding = _binding(cls)
+    binding = _binding(cls, tuple(techniques))
     run = binding.observe(function, binding.interpret(function))
     argument = binding.argument
     needed = FRAMES_PER_PLY * game_constant(cls, "MAX_PLIES", 512) + 1000
@@ -71,10 +78,20 @@ def interpret(function: Callable[..., Any], cls: Any) -> Callable[..., Any]:
         except Exception as error:
             failure = explained(error) or ContractError(
                 f"the rules of {game_name(cls)} do not run: {type(error).__name__}: {error}"
+                f"{_place(error)}"
             )
             raise failure from error
 
     return call
+
+
+def _place(error: Exception) -> str:
+    """Return in which function outside the engine an error is, for a message; "" if in none."""
+    steps = traceback.extract_tb(error.__traceback__)
+    outside = [step for step in steps if not Path(step.filename).is_relative_to(ENGINE)]
+    if not outside:
+        return ""
+    return f", in {outside[-1].name} ({Path(outside[-1].filename).name}, line {outside[-1].lineno})"
 
 
 @contextlib.contextmanager
@@ -94,13 +111,13 @@ def observed(observers: Mapping[Any, Observer]) -> Iterator[None]:
 _bindings: dict[Any, Binding] = {}
 
 
-def _binding(cls: Any) -> Binding:
+def _binding(cls: Any, techniques: tuple[Any, ...]) -> Binding:
     """The binding of a class; a new one if a rule was defined again since (in a notebook)."""
     if observers := _observers.get():
-        return Binding(cls, observers)
-    binding = _bindings.get(cls)
+        return Binding(cls, techniques, observers)
+    binding = _bindings.get((cls, techniques))
     if binding is None or binding.rules != _rules(cls):
-        binding = _bindings[cls] = Binding(cls)
+        binding = _bindings[cls, techniques] = Binding(cls, techniques)
     return binding
 
 
@@ -110,10 +127,20 @@ def _rules(cls: Any) -> list[Any]:
 
 
 class Binding:
-    """The meaning of the names in the engine's compiled functions for a class of positions."""
+    """The meaning of the names in the engine's compiled functions for a class of positions.
 
-    def __init__(self, cls: Any, observers: Mapping[Any, Observer] | None = None):
+    *techniques* are those from outside, whose hooks are called.
+    """
+
+    def __init__(
+        self,
+        cls: Any,
+        techniques: tuple[Any, ...] = (),
+        observers: Mapping[Any, Observer] | None = None,
+    ):
         self.cls = cls
+        self.techniques = techniques
+        self.hooks = {hook for technique in techniques for _, hook in technique.hooks()}
         self.observers = observers or {}
         self.rules = _rules(cls)
         self._spaces: dict[str, dict[str, Any]] = {}
@@ -182,6 +209,10 @@ class Binding:
             return self._rule(DISPATCHED[value])
         if value in DERIVED:
             return self.copy(DERIVED[value](self.cls))
+        if value in HOOKED:
+            return self.copy(HOOKED[value](self.techniques))
+        if value in self.hooks:
+            return self.copy(value)
         if is_compiled(value) and value.__module__.partition(".")[0] == "engine":
             return self.copy(value)
         return value

@@ -69,6 +69,7 @@ __all__ = [
     "jit_enabled",
     "kernel",
     "record",
+    "record_for_techniques",
     "records",
 ]
 
@@ -82,25 +83,34 @@ def jit_enabled() -> bool:
     return not config.DISABLE_JIT
 
 
-Resolver = Callable[[type, Any], types.Type]
-"""A function that returns the type of an argument for a position class and an evaluation."""
+Techniques = tuple[Any, ...]
+"""Techniques from outside the engine, with hooks that kernels call."""
+
+Resolver = Callable[[type, Any, Techniques], types.Type]
+"""A function that returns the type of an argument for a position class, an evaluation, and
+techniques."""
 
 
 def record(dtype: Callable[[Any], np.dtype[Any]]) -> Resolver:
     """Return the type of a record whose layout depends on the position class."""
-    return lambda cls, evaluation: numba.from_dtype(dtype(cls))
+    return lambda cls, evaluation, techniques: numba.from_dtype(dtype(cls))
+
+
+def record_for_techniques(dtype: Callable[[Any, Techniques], np.dtype[Any]]) -> Resolver:
+    """Return the type of a record whose layout depends on the techniques from outside as well."""
+    return lambda cls, evaluation, techniques: numba.from_dtype(dtype(cls, techniques))
 
 
 def records(dtype: Callable[[Any], np.dtype[Any]]) -> Resolver:
     """Return the type of an array of such records."""
-    return lambda cls, evaluation: types.Array(numba.from_dtype(dtype(cls)), 1, "C")
+    return lambda cls, evaluation, techniques: types.Array(numba.from_dtype(dtype(cls)), 1, "C")
 
 
-def _position(cls: type, evaluation: Any) -> types.Type:
+def _position(cls: type, evaluation: Any, techniques: Techniques) -> types.Type:
     return position_type(cls)
 
 
-def _evaluator(cls: type, evaluation: Any) -> types.Type:
+def _evaluator(cls: type, evaluation: Any, techniques: Techniques) -> types.Type:
     return evaluation.type
 
 
@@ -124,14 +134,14 @@ _SCALARS: dict[Any, types.Type] = {
 }
 
 
-def _argument_type(hint: Any, cls: type, evaluation: Any) -> types.Type:
+def _argument_type(hint: Any, cls: type, evaluation: Any, techniques: Techniques) -> types.Type:
     """Return the compiled type that an annotation means."""
     if hint in _SCALARS:
         return _SCALARS[hint]
     if isinstance(hint, type):
         return position_type(hint)  # of a NamedTuple
     (meaning,) = hint.__metadata__
-    return meaning if isinstance(meaning, types.Type) else meaning(cls, evaluation)
+    return meaning if isinstance(meaning, types.Type) else meaning(cls, evaluation, techniques)
 
 
 @overload
@@ -181,47 +191,51 @@ class Kernel(Interpretable):
     def _estimates(self) -> bool:
         return Evaluator in self._hints.values()
 
-    def signature(self, cls: type, evaluation: Any = None) -> Any:
+    def signature(self, cls: type, evaluation: Any = None, techniques: Techniques = ()) -> Any:
         """The numba signature for a position class, from the annotations."""
         *arguments, result = (
-            _argument_type(hint, cls, evaluation) for hint in self._hints.values()
+            _argument_type(hint, cls, evaluation, techniques) for hint in self._hints.values()
         )
         return result(*arguments)
 
     def __call__(self, *args: Any) -> Any:
         return self.dispatcher(*args)
 
-    def specialise(self, cls: type, evaluation: Any = None) -> Callable[..., Any]:
+    def specialise(
+        self, cls: type, evaluation: Any = None, techniques: Techniques = ()
+    ) -> Callable[..., Any]:
         """The machine code for positions of class *cls*: loaded, or compiled and kept.
 
-        For rules in plain Python it is plain Python, too.
+        *techniques* are those from outside whose hooks it calls.  For rules in plain Python it is
+        plain Python, too.
 
         It takes arguments of just the types of the signature, in a seventh of the time
         that numba needs to look at them.  :class:`GameError` if the rules of the game do
         not compile.
         """
         if is_plain(cls):
-            return interpret(self.function, cls)
+            return interpret(self.function, cls, techniques)
         kind = evaluation.type if self._estimates else None
-        ready = self._ready.get((cls, kind))  # without waiting for what others compile
+        key = cls, kind, techniques
+        ready = self._ready.get(key)  # without waiting for what others compile
         if ready is not None:
             return ready
         with _specialising:
-            if (cls, kind) not in self._ready:
-                self._ready[cls, kind] = self._specialise(cls, evaluation if kind else None)
-            return self._ready[cls, kind]
+            if key not in self._ready:
+                self._ready[key] = self._specialise(cls, evaluation if kind else None, techniques)
+            return self._ready[key]
 
-    def _specialise(self, cls: type, evaluation: Any) -> Callable[..., Any]:
-        cache = self.dispatcher._cache = KernelCache(self, cls, evaluation)
+    def _specialise(self, cls: type, evaluation: Any, techniques: Techniques) -> Callable[..., Any]:
+        cache = self.dispatcher._cache = KernelCache(self, cls, evaluation, techniques)
         self.dispatcher._can_compile = True
         try:
-            signature = self.signature(cls, evaluation)
+            signature = self.signature(cls, evaluation, techniques)
             with cache.turn(signature):
                 return self.dispatcher.compile(signature)  # type: ignore[no-any-return]
         except CutnodeError:
             raise
         except Exception as error:
-            raise diagnose(cls, error) from error
+            raise diagnose(cls, error, evaluation, techniques) from error
         finally:
             self.dispatcher._can_compile = False
 

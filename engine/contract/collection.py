@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["EVALUATION", "FOLDER", "Description", "described", "game_names", "position_sets"]
+__all__ = [
+    "EVALUATION",
+    "FOLDER",
+    "Description",
+    "described",
+    "functions_of_file",
+    "game_names",
+    "position_sets",
+]
 
 FOLDER = Path(__file__).resolve().parents[2] / "games"
 """Where the games are that have a name."""
@@ -60,12 +68,25 @@ def described(source: str) -> Description:
     about = (ast.get_docstring(tree) or "").partition("\n")[0]
     evaluations = tuple(
         node.name.removeprefix(EVALUATION)
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith(EVALUATION)
+        for node in _functions(tree)
+        if node.name.startswith(EVALUATION)
     )
     variants = _literal(tree, "VARIANTS", ())
     suffix = str(_literal(tree, "RECORD_SUFFIX", ""))
     return Description(source, about, tuple(map(str, variants)), evaluations, suffix)
+
+
+def functions_of_file(path: str, parameters: int) -> list[str]:
+    """Return the names of the functions in a file that take so many parameters, without loading it.
+
+    :class:`OSError` or :class:`SyntaxError` if it cannot be read.
+    """
+    tree = ast.parse(Path(path).read_bytes())
+    return [node.name for node in _functions(tree) if len(node.args.args) == parameters]
+
+
+def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
 def _literal(tree: ast.Module, name: str, default: Any) -> Any:

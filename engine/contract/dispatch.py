@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +24,7 @@ from engine.contract.numbering import numbering
 __all__ = [
     "DERIVED",
     "DISPATCHED",
+    "HOOKED",
     "MAX_VALUE",
     "PLAIN_COPY",
     "REQUIRED",
@@ -185,6 +186,9 @@ def verb(default: Callable[..., Any]) -> Any:
     DISPATCHED[dispatched] = name
     return dispatched
 
+
+HOOKED: dict[Callable[..., Any], Callable[[Sequence[Any]], Callable[..., Any]]] = {}
+"""Functions that call the hooks of techniques, and how they are made for some techniques."""
 
 DERIVED: dict[Callable[..., Any], Callable[[type], Callable[..., Any]]] = {}
 """Functions of a position that follow from what its game defines, and how they are made."""

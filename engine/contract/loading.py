@@ -24,7 +24,7 @@ from engine.contract.notebook import position_html, shows_board
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, drawn, outcome, play
 
-__all__ = ["Game", "load_game", "module_of_file", "plain_copy"]
+__all__ = ["Game", "is_in_file", "load_game", "module_of_file", "named_in_file", "plain_copy"]
 
 COLLECTION = "games"
 """The package whose modules are known by their bare names."""
@@ -284,6 +284,32 @@ def module_of_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise _not_loaded(str(path), error) from error
     return module
+
+
+def is_in_file(text: str) -> bool:
+    """Return whether a text such as ``my_file.py:centre`` means something in a file."""
+    return text.endswith(".py") or ".py:" in text
+
+
+def named_in_file(text: str, what: str) -> Any:
+    """Return what a text such as ``my_file.py:centre`` means: a name at the top of a file.
+
+    The file is loaded as that of a game is.  :class:`GameError` if it cannot be, or does not
+    define the name; *what* is wanted says the message, as in "an evaluation".
+    """
+    path, _, name = text.rpartition(":") if not text.endswith(".py") else (text, "", "")
+    module = module_of_file(Path(path))
+    own = [known for known, value in vars(module).items() if _is_function_of(value, module)]
+    if not name:
+        example = f"{path}:{own[0] if own else 'name'}"
+        raise GameError(f"say which function of {path} is {what}, as in {example}")
+    if not hasattr(module, name):
+        raise GameError(f"{path} defines no {name!r}{nearest(name, own)}")
+    return getattr(module, name)
+
+
+def _is_function_of(value: Any, module: ModuleType) -> bool:
+    return callable(value) and getattr(value, "__module__", None) == module.__name__
 
 
 def plain_copy(module: ModuleType) -> ModuleType:

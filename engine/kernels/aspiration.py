@@ -9,7 +9,7 @@ from __future__ import annotations
 from engine.compiler.jit import compiled
 from engine.contract.dispatch import MAX_VALUE
 from engine.contract.verbs import INFINITE
-from engine.kernels.parameters import ASPIRATION_WINDOW, MOST_DEPTH
+from engine.kernels.parameters import MOST_DEPTH
 
 __all__ = ["aspiration_window", "iteration_depths", "widened_window"]
 
@@ -26,21 +26,25 @@ def iteration_depths(depth: int | None, deepening: bool, parity: int) -> range:
 
 
 @compiled
-def aspiration_window(expected):
-    """Return the window around the *expected* score; the full one if that is ``INFINITE``."""
+def aspiration_window(expected, width):
+    """Return the window of a *width* on either side of the *expected* score.
+
+    It is the full one if that is ``INFINITE``.
+    """
     low, high = -INFINITE, INFINITE
     if expected != INFINITE:
-        low, high = expected - ASPIRATION_WINDOW, expected + ASPIRATION_WINDOW
+        low, high = expected - width, expected + width
     return max(low, -INFINITE), min(high, INFINITE)
 
 
 @compiled
-def widened_window(low, high, value, researches):
+def widened_window(low, high, value, width, researches):
     """Return the window of a re-search: *value*, now a bound, was not inside the one before.
 
-    It is open on that side, four times as far with each of the *researches* of this depth.
+    It is open on that side by *width*, four times as far with each of the *researches* of this
+    depth.
     """
-    width = ASPIRATION_WINDOW << 2 * researches
+    width = width << 2 * researches
     if value <= low:
         low = value - width if width < MAX_VALUE else -INFINITE
     else:

@@ -18,7 +18,6 @@ from engine.contract.verbs import INFINITE, NO_MOVE, moves, outcome
 from engine.kernels.aspiration import aspiration_window, widened_window
 from engine.kernels.evaluation import estimate
 from engine.kernels.node import SearchMemory
-from engine.kernels.parameters import ASPIRATION_DEPTH
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import final_score, limited
 from engine.kernels.search import search_root
@@ -90,7 +89,7 @@ def search_depth(position, evaluation, known, depth, batch, search, table):
 
     After a stop that is meant for this position it is no score.
     """
-    low, high = aspiration_window(known)
+    low, high = aspiration_window(known, search.aspiration_window)
     researches = 0
     while True:
         search.estimates = 0
@@ -115,7 +114,7 @@ def search_depth(position, evaluation, known, depth, batch, search, table):
             report_violation(position, VALUE, search)
             return value
         researches += 1
-        low, high = widened_window(low, high, value, researches)
+        low, high = widened_window(low, high, value, search.aspiration_window, researches)
 
 
 @compiled
@@ -135,7 +134,8 @@ def deepen(position, evaluation, result, batch, search, table):
     depth = batch.first
     while depth <= batch.depth:
         batch.best = NO_MOVE
-        expected = known if batch.aspiration and depth >= ASPIRATION_DEPTH else INFINITE
+        narrow = batch.aspiration and depth >= search.aspiration_depth
+        expected = known if narrow else INFINITE
         value = search_depth(position, evaluation, expected, depth, batch, search, table)
         if search.stop != RUNNING:
             if batch.best != NO_MOVE and batch.best != result.move:

@@ -54,7 +54,7 @@ from engine.kernels.node import (
     tt_move_of,
 )
 from engine.kernels.ordering import bring_best, ranked_move, remember_cutoff
-from engine.kernels.parameters import LISTED_OUTCOMES, PARITY, STAR_DEPTH, TABLE_DEPTH
+from engine.kernels.parameters import LISTED_OUTCOMES, PARITY
 from engine.kernels.reference import after_move, report_violation
 from engine.kernels.table import depth_of, entry_cutoff, is_proven, move_of
 
@@ -152,7 +152,7 @@ def end_score(position, evaluation, ply, steps, search):
 @compiled
 def next_address(child, actions, depth, ply, search):
     """The address of a child in the table; 0 if it will not use the table."""
-    if search.use_table != 0 and depth >= TABLE_DEPTH:
+    if search.use_table != 0 and depth >= search.table_depth:
         return chance_address(child, actions, depth, ply, search)
     return Bits(0)
 
@@ -225,7 +225,7 @@ def chance_node(
 
     # Step 3. Look the position up.  What a repetition may have touched is not for the table.
     estimates, repetitions = search.estimates, search.repetitions
-    use_table = search.use_table != 0 and depth >= TABLE_DEPTH
+    use_table = search.use_table != 0 and depth >= search.table_depth
     use_table = use_table and not (recurs(position) and search.exact and steps > 0)
     tt_move = NO_MOVE
     if use_table:
@@ -256,7 +256,7 @@ def chance_node(
         count = chance(position)
         most = search.most
         row = ply * LISTED_OUTCOMES
-        listed = search.use_star1 != 0 and depth >= STAR_DEPTH and count <= LISTED_OUTCOMES
+        listed = search.use_star1 != 0 and depth >= search.star1_depth and count <= LISTED_OUTCOMES
         if listed:
             list_outcomes(position, row, search)
         total = total_probability(position)

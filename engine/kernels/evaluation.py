@@ -8,10 +8,13 @@ learned, are data that the function reads.
 
 from __future__ import annotations
 
+import inspect
+import os
 import sys
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from numba import types
 from numba.core.datamodel import models, register_default
@@ -20,7 +23,7 @@ from numba.extending import NativeValue, typeof_impl, unbox
 from engine.compiler.interpreter import Interpretable
 from engine.contract import verbs
 from engine.contract.collection import EVALUATION
-from engine.contract.dispatch import defines, game_name, module_of
+from engine.contract.dispatch import defines, game_name, is_plain, module_of
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, is_compiled, usable_in_compiled_code
 from engine.contract.text import nearest
@@ -49,20 +52,31 @@ move if it followed the place of a module or the words of a docstring.
 
 
 class Evaluation(Interpretable):
-    """A compiled function that estimates the value of a position for the mover.
+    """A function that estimates the value of a position for the mover.
 
-    The function is one of a module (so that other processes find what was compiled for
-    it), decorated with ``@compiled``; :class:`GameError` if it is not.
+    The function takes a position, and is one of a module (so that other processes find what was
+    compiled for it); :class:`GameError` if it is not.  It is decorated with ``@compiled``, except
+    for games whose rules are plain Python.
     """
 
-    def __init__(self, function: Callable[[Any], float]):
-        if function is not verbs.evaluate and not is_compiled(function):
-            raise GameError(f"{function!r} is not compiled: put @compiled before it")
+    def __init__(self, function: Callable[[Any], float], name: str | None = None):
+        if not hasattr(function, "__code__"):
+            raise GameError(f"{function!r} is not a function that is written in Python")
         module = sys.modules.get(function.__module__)
         if getattr(module, function.__name__, None) is not function:
             raise GameError(f"{function!r} is not a function at the top level of a module")
         self.function = function
+        own = function is verbs.evaluate
+        self.name = None if own else name or _place(function)
+        """The name by which it is asked for, as ``cells`` or ``my_file.py:centre``; None for a
+        game's ``evaluate``."""
         self.type = EvaluationType(function.__module__, function.__name__, _digest(function))
+        given = len(inspect.signature(function).parameters)
+        if given != 1:
+            raise GameError(
+                f"{self.name} takes {given} parameters; an evaluation takes one: "
+                f"{function.__name__}(position)"
+            )
 
     def __call__(self, position: Any) -> float:
         value = self.function(position)
@@ -71,11 +85,11 @@ class Evaluation(Interpretable):
     def __repr__(self) -> str:
         return f"Evaluation({self.module}.{self.function.__name__})"
 
-    @property
-    def name(self) -> str | None:
-        """The name by which it is asked for; None for a game's ``evaluate``."""
-        name = self.function.__name__
-        return name.removeprefix(EVALUATION) if name.startswith(EVALUATION) else None
+    def require(self, cls: Any) -> Self:
+        """:class:`GameError` if searches of a position class cannot use it."""
+        if self.name is not None and not is_compiled(self.function) and not is_plain(cls):
+            raise GameError(f"{self.name} is not compiled: put @compiled before it")
+        return self
 
     @property
     def meaning(self) -> str:
@@ -86,6 +100,16 @@ class Evaluation(Interpretable):
     def module(self) -> str:
         """The module that its compiled code depends on."""
         return str(self.function.__module__)
+
+
+def _place(function: Any) -> str:
+    """Return where a function is, as a user writes it: ``my_file.py:centre``, from here on."""
+    file = getattr(sys.modules[function.__module__], "__file__", None)
+    if file is None:
+        return str(function.__name__)
+    path = Path(file)
+    here = path.is_relative_to(Path.cwd())
+    return f"{os.path.relpath(path) if here else path}:{function.__name__}"
 
 
 class EvaluationType(types.Opaque):  # type: ignore[misc]
@@ -184,7 +208,7 @@ def _compiled_learned_score(evaluation: Any, position: Any, slot: Any) -> Any:
     )
 
 
-AnyEvaluation = str | Evaluation | Optionality | Learned | None
+AnyEvaluation = str | Callable[[Any], float] | Evaluation | Optionality | Learned | None
 """An evaluation as users name it: see :func:`evaluation_of`."""
 
 OWN = Evaluation(verbs.evaluate)
@@ -206,9 +230,7 @@ def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality 
     """
     if chosen is None:
         return OWN
-    if isinstance(chosen, Evaluation):
-        return chosen
-    if isinstance(chosen, Learned):
+    if isinstance(chosen, Evaluation | Learned):
         return chosen.require(cls)
     names = evaluation_names(cls)
     if isinstance(chosen, str) and chosen in PRESETS and chosen not in names:
@@ -221,7 +243,8 @@ def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality 
             )
         return chosen.checked()
     if callable(chosen):
-        return Evaluation(chosen)
+        own = (name for name in names if getattr(module_of(cls), EVALUATION + name) is chosen)
+        return Evaluation(chosen, next(own, None)).require(cls)
     if not isinstance(chosen, str):
         raise GameError(f"an evaluation is a name or a compiled function, not {chosen!r}")
     if chosen not in names:
@@ -230,4 +253,4 @@ def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality 
             f"{game_name(cls)} has no evaluation {chosen!r}{nearest(chosen, names)}; "
             + (f"it has {', '.join(names)}, and its own" if names else "it has only its own")
         )
-    return Evaluation(getattr(module_of(cls), EVALUATION + chosen))
+    return Evaluation(getattr(module_of(cls), EVALUATION + chosen), chosen).require(cls)

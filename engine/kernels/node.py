@@ -8,11 +8,12 @@ themselves, because numba wants one explicit signature for a function that calls
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from engine.compiler.jit import compiled, record
+from engine.compiler.jit import compiled, record_for_techniques
 from engine.contract.bits import Bits
 from engine.contract.derived import knows_gains, most_moves
 from engine.contract.dispatch import defines, game_constant, longest_line
@@ -33,6 +34,7 @@ from engine.contract.verbs import (
     outcome,
     play,
 )
+from engine.kernels.declarations import Technique
 from engine.kernels.evaluation import estimate_at
 from engine.kernels.ordering import (
     FIRST,
@@ -43,18 +45,16 @@ from engine.kernels.ordering import (
     ranked_number,
     see_ge,
 )
+from engine.kernels.outside import outside_fields
 from engine.kernels.parameters import (
-    GAIN_WEIGHT,
     HISTORY_SIZE,
     LISTED_OUTCOMES,
     MOST_BEFORE,
     MOST_DEPTH,
     NOISY_BONUS,
-    ORDER_WEIGHT,
     PATTERNS,
     SINGULAR_LEVELS,
 )
-from engine.kernels.profiles import MARGINS, NUMBERS
 from engine.kernels.reference import is_draw, report_violation
 from engine.kernels.scores import final_score, from_table, limited, to_table
 from engine.kernels.table import (
@@ -67,7 +67,7 @@ from engine.kernels.table import (
     upper_of,
 )
 from engine.kernels.tablebase_scores import tablebase_fields, tablebase_score
-from engine.kernels.techniques import TECHNIQUES
+from engine.kernels.techniques import TECHNIQUES, parameters_of
 
 __all__ = [
     "COUNTERS",
@@ -113,12 +113,17 @@ COUNTERS = (
 
 
 @functools.cache
-def search_dtype(cls: Any) -> np.dtype[Any]:
-    """The memory of a search: control, techniques, counters, what it learns, and stacks."""
+def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any]:
+    """The memory of a search: control, techniques, counters, what it learns, and stacks.
+
+    *techniques* are those from outside.
+    """
     plies = longest_line(cls) + 2
     moves = game_constant(cls, "MAX_MOVES", 256)
     room = (plies + SINGULAR_LEVELS) * moves  # such a test takes as much as another ply
+    # In front: numba takes a record that is another and more for the other.
     fields: list[Any] = [
+        *outside_fields(techniques),
         ("stop", np.int64),
         ("node_limit", np.int64),
         ("plies", np.int64),  # no line gets longer than this
@@ -129,8 +134,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("shared", np.int64),  # other threads search the same with the same table
         ("purpose", np.uint64),  # part of all keys: what the scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
-        *((name, np.int64) for name in NUMBERS),
-        *((f"{name}_margin", np.int64) for name in MARGINS),
+        *((name, number.dtype) for _, name, number in parameters_of(TECHNIQUES.values())),
         *((name, np.int64) for name in COUNTERS),
         ("estimates", np.int64),
         ("repetitions", np.int64),
@@ -170,7 +174,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-SearchMemory = Annotated[Any, record(search_dtype)]
+SearchMemory = Annotated[Any, record_for_techniques(search_dtype)]
 
 
 class Node(NamedTuple):
@@ -398,14 +402,14 @@ def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children,
             if won > 0:
                 # Captures that lose by exchanges come last, all others before quiet moves.
                 loses = search.use_see_pruning and not see_ge(position, move, 0)
-                score += GAIN_WEIGHT * won + (-NOISY_BONUS if loses else NOISY_BONUS)
+                score += search.order_gain_weight * won + (-NOISY_BONUS if loses else NOISY_BONUS)
         again = False
         if keep_children:
             child = play(position, move)
             again = moves_again(position, child)
             pack(search.children, at * stride, child)
             if search.use_order:
-                score += ORDER_WEIGHT * order(position, move, child)
+                score += search.order_weight * order(position, move, child)
             ended, final = outcome(child)
             if ended and (final > 0 if again else final < 0):
                 score = FIRST

@@ -14,10 +14,8 @@ from engine.compiler.jit import compiled
 from engine.contract.derived import knows_gains
 from engine.contract.verbs import NO_MOVE, exchange, gain, pattern
 from engine.kernels.parameters import (
-    COUNTERMOVE_BONUS,
     HISTORY_LIMIT,
     HISTORY_SIZE,
-    KILLER_BONUS,
     PATTERNS,
 )
 
@@ -32,9 +30,11 @@ __all__ = [
     "ranked_again",
     "ranked_move",
     "ranked_number",
+    "ranked_score",
     "remember_cutoff",
     "see_ge",
     "sort_down",
+    "with_score",
 ]
 
 FIRST = (1 << 29) - 1
@@ -65,6 +65,17 @@ def ranked_again(ranked):
 @compiled
 def ranked_number(ranked):
     return 0xFFFF - ((ranked >> 17) & 0xFFFF)
+
+
+@compiled
+def ranked_score(ranked):
+    return (ranked >> 33) - (1 << 29)
+
+
+@compiled
+def with_score(ranked, score):
+    """The same move with another score."""
+    return (ranked & ((1 << 33) - 1)) | ((np.int64(score) + (1 << 29)) << 33)
 
 
 @compiled
@@ -121,12 +132,12 @@ def learned_score(search, move, index, previous, mover, ply):
     # Killers stand before countermoves: a sibling is nearer than the same answer elsewhere.
     if search.use_killers:
         if move == search.killers[2 * ply]:
-            score += 2 * KILLER_BONUS
+            score += 2 * search.killers_bonus
         elif move == search.killers[2 * ply + 1]:
-            score += KILLER_BONUS
+            score += search.killers_bonus
     if search.use_countermoves and previous != NO_MOVE:
         if search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] == move:
-            score += COUNTERMOVE_BONUS
+            score += search.countermoves_bonus
     return score
 
 

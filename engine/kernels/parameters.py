@@ -1,6 +1,6 @@
-"""The tunable numbers that are the same in all games, each with what was measured.
+"""Numbers of the engine that are the same in all games, each with what was measured.
 
-Those that a game may choose are in ``profiles``.
+Those of the techniques of a search are in ``techniques``, and a game may choose them.
 
 Figures: Connect Four 7x6, nodes and time per position on 60 positions of 12 plies.
 """
@@ -86,9 +86,6 @@ SHORT_NODES = 50
 caller's thread and has to be done in fewer than the first: a thread of its own costs as
 much as a thousand nodes, and nobody presses Ctrl-C in a millisecond."""
 
-TABLE_DEPTH = 1
-"""A node with at least this depth probes and stores."""
-
 HISTORY_SIZE = 4096
 """Moves share a history entry with those that are equal modulo this."""
 
@@ -98,65 +95,19 @@ HISTORY_LIMIT = 16384
 PATTERNS = 1024
 """So many patterns of moves."""
 
-KILLER_BONUS = 8192
-COUNTERMOVE_BONUS = 4096
-"""The worth of a killer or countermove beside history scores."""
-
-ORDER_WEIGHT = 64
-"""The worth of a point of the game's own order beside history scores."""
-
-GAIN_WEIGHT = 16
 NOISY_BONUS = 1 << 20
-"""The worth of a point of a noisy move's gain, and how far noisy moves that do not lose are
-before all others, and those that lose behind them."""
-
-ASPIRATION_DEPTH = 4
-ASPIRATION_WINDOW = 16
-"""From this depth on a search starts with a window of this width on either side of the last
-score, four times wider each time that the score lies outside."""
+"""How far noisy moves that do not lose are before all others, and those that lose behind them."""
 
 PARITY = 2
 """Scores of odd and even depths differ, so depth is reduced, and deepened to a depth that is
-given, by multiples of this: what is searched a ply less deep fails high and is repeated.  By 2
-instead of 1: a quarter of the nodes in Connect Four at depth 12, two thirds in Breakthrough at
-depth 6; half of the nodes of single steps in deepening.  A search that is limited otherwise deepens
-by one."""
+given, by multiples of this: what is searched a ply less deep fails high and is repeated.  A search
+that is limited otherwise deepens by one."""
 
-IIR_DEPTH = 6
-"""A node of at least this depth without a hash move is searched less deep by a step.  4
-instead of 6: 0.6 times the nodes in Connect Four, and fewer of the exact search's moves."""
-
-NULL_DEPTH = 3
-"""A pass is tried at nodes of at least this depth."""
-
-PROBCUT_DEPTH = 3
-PROBCUT_CONFIDENCE = 1.4
-PROBCUT_LEVELS = 1
-"""At nodes of at least this depth a search of half as many plies is asked whether the score
-is beyond the window by so many standard deviations; so many such searches are one inside the
-other at most.  Points in Othello, of 44 to 200 games: all techniques score 0.64 (+- 0.10) against
-all but this with 100 ms a move, 0.53 (+- 0.05) with 30,000 nodes; without margins 0.69 with
-20,000 nodes, and then 1.0 and 1.8 deviations 0.45 and 0.49 against 1.4, two searches inside each
-other 0.50 against one (+- 0.06)."""
-
-SEE_DEPTH = 6
-"""The depth up to which moves that lose too much by exchanges are skipped."""
-
-SINGULAR_DEPTH = 7
-SINGULAR_LESS = 3
 SINGULAR_LEVELS = 4
-"""A hash move is tested for being the only good one at nodes of at least this depth, if it was
-found by a search at most so many plies less deep.  It is if all others are worse, half as deep, by
-the margin for each ply of depth.  A test halves the depth, so at most the last number of them are
-one inside the other."""
-
-LATE_MOVES = 4
-"""Moves after ``LATE_MOVES + depth * depth`` are skipped, half as many where estimates fall."""
+"""A test whether a move is the only good one halves the depth, so at most so many are one inside
+the other."""
 
 # Games of chance.
 
-STAR_DEPTH = 2
 LISTED_OUTCOMES = 64
-"""A chance event with at least this depth, and at most so many outcomes, takes the likeliest
-first, and tries a move of each before (Star2).  Depth 1 or 3 instead of 2: 3 % fewer or 6 %
-more nodes in the Royal Game of Ur at depth 6, and more time."""
+"""Of chance events with at most so many outcomes the likeliest are taken first."""

@@ -38,7 +38,6 @@ from engine.kernels.node import (
     tt_move_of,
 )
 from engine.kernels.ordering import FIRST, bring_best, rank, ranked_move, see_ge
-from engine.kernels.parameters import GAIN_WEIGHT, ORDER_WEIGHT
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import final_score, limited
 from engine.kernels.table import entry_cutoff, is_proven, store_depth
@@ -52,10 +51,10 @@ def rank_noisy_moves(position, tt_move, top, end, search):
     """Rank the moves on the stack: the hash move, then those that win most."""
     for at in range(top, end):
         move = search.moves[at]
-        score = GAIN_WEIGHT * gain(position, move)
+        score = search.order_gain_weight * gain(position, move)
         # The game's own order counts more than a point of gain, if it says anything.
         if search.use_order:
-            score += ORDER_WEIGHT * order(position, move, play(position, move))
+            score += search.order_weight * order(position, move, play(position, move))
         search.ranked[at] = rank(FIRST if move == tt_move else score, move, False, at - top)
 
 
@@ -139,7 +138,7 @@ def quiet_node(
         move = ranked_move(bring_best(search.ranked, at, end))
         if knows_gains(position) and not in_check:
             # Delta pruning: what wins too little to raise alpha; and what loses by exchanges.
-            value = stand_pat + gain(position, move) + search.delta_margin
+            value = stand_pat + gain(position, move) + search.quiescence_delta
             if value <= alpha:
                 best = max(best, value)
                 continue

@@ -40,14 +40,22 @@ from engine.contract.verbs import (
     NO_MOVE,
     check,
     deviation,
-    extension,
     gain,
     moves_again,
-    outcome,
     reversible,
     skip,
 )
+from engine.kernels.depths import extensions, late_move_reductions
 from engine.kernels.evaluation import estimate_at
+from engine.kernels.hooks import (
+    SEARCH,
+    SKIP_REST,
+    ChildInfo,
+    NodeInfo,
+    decide,
+    extend,
+    plan,
+)
 from engine.kernels.node import (
     PREPARE_TABLE,
     Node,
@@ -72,7 +80,6 @@ from engine.kernels.node import (
 )
 from engine.kernels.ordering import (
     bring_best,
-    continuation_score,
     defer,
     is_deferred,
     pattern_of,
@@ -80,21 +87,24 @@ from engine.kernels.ordering import (
     ranked_move,
     ranked_number,
     remember_cutoff,
-    see_ge,
 )
-from engine.kernels.parameters import (
-    HISTORY_SIZE,
-    IIR_DEPTH,
-    LATE_MOVES,
-    MOST_DEPTH,
-    NULL_DEPTH,
-    PROBCUT_CONFIDENCE,
-    PROBCUT_DEPTH,
-    PROBCUT_LEVELS,
-    SEE_DEPTH,
-    SINGULAR_DEPTH,
-    SINGULAR_LESS,
-    TABLE_DEPTH,
+from engine.kernels.outside import (
+    outside_after_child,
+    outside_after_test,
+    outside_before_child,
+    outside_before_moves,
+    outside_on_cutoff,
+    rank_by_outside,
+    wants_estimate,
+)
+from engine.kernels.parameters import MOST_DEPTH
+from engine.kernels.pruning import (
+    futility,
+    late_move_pruning,
+    margins_apply,
+    razoring,
+    reverse_futility,
+    see_pruning,
 )
 from engine.kernels.quiescence import quiet_node
 from engine.kernels.reference import after_move, repeats
@@ -124,7 +134,7 @@ def uses_table(position, depth, steps, search):
 
     What a repetition may have touched is not for the table: it depends on the line.
     """
-    wanted = search.use_table != 0 and depth >= TABLE_DEPTH
+    wanted = search.use_table != 0 and depth >= search.table_depth
     # A selective search stores it all the same: scores that are right almost always are worth
     # more to it than none.
     return wanted and not (recurs(position) and search.exact and steps > 0)
@@ -146,7 +156,7 @@ def null_move_applies(depth, previous, excluded_move, search):
     """Return whether a pass is worth a try."""
     # Two passes in a row would be the same position less deep; and in a singular search the
     # question is about moves.
-    wanted = search.use_null_move != 0 and depth >= NULL_DEPTH
+    wanted = search.use_null_move != 0 and depth >= search.null_move_depth
     return wanted and previous != NO_MOVE and excluded_move == NO_MOVE
 
 
@@ -154,19 +164,8 @@ def null_move_applies(depth, previous, excluded_move, search):
 def probcut_applies(depth, search):
     """Return whether a shallow search may say what a deep one would."""
     # The shallow search may ask a shallower one, and so on: errors would add up.
-    wanted = search.use_probcut != 0 and depth >= PROBCUT_DEPTH
-    return wanted and search.probcut_level < PROBCUT_LEVELS
-
-
-@compiled
-def margins_apply(position, depth, search):
-    """Return whether one of the margins compares something with the static evaluation."""
-    razoring = search.use_razoring != 0 and depth <= search.razoring_depth
-    reverse = search.use_reverse_futility != 0 and depth <= search.reverse_depth
-    # Futility compares with it only if moves say what they win; else with estimates of children.
-    futility = search.use_futility != 0 and knows_gains(position)
-    futility &= depth <= search.futility_depth + search.parity  # step 10 may take that off
-    return razoring or reverse or futility
+    wanted = search.use_probcut != 0 and depth >= search.probcut_depth
+    return wanted and search.probcut_level < search.probcut_levels
 
 
 @compiled
@@ -204,11 +203,11 @@ def consult_table(position, word, node, excluded_move, search, table):
             search.estimates += not is_proven(data)
             return True, value, tt_move, tt_score, try_singular
     tt_move = tt_move_of(position, data, search)
-    if search.use_singular_extensions and depth >= SINGULAR_DEPTH and ply > 0:
+    if search.use_singular_extensions and depth >= search.singular_extensions_depth and ply > 0:
         tt_score = from_table(lower_of(data), ply, search.win, search.step)
         # The entry has to be of nearly this depth, and its score no win: those have no margin.
         try_singular = tt_move != NO_MOVE and excluded_move == NO_MOVE
-        try_singular &= depth_of(data) >= depth - SINGULAR_LESS
+        try_singular &= depth_of(data) >= depth - search.singular_extensions_less
         try_singular &= abs(tt_score) <= MOST_ESTIMATE
     return False, tt_score, tt_move, tt_score, try_singular
 
@@ -228,26 +227,18 @@ def static_evaluation(position, evaluation, ply, in_check, wanted, search):
 
 
 @compiled
-def razoring(position, evaluation, word, node, static_eval, search, table):
-    """Return whether only noisy moves could help, and do not; and the score if so."""
-    if not search.use_razoring or node.depth > search.razoring_depth:
-        return False, node.alpha
-    if static_eval + search.razoring_margin * node.depth > node.alpha:
-        return False, node.alpha
-    # A quiet search confirms it: a capture may win back what is missing.
-    value = quiet_node(
-        position, evaluation, word, node.alpha, node.beta, node.ply, node.top, search, table
-    )
-    search.razored += value <= node.alpha
-    return value <= node.alpha, value
-
-
-@compiled
-def is_far_above(static_eval, beta, depth, improving, search):
-    """Return whether few plies will not bring the score below beta."""
-    margin = search.reverse_margin * (depth if improving else depth + 1)
-    wanted = search.use_reverse_futility and depth <= search.reverse_depth
-    return wanted and static_eval - margin >= beta
+def plan_for(node, search):
+    """What techniques want to do with a node before its moves are made."""
+    decided = plan()
+    if node.can_prune:
+        decided = razoring(node, decided, search)
+        if not decided.cuts:
+            decided = reverse_futility(node, decided, search)
+    # At the root a move is wanted, not only a score.
+    if node.ply > 0 and not decided.cuts:
+        decided = outside_before_moves(node, decided, search)
+        search.estimates += decided.cuts and not decided.sound
+    return decided
 
 
 @compiled
@@ -257,8 +248,8 @@ def null_move_node(static_eval, beta, depth, ply, top, search):
     search.null_tries += 1
     search.patterns[ply + 2] = 0
     search.cut_node[ply + 1] = 1 - search.cut_node[ply]
-    surplus = min((static_eval - beta) // max(search.null_margin, 1), search.null_surplus)
-    less = depth - 1 - search.null_reduction - depth // 4 - surplus
+    surplus = min((static_eval - beta) // max(search.null_move_margin, 1), search.null_move_surplus)
+    less = depth - 1 - search.null_move_reduction - depth // 4 - surplus
     nothing = np.int64(0)
     return Node(-beta, 1 - beta, less, ply + 1, nothing, nothing, top, np.int64(NO_MOVE))
 
@@ -271,7 +262,7 @@ def probcut_test(position, node, static_eval, search):
     """
     shallow = node.depth // 4 * 2 + node.depth % 2
     # The game measured how far its scores of two depths lie apart.
-    margin = PROBCUT_CONFIDENCE * deviation(position, node.depth, shallow)
+    margin = search.probcut_confidence * deviation(position, node.depth, shallow)
     margin = np.int64(math.ceil(margin))
     bound = node.beta + margin if static_eval >= node.beta else node.beta - margin
     # No score is beyond the largest value: such a test could only fail.
@@ -354,102 +345,42 @@ def pick_move(position, at, end, top, depth, deferring, search, table):
 
 
 @compiled
-def extension_of(position, move, child, depth, ply, search):
-    """By how many plies a move is searched deeper; 0 where a line has grown too long already."""
-    if search.use_extensions and ply < 2 * depth:
-        return np.int64(extension(position, move, child))
-    return np.int64(0)
-
-
-NOT_PRUNED, PRUNED, LATE = range(3)
-"""Verdicts of :func:`pruning` on a move; ``LATE`` is meant for all after it, too."""
+def test_node(wanted, again, ply, steps, actions, top, move):
+    """The node after a move that a plan wants to test."""
+    low, high = wanted.bound - 1, wanted.bound
+    if not again:
+        low, high = -high, -low
+    return Node(low, high, wanted.depth, ply + 1, steps, actions, top, move)
 
 
 @compiled
-def pruning(
-    position, evaluation, move, child, again, won, depth, extra, ply, searched, static_eval,
-    improving, alpha, search,
-):  # fmt: skip
-    """Return whether a move near the leaves is skipped, and a bound of its score."""
-    if extra == 0 and is_late(depth, searched, won, improving, search):
-        return LATE, -INFINITE
-    if extra == 0 and search.use_futility and depth <= search.futility_depth:
-        value = futility_value(
-            position, evaluation, child, again, static_eval, won, depth, ply, search
-        )
-        if value <= alpha and not outcome(child)[0]:
-            search.futile += 1
-            return PRUNED, value
-    if loses_exchange(position, move, won, depth, search):
-        search.losing += 1
-        return PRUNED, -INFINITE
-    return NOT_PRUNED, -INFINITE
+def decision_on(node, child, single, search):
+    """What techniques want to do with a move, which a singular search extends by *single* plies."""
+    decision = extend(decide(), single)
+    if single == 0:
+        decision = extensions(node, child, decision, search)
+    if child.may_skip and decision.extension == 0:
+        decision = late_move_pruning(node, child, decision, search)
+        if decision.action == SEARCH:
+            decision = futility(node, child, decision, search)
+    if child.may_skip and decision.action == SEARCH:
+        decision = see_pruning(node, child, decision, search)
+    if decision.action == SEARCH:
+        search.patterns[node.ply + 2] = pattern_of(node.position, child.move)
+        decision = late_move_reductions(node, child, decision, search)
+        decision = outside_before_child(node, child, decision, search)
+    search.extended += decision.extension > 0
+    return decision
 
 
 @compiled
-def is_late(depth, searched, won, improving, search):
-    """Return whether a quiet move comes too late to be searched near the leaves."""
-    # Where estimates fall, fewer moves are worth a look.
-    most = (LATE_MOVES + depth * depth) // (1 if improving else 2)
-    wanted = search.use_late_move_pruning and depth <= search.late_depth
-    return wanted and won <= 0 and searched >= most
-
-
-@compiled
-def futility_value(position, evaluation, child, again, static_eval, won, depth, ply, search):
-    """The most that a move can be expected to score: an estimate, and a margin."""
-    if knows_gains(position):
-        value = static_eval + won  # cheaper than to estimate the child
-    else:
-        value = limited(estimate_at(evaluation, child, ply + 1, search), search.win)
-        value = value if again else -value
-    return value + search.futility_margin * depth
-
-
-@compiled
-def loses_exchange(position, move, won, depth, search):
-    """Return whether a move loses more by exchanges than the depth left may win back."""
-    # Captures are given more: what they open up is harder to see.
-    margin = search.noisy_margin if won > 0 else search.quiet_margin
-    wanted = search.use_see_pruning and depth <= SEE_DEPTH
-    return wanted and not see_ge(position, move, -depth * margin)
-
-
-@compiled
-def reduction_terms(move, move_pattern, won, reduction, ply, mover, search):
-    """A reduction adjusted by what is known of the move: noisy, a killer, good elsewhere."""
-    # The history of a move moves its reduction by a ply or two, in both directions.
-    reduction -= np.int64(move == search.killers[2 * ply])
-    if won > 0:
-        return reduction // 2
-    history = search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
-    if search.use_continuation_history:
-        history += continuation_score(search, move_pattern, ply)
-    return reduction - history // search.history_share
-
-
-@compiled
-def lmr_reduction(
-    position, move, move_pattern, won, depth, new_depth, extra, ply, mover, searched, in_pv,
-    in_check, improving, search,
-):  # fmt: skip
-    """By how many plies a late move is searched less deep; 0 for early and extended ones."""
-    if not search.use_late_move_reductions or depth < search.reduction_depth:
-        return np.int64(0)
-    if searched < search.reduction_moves:
-        return np.int64(0)
-    reduction = search.lmr_reductions[min(depth, MOST_DEPTH) * 64 + min(searched, 63)]
-    # The table grows with depth and number; the terms take off where more is at stake, and
-    # add where a cutoff is expected anyway.
-    if knows_gains(position) and search.reduction_terms:
-        reduction += np.int64(not improving) - np.int64(in_pv) - np.int64(in_check)
-        reduction += search.cut_reduction * search.cut_node[ply]
-        reduction = reduction_terms(move, move_pattern, won, reduction, ply, mover, search)
-    elif in_pv:
+def reduction_of(decision, new_depth, search):
+    """By how many plies a move is searched less deep; 0 for extended ones."""
+    if decision.reduction <= 0 or decision.extension != 0:
         return np.int64(0)
     # A ply is left for the search, and the parity of the depth stays.
-    reduction = min(reduction, new_depth - 1) if extra == 0 else np.int64(0)
-    reduction = max(reduction - reduction % search.parity, np.int64(0))
+    reduction = min(decision.reduction, new_depth - 1)
+    reduction = max(reduction - reduction % search.deepening_parity, np.int64(0))
     search.reductions += reduction > 0
     return reduction
 
@@ -458,7 +389,7 @@ def lmr_reduction(
 def child_address(child, ranked, actions, top, depth, enhanced, search):
     """The address of a child in the table; 0 if it will not use the table."""
     # Below the depth of the table only quiescence uses it, in games with gains.
-    if not search.use_table or not (depth >= TABLE_DEPTH or knows_gains(child)):
+    if not search.use_table or not (depth >= search.table_depth or knows_gains(child)):
         return Bits(0)
     if enhanced:
         slot = (top + ranked_number(ranked)) * (width(child) + 1)
@@ -548,22 +479,23 @@ def search_node(
     can_prune = may_prune(alpha, beta, ply, in_check, search)
     try_null_move = can_prune and null_move_applies(depth, previous, excluded_move, search)
     try_probcut = can_prune and probcut_applies(depth, search)
-    wanted = try_null_move or try_probcut or (can_prune and margins_apply(position, depth, search))
-    static_eval, improving = static_evaluation(position, evaluation, ply, in_check, wanted, search)
+    estimated = try_null_move or try_probcut or wants_estimate(search)
+    estimated |= can_prune and margins_apply(position, depth, search)
+    static_eval, improving = static_evaluation(
+        position, evaluation, ply, in_check, estimated, search
+    )
 
-    # Step 6. Razoring: so far below alpha that only noisy moves could help.
-    if can_prune:
-        razored, value = razoring(position, evaluation, word, node, static_eval, search, table)
-        if razored:
-            return value
+    # Step 6. Techniques that look at the node alone: razoring, reverse futility, and from outside.
+    mover = side(position, ply)
+    here = NodeInfo(
+        position, evaluation, word, table, alpha, beta, depth, ply, top, previous, mover, tt_move,
+        in_check, in_pv, cut_node, can_prune, static_eval, improving,
+    )  # fmt: skip
+    wanted = plan_for(here, search)
+    if wanted.cuts:
+        return wanted.score
 
-    # Step 7. Reverse futility pruning: so far above beta that few plies will not change it.
-    if can_prune and is_far_above(static_eval, beta, depth, improving, search):
-        search.reverse_cutoffs += 1
-        search.estimates += 1
-        return static_eval
-
-    # Step 8. Null move: if even a pass is good enough, a move will be.
+    # Step 7. Null move: if even a pass is good enough, a move will be.
     if try_null_move and static_eval >= beta:
         allowed, child = skip(position)
         if allowed and not moves_again(position, child):
@@ -577,7 +509,7 @@ def search_node(
                 search.estimates += 1
                 return beta
 
-    # Step 9. ProbCut: a search of half as many plies that is far outside the window says on which
+    # Step 8. ProbCut: a search of half as many plies that is far outside the window says on which
     # side of it the score is.
     if try_probcut:
         possible, bound, shallow = probcut_test(position, node, static_eval, search)
@@ -598,22 +530,28 @@ def search_node(
             if use_table and tt_move == NO_MOVE:
                 tt_move = tt_move_of(position, probe(table, word), search)
 
-    # Step 10. Internal iterative reduction: without a hash move, look less deep: there will be one
+    # Step 9. Internal iterative reduction: without a hash move, look less deep: there will be one
     # next time.
     if search.use_internal_iterative_reduction and tt_move == NO_MOVE:
-        if depth >= IIR_DEPTH and ply > 0:
-            depth -= search.parity
+        if depth >= search.internal_iterative_reduction_depth and ply > 0:
+            depth -= search.deepening_parity
+    if wanted.change != 0:
+        depth = min(max(depth + wanted.change, 1), MOST_DEPTH)
 
-    # Step 11. Make the moves, and rank them.
-    mover = side(position, ply)
-    enhanced = search.use_enhanced_cutoffs != 0 and depth >= search.enhanced_depth
+    # Step 10. Make the moves, and rank them.
+    enhanced = search.use_enhanced_cutoffs != 0 and depth >= search.enhanced_cutoffs_depth
     keep_children = enhanced or (search.use_order != 0 and depth >= search.order_depth)
     end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
     if end == top:
         return alpha
+    here = NodeInfo(
+        position, evaluation, word, table, alpha, beta, depth, ply, top, previous, mover, tt_move,
+        in_check, in_pv, cut_node, can_prune, static_eval, improving,
+    )  # fmt: skip
+    rank_by_outside(here, top, end, search)
 
-    # Step 12. Enhanced transposition cutoffs: look the children up before one is searched.
-    best, best_move, first, searched = -INFINITE, NO_MOVE, top, 0
+    # Step 11. Enhanced transposition cutoffs: look the children up before one is searched.
+    best, best_move, first, searched = -INFINITE, NO_MOVE, top, np.int64(0)
     all_proven, best_proven = True, False
     if enhanced:
         cutoff, best, first, all_proven = look_up_children(
@@ -622,8 +560,39 @@ def search_node(
         if cutoff:
             return best
 
-    # Step 13. Take the moves, the most promising first.
+    # Step 12. Tests: a technique wants to know what the first moves score less deep.
     shared = search.shared != 0 and enhanced
+    if wanted.tests > 0:
+        for at in range(first, min(first + wanted.tests, end)):
+            ranked = pick_move(position, at, end, top, depth, False, search, table)
+            move = ranked_move(ranked)
+            if move == excluded_move:
+                continue
+            child, again = child_of(position, move, ranked, top, keep_children, search)
+            child_steps, child_actions, _ = after_move(
+                position, move, child, steps, actions, search
+            )
+            below = test_node(wanted, again, ply, child_steps, child_actions, end, move)
+            child_word = child_address(
+                child, ranked, child_actions, top, wanted.depth, enhanced, search
+            )
+            search.patterns[ply + 2] = pattern_of(position, move)
+            search.cut_node[ply + 1] = 1 - cut_node
+            value = search_node(child, evaluation, child_word, below, search, table)
+            value = value if again else -value
+            search.length[ply] = 0
+            if search.stop != RUNNING:
+                return alpha
+            won = np.int64(gain(position, move))
+            tested = ChildInfo(
+                move, child, again, won, np.int64(at - first), at, first, alpha, False
+            )
+            if outside_after_test(here, tested, value, search):
+                search.estimates += 1
+                return wanted.bound
+            search.estimates = estimates  # the test does not count
+
+    # Step 13. Take the moves, the most promising first.
     for at in range(first, end):
         ranked = pick_move(position, at, end, top, depth, shared and searched > 0, search, table)
         move = ranked_move(ranked)
@@ -632,13 +601,11 @@ def search_node(
         child, again = child_of(position, move, ranked, top, keep_children, search)
         child_steps, child_actions, free = after_move(position, move, child, steps, actions, search)
 
-        # Step 14. Extensions: the game says which moves leave little choice.
-        extra = extension_of(position, move, child, depth, ply, search)
-
-        # Step 15. Singular extension: is the hash move the only good one?  Then the others fail low
+        # Step 14. Singular extension: is the hash move the only good one?  Then the others fail low
         # by a margin.  If they are good enough without it, cut (multi-cut).
+        single = np.int64(0)
         if try_singular and move == tt_move:
-            bound = tt_score - search.singular_margin * depth
+            bound = tt_score - search.singular_extensions_margin * depth
             test = Node(bound - 1, bound, depth // 2, ply, steps, actions, end, previous)
             search.excluded_move[ply] = tt_move
             value = search_node(position, evaluation, word, test, search, table)
@@ -647,43 +614,35 @@ def search_node(
             if search.stop != RUNNING:
                 return alpha
             if value < bound:
-                extra = np.int64(1)
+                single = np.int64(1)
             elif bound >= beta:
                 search.singular_cutoffs += 1
                 search.estimates += 1
                 return bound
             elif tt_score >= beta:
-                extra = np.int64(-1)
+                single = np.int64(-1)
             search.estimates = estimates  # the test does not count
-        search.extended += extra > 0
-        new_depth = min(extra + (depth if free else depth - 1), MOST_DEPTH)
 
-        # Step 16. Near the leaves skip moves that are late, futile, or lose by exchanges; but never
-        # before one was searched that does not lose at once.
+        # Step 15. Techniques that look at a move: extensions, pruning near the leaves, late move
+        # reductions, those from outside.  Nothing is pruned before a move was searched that does
+        # not lose at once.
+        may_skip = can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE)
         won = np.int64(gain(position, move))
-        if can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE):
-            verdict, value = pruning(
-                position, evaluation, move, child, again, won, depth, extra, node.ply, searched,
-                static_eval, improving, alpha, search,
-            )  # fmt: skip
-            if verdict != NOT_PRUNED:
+        this = ChildInfo(move, child, again, won, searched, at, first, alpha, may_skip)
+        decision = decision_on(here, this, single, search)
+        if decision.action != SEARCH:
+            if not decision.sound:
                 search.estimates += 1
                 all_proven = False
-                best = max(best, value)
-                if verdict == PRUNED:
-                    continue
+            best = max(best, decision.bound)
+            if decision.action == SKIP_REST:
                 search.late += end - at
                 break
+            continue
+        new_depth = min(decision.extension + (depth if free else depth - 1), MOST_DEPTH)
+        reduction = reduction_of(decision, new_depth, search)
 
-        # Step 17. Late move reductions.
-        move_pattern = pattern_of(position, move)
-        reduction = lmr_reduction(
-            position, move, move_pattern, won, depth, new_depth, extra, ply, mover, searched, in_pv,
-            in_check, improving, search,
-        )  # fmt: skip
-        search.patterns[ply + 2] = move_pattern
-
-        # Step 18. Search the child: reduced, and but for the first with a null window; again with
+        # Step 16. Search the child: reduced, and but for the first with a null window; again with
         # what was saved if it turns out to be better than that.
         before = search.estimates
         child_word = child_address(child, ranked, child_actions, top, new_depth, enhanced, search)
@@ -722,8 +681,9 @@ def search_node(
         searched += 1
         proven = search.estimates == before
         all_proven &= proven
+        outside_after_child(here, this, value, search)
 
-        # Step 19. Keep the best, and learn from a cutoff.
+        # Step 17. Keep the best, and learn from a cutoff.
         if value > best:
             best, best_proven = value, proven
             if value > alpha:
@@ -732,10 +692,11 @@ def search_node(
                 if value >= beta:
                     count_cutoff(search, move, tt_move, ply, searched, end - at - 1)
                     remember_cutoff(position, search, first, at, previous, mover, ply, depth)
+                    outside_on_cutoff(here, this, search)
                     break
                 alpha = value
 
-    # Step 20. Say what is proven, and store it.
+    # Step 18. Say what is proven, and store it.
     count_kind(search, best, node.alpha, beta)
     proven = best_proven if best >= beta else all_proven
     proven |= best_proven and proves_win(best, depth, ply, search)

@@ -1,57 +1,137 @@
-"""The techniques of the search, by name: data, which a search reads while it runs.
+"""The techniques of the search, by name, with their numbers: data, which a search reads as it runs.
 
 An *exact* technique changes how many nodes a search visits and never its score: with any
 set of them the score is that of plain minimax at the same depth.  A *selective* one visits
 less, or elsewhere, than the depth says; it finds better moves in the same time and may
 change the score.
+
+A technique of your own (see :class:`~engine.kernels.declarations.Technique`) is known by its name
+from when it is first given, like the engine's.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from types import EllipsisType
 from typing import Any
 
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.text import nearest, quoted
+from engine.kernels.declarations import Parameter, Technique
+from engine.kernels.parameters import MOST_DEPTH, PARITY
 
-__all__ = ["EXACT", "TECHNIQUES", "Technique", "choose", "leave_out"]
-
-
-@dataclass(frozen=True, slots=True)
-class Technique:
-    """One way to search less."""
-
-    name: str
-    exact: bool
-    about: str
-    needs: str = ""
-    """A verb or number that the game has to define for it."""
-    former: str = ""
-    """Its name before it got its published one: an alias, for one release."""
-
-    @property
-    def key(self) -> str:
-        """Its name in the keys of tables: a new name moves no entry, and so changes no search."""
-        return self.former or self.name
-
+__all__ = [
+    "EXACT",
+    "TECHNIQUES",
+    "checked_parameters",
+    "choose",
+    "find_parameter",
+    "leave_out",
+    "outside",
+    "parameters_of",
+    "register",
+    "technique_of",
+]
 
 CHANCE = "chance"
+
+
+def depth(default: int, about: str, measured: str = "", least: int = 1) -> Parameter:
+    """Declare the depth at which a technique begins, or to which it is used."""
+    return Parameter("depth", default, least, MOST_DEPTH, about, measured)
+
+
+def margin(name: str, default: float, about: str, measured: str = "") -> Parameter:
+    """Declare a margin between a score and a bound."""
+    return Parameter(name, default, 0, 100, about, measured, margin=True)
+
+
+def bonus(name: str, default: int, about: str, measured: str = "") -> Parameter:
+    """Declare the worth of something in the order of moves."""
+    return Parameter(name, default, 0, 1 << 20, about, measured)
+
 
 TECHNIQUES = {
     technique.name: technique
     for technique in (
-        Technique("order", True, "search moves that the game thinks promising first", "order"),
-        Technique("table", True, "remember what positions scored (transposition table)"),
-        Technique("symmetry", True, "share entries of equivalent positions", "canonical"),
-        Technique("deepening", True, "search depth 1, 2, 3 ... and learn an order"),
         Technique(
-            "enhanced_cutoffs", True, "look children up before one is searched", former="enhanced"
+            "order",
+            True,
+            "search moves that the game thinks promising first",
+            "order",
+            parameters=(
+                depth(
+                    1,
+                    "nodes of at least this depth ask the game how promising moves look",
+                    "Othello with patterns, where that costs as much as a leaf: 3 instead of 1 "
+                    "visits nearly twice the nodes of an exact search at depth 10, in 0.6 of the "
+                    "time",
+                ),
+                bonus("weight", 64, "the worth of a point of it beside history scores"),
+                bonus("gain_weight", 16, "the worth of a point of a noisy move's gain"),
+            ),
         ),
-        Technique("killers", True, "try what refuted a sibling"),
-        Technique("history", True, "try what refuted elsewhere, by how often"),
-        Technique("countermoves", True, "try what refuted the same move before"),
+        Technique(
+            "table",
+            True,
+            "remember what positions scored (transposition table)",
+            source='R. Hyatt and T. Mann, "A lockless transposition-table implementation for '
+            'parallel search" (2002); both bounds in one entry',
+            parameters=(depth(1, "nodes of at least this depth probe and store"),),
+        ),
+        Technique("symmetry", True, "share entries of equivalent positions", "canonical"),
+        Technique(
+            "deepening",
+            True,
+            "search depth 1, 2, 3 ... and learn an order",
+            parameters=(
+                Parameter(
+                    "parity",
+                    PARITY,
+                    1,
+                    2,
+                    "plies by which depth is reduced, and deepened to a depth that is given: "
+                    "scores of odd and even depths differ",
+                    "2 instead of 1: a quarter of the nodes in Connect Four at depth 12, two "
+                    "thirds in Breakthrough at depth 6",
+                ),
+            ),
+        ),
+        Technique(
+            "enhanced_cutoffs",
+            True,
+            "look children up before one is searched",
+            short="etc",
+            former="enhanced",
+            source='A. Plaat et al., "Best-first fixed-depth minimax algorithms" (1996)',
+            parameters=(depth(4, "at nodes of at least this depth"),),
+        ),
+        Technique(
+            "killers",
+            True,
+            "try what refuted a sibling",
+            source="S. Akl and M. Newborn (1977)",
+            parameters=(bonus("bonus", 8192, "the worth of the second; the first has twice that"),),
+        ),
+        Technique(
+            "history",
+            True,
+            "try what refuted elsewhere, by how often",
+            source="J. Schaeffer (1989)",
+            parameters=(
+                Parameter(
+                    "bonus", 1, 1, 64, "the bonus of a cutoff for its move, times the depth squared"
+                ),
+            ),
+        ),
+        Technique(
+            "countermoves",
+            True,
+            "try what refuted the same move before",
+            source="J. Uiterwijk (1992)",
+            parameters=(bonus("bonus", 4096, "the worth of such a move"),),
+        ),
         Technique(
             "continuation_history",
             True,
@@ -60,9 +140,27 @@ TECHNIQUES = {
             former="continuation",
         ),
         Technique(
-            "pvs", True, "search later moves with a null window (principal variation search)"
+            "pvs",
+            True,
+            "search later moves with a null window (principal variation search)",
+            source='A. Reinefeld, "An improvement to the scout tree-search algorithm" (1983)',
         ),
-        Technique("aspiration", True, "start with a narrow window around the last score"),
+        Technique(
+            "aspiration",
+            True,
+            "start with a narrow window around the last score",
+            parameters=(
+                depth(4, "from this depth on"),
+                Parameter(
+                    "window",
+                    16,
+                    1,
+                    8000,
+                    "the width on either side, in points of the score; four times wider each time "
+                    "that the score lies outside",
+                ),
+            ),
+        ),
         Technique(
             "mate_distance",
             True,
@@ -71,54 +169,237 @@ TECHNIQUES = {
             former="distance",
         ),
         Technique(
-            "star1", True, "stop at a chance event that other outcomes cannot change", "chance"
+            "star1",
+            True,
+            "stop at a chance event that other outcomes cannot change",
+            "chance",
+            source='B. Ballard, "The *-minimax search procedure for trees containing chance '
+            'nodes" (1983)',
+            parameters=(
+                depth(
+                    2,
+                    "events of at least this depth take the likeliest outcome first",
+                    "1 or 3 instead of 2: 3 % fewer or 6 % more nodes in the Royal Game of Ur at "
+                    "depth 6, and more time",
+                ),
+            ),
         ),
-        Technique("star2", True, "try a move of each outcome before all of them", "chance"),
         Technique(
-            "late_move_reductions", False, "search late moves less deep (LMR)", former="reduction"
+            "star2",
+            True,
+            "try a move of each outcome before all of them",
+            "chance",
+            source='T. Hauk, "Search in trees with chance nodes" (2004)',
+        ),
+        Technique(
+            "late_move_reductions",
+            False,
+            "search late moves less deep (LMR)",
+            short="lmr",
+            former="reduction",
+            source='T. Romstad, "An introduction to late move reductions" (2006)',
+            parameters=(
+                depth(4, "at nodes of at least this depth"),
+                Parameter("moves", 2, 1, 255, "moves that are never reduced"),
+                Parameter("base", 0.0, -4, 8, "plies in base + log(depth) * log(number) / divisor"),
+                Parameter(
+                    "divisor",
+                    0.75,
+                    0.1,
+                    16,
+                    "see base",
+                    "1: 1.5 times the nodes of 0.75; 0.5: 0.8 times, and fewer of the exact "
+                    "search's moves",
+                ),
+                Parameter(
+                    "terms",
+                    0,
+                    0,
+                    1,
+                    "1: what is known of the node and the move changes reductions, in games that "
+                    "define gain; 0: they are as the formula says outside the principal "
+                    "variation, and none in it",
+                ),
+                Parameter(
+                    "history", 8192, 1, 1 << 20, "so much of a move's history is worth a ply"
+                ),
+                Parameter(
+                    "cut_nodes",
+                    1,
+                    0,
+                    4,
+                    "plies more where a cutoff is expected",
+                    "0: 0.14 % of the probability to win more lost a move, 800 positions of chess "
+                    "at 60,000 nodes",
+                ),
+            ),
         ),
         Technique(
             "internal_iterative_reduction",
             False,
             "search a position without a hash move less deep",
+            short="iir",
             former="internal",
+            parameters=(
+                depth(
+                    6,
+                    "at nodes of at least this depth",
+                    "4 instead of 6: 0.6 times the nodes in Connect Four, and fewer of the exact "
+                    "search's moves",
+                ),
+            ),
         ),
-        Technique("null_move", False, "if even a pass is good enough, stop", "skip", former="null"),
         Technique(
-            "probcut", False, "say what deep searches would by shallow ones (ProbCut)", "deviation"
+            "null_move",
+            False,
+            "if even a pass is good enough, stop",
+            "skip",
+            short="nmp",
+            former="null",
+            source="C. Donninger (1993)",
+            parameters=(
+                depth(3, "at nodes of at least this depth"),
+                Parameter(
+                    "reduction", 2, 0, 16, "plies that are saved, and a quarter of the depth"
+                ),
+                Parameter(
+                    "surplus",
+                    0,
+                    0,
+                    16,
+                    "at most so many plies more, one for each margin above beta",
+                ),
+                margin("margin", 2.0, "see surplus"),
+            ),
+        ),
+        Technique(
+            "probcut",
+            False,
+            "say what deep searches would by shallow ones (ProbCut)",
+            "deviation",
+            source="M. Buro (1995, and 1997 with several depths)",
+            parameters=(
+                depth(3, "at nodes of at least this depth", least=2),
+                Parameter(
+                    "confidence",
+                    1.4,
+                    0.1,
+                    10,
+                    "standard deviations by which the shallow score is beyond the window",
+                    "points in Othello, 44 to 200 games: 0.64 (+- 0.10) beside no ProbCut at "
+                    "100 ms a move, 0.53 (+- 0.05) at 30,000 nodes; 1.0 and 1.8 beside 1.4: 0.45 "
+                    "and 0.49",
+                ),
+                Parameter(
+                    "levels",
+                    1,
+                    1,
+                    4,
+                    "so many such searches are one inside the other at most",
+                    "2 beside 1: 0.50 (+- 0.06) points in Othello",
+                ),
+            ),
         ),
         Technique(
             "reverse_futility",
             False,
             "stop when far above beta near the leaves",
             "UNIT",
+            short="rfp",
             former="reverse",
+            parameters=(
+                depth(4, "up to this depth", least=0),
+                margin("margin", 1.0, "for each ply of depth"),
+            ),
         ),
-        Technique("futility", False, "skip quiet moves when far below alpha", "UNIT"),
+        Technique(
+            "futility",
+            False,
+            "skip quiet moves when far below alpha",
+            "UNIT",
+            short="fp",
+            source="E. Heinz (1998)",
+            parameters=(
+                depth(3, "up to this depth", least=0),
+                margin("margin", 1.5, "for each ply of depth"),
+            ),
+        ),
         Technique(
             "see_pruning",
             False,
             "skip moves that lose by exchanges, near the leaves",
             "exchange",
+            short="see",
             former="exchange",
+            parameters=(
+                depth(6, "up to this depth", least=0),
+                margin("noisy_margin", 1.0, "what a noisy move may lose for each ply of depth"),
+                margin("quiet_margin", 0.6, "what a quiet one may"),
+            ),
         ),
         Technique("improving", False, "prune more where estimates fall", "gain"),
-        Technique("late_move_pruning", False, "skip the last moves near the leaves", former="late"),
-        Technique("razoring", False, "trust quiescence when far below alpha", "UNIT"),
+        Technique(
+            "late_move_pruning",
+            False,
+            "skip the last moves near the leaves",
+            short="lmp",
+            former="late",
+            parameters=(
+                depth(3, "up to this depth", least=0),
+                Parameter(
+                    "moves",
+                    4,
+                    1,
+                    255,
+                    "moves that are searched, and depth * depth; half as many where estimates fall",
+                ),
+            ),
+        ),
+        Technique(
+            "razoring",
+            False,
+            "trust quiescence when far below alpha",
+            "UNIT",
+            source="E. Heinz (1998)",
+            parameters=(
+                depth(2, "up to this depth", least=0),
+                margin("margin", 2.5, "for each ply of depth"),
+            ),
+        ),
         Technique("extensions", False, "search moves that leave little choice deeper", "extension"),
         Technique(
             "singular_extensions",
             False,
             "search the only good move deeper",
             "gain",
+            short="se",
             former="singular",
+            source='T. Anantharaman, M. Campbell and F. Hsu, "Singular extensions: adding '
+            'selectivity to brute-force searching" (1990)',
+            parameters=(
+                # A test halves the depth, and the stacks have room for four inside one another.
+                depth(7, "at nodes of at least this depth", least=4),
+                Parameter("less", 3, 0, 16, "its entry is at most so many plies shallower"),
+                margin("margin", 0.02, "all others are worse by this for each ply of depth"),
+            ),
         ),
-        Technique("quiescence", False, "go on with noisy moves at the leaves", "noisy"),
+        Technique(
+            "quiescence",
+            False,
+            "go on with noisy moves at the leaves",
+            "noisy",
+            short="qs",
+            source='L. Harris, "The heuristic search and the game of chess" (1975)',
+            parameters=(margin("delta", 1.5, "moves that gain so much too little are skipped"),),
+        ),
     )
 }
 
 FORMER = {technique.former: name for name, technique in TECHNIQUES.items() if technique.former}
 """Former names, and what they are called now."""
+
+SHORT = {technique.short: name for name, technique in TECHNIQUES.items() if technique.short}
+"""Abbreviations, as names of parameters may have them."""
 
 REQUIRED = {
     "symmetry": {"table"},
@@ -140,6 +421,25 @@ WITH_CHANCE = frozenset(
 
 EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.exact)
 
+OUTSIDE: dict[str, Technique] = {}
+"""Techniques that are not the engine's, by name."""
+
+
+def register(technique: Technique) -> Technique:
+    """Make a technique of one's own known by its name, and return it.
+
+    Another one of its name is known no more; :class:`CutnodeError` if the name is one of ours.
+    """
+    if technique.name in TECHNIQUES or technique.name in FORMER or technique.name in SHORT:
+        raise CutnodeError(f"{technique.name} is a technique of the engine: call yours otherwise")
+    OUTSIDE[technique.name] = technique
+    return technique
+
+
+def outside(names: Iterable[str]) -> tuple[Technique, ...]:
+    """The techniques among those called *names* that are not the engine's, by name."""
+    return tuple(OUTSIDE[name] for name in sorted(names) if name in OUTSIDE)
+
 
 def fits(cls: Any, technique: Technique) -> bool:
     """Return whether the game of a position class defines what a technique needs."""
@@ -151,20 +451,23 @@ def fits(cls: Any, technique: Technique) -> bool:
     return not needs or defines(cls, needs) or bool(game_constant(cls, needs, 0))
 
 
-def technique_of(name: str) -> Technique:
+def technique_of(name: str | Technique) -> Technique:
     """A technique by its name; :class:`CutnodeError` if there is none."""
+    if isinstance(name, Technique):
+        return name if TECHNIQUES.get(name.name) is name else register(name)
     if not isinstance(name, str):
-        raise CutnodeError(f"a technique is a name, not {name!r}")
+        raise CutnodeError(f"a technique is a name, or a Technique, not {name!r}")
     if name in FORMER:
         new = FORMER[name]
         warnings.warn(f"the technique {name} is called {new} now", DeprecationWarning, stacklevel=4)
         return TECHNIQUES[new]
-    if name not in TECHNIQUES:
+    known = TECHNIQUES | OUTSIDE
+    if name not in known:
         raise CutnodeError(
-            f"there is no technique {quoted(name)}{nearest(name, TECHNIQUES)}; "
-            f"techniques are {', '.join(TECHNIQUES)}"
+            f"there is no technique {quoted(name)}{nearest(name, known)}; "
+            f"techniques are {', '.join(known)}"
         )
-    return TECHNIQUES[name]
+    return known[name]
 
 
 def leave_out(chosen: Iterable[str], names: Iterable[str]) -> frozenset[str]:
@@ -173,35 +476,100 @@ def leave_out(chosen: Iterable[str], names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in chosen if not ({name} | REQUIRED.get(name, set())) & out)
 
 
-def choose(cls: Any, names: Iterable[str] | None, *, exact: bool = False) -> frozenset[str]:
+def choose(
+    cls: Any, names: Iterable[str | Technique | EllipsisType] | None, *, exact: bool = False
+) -> frozenset[str]:
     """The techniques called *names*, or all that suit the game of a position class.
 
-    *exact* leaves selective ones out; asked for by name they are an error then, as are
-    ones that the game does not allow and names that are none.
+    An ellipsis among the names stands for all that suit it.  *exact* leaves selective ones out;
+    asked for by name they are an error then, as are ones that the game does not allow and names
+    that are none.
     """
-    from engine.contract.dispatch import defines, game_name
-
     if names is None:
-        return frozenset(
-            name
-            for name, technique in TECHNIQUES.items()
-            if fits(cls, technique) and (technique.exact or not exact)
-        )
+        return usual(cls, exact)
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise CutnodeError(f"techniques are several names, such as ['table'], not {names!r}")
-    chosen = frozenset(technique_of(name).name for name in sorted(names, key=str))
-    for name in sorted(chosen):
-        technique = TECHNIQUES[name]
-        if exact and not technique.exact:
-            raise CutnodeError(f"{name} is selective: an exact search does not use it")
-        if defines(cls, CHANCE) and name not in WITH_CHANCE:
-            raise GameError(f"{game_name(cls)} has chance: a search with chance has no {name}")
-        if not fits(cls, technique):
-            raise GameError(
-                f"{game_name(cls)} does not allow {name}: it does not define {technique.needs}"
-            )
+    given = list(names)
+    named = frozenset(technique_of(name).name for name in given if not is_rest(name))
+    for name in sorted(named):
+        require(cls, technique_of(name), exact)
+    chosen = named | (usual(cls, exact) if any(map(is_rest, given)) else frozenset())
     for name, others in REQUIRED.items():
         if name in chosen and not others <= chosen:
             missing = ", ".join(sorted(others - chosen))
             raise CutnodeError(f"{name} makes no sense without {missing}")
     return chosen
+
+
+def is_rest(name: Any) -> bool:
+    """Return whether a name stands for all techniques that suit a game."""
+    return name is ... or name == "..."
+
+
+def usual(cls: Any, exact: bool) -> frozenset[str]:
+    """The engine's techniques that suit the game of a position class."""
+    return frozenset(
+        name
+        for name, technique in TECHNIQUES.items()
+        if fits(cls, technique) and (technique.exact or not exact)
+    )
+
+
+def require(cls: Any, technique: Technique, exact: bool) -> None:
+    """An error that says why a technique cannot be used, if it cannot."""
+    from engine.contract.dispatch import defines, game_name
+
+    name = technique.name
+    if exact and not technique.exact:
+        raise CutnodeError(f"{name} is selective: an exact search does not use it")
+    if defines(cls, CHANCE) and name not in WITH_CHANCE:
+        raise GameError(f"{game_name(cls)} has chance: a search with chance has no {name}")
+    if not fits(cls, technique):
+        raise GameError(
+            f"{game_name(cls)} does not allow {name}: it does not define {technique.needs}"
+        )
+
+
+# Their numbers.
+
+
+def parameters_of(techniques: Iterable[Technique]) -> Iterator[tuple[str, str, Parameter]]:
+    """Yield the parameters of techniques, each after its dotted name and its field."""
+    for technique in techniques:
+        for parameter in technique.parameters:
+            yield f"{technique.name}.{parameter.name}", technique.field(parameter.name), parameter
+
+
+def find_parameter(name: str) -> tuple[str, Parameter]:
+    """A parameter by a name such as ``late_move_reductions.base`` or ``lmr.base``, after the first.
+
+    :class:`CutnodeError` if there is none.
+    """
+    known = {full: each for full, _, each in parameters_of((TECHNIQUES | OUTSIDE).values())}
+    first, dot, last = name.partition(".") if isinstance(name, str) else ("", "", "")
+    full = f"{SHORT.get(first, first)}{dot}{last}"
+    if full not in known:
+        raise CutnodeError(
+            f"there is no parameter {quoted(str(name))}{nearest(full, known)}: "
+            f"`cutnode lab parameters` lists them"
+        )
+    return full, known[full]
+
+
+def checked_parameters(given: Mapping[str, Any], chosen: Iterable[str]) -> dict[str, float]:
+    """Return parameters by their full names; :class:`CutnodeError` if one is of no use or range.
+
+    They have to be of techniques among those that are *chosen*.
+    """
+    if not isinstance(given, Mapping):
+        raise CutnodeError(f"parameters are values by name, as {{'lmr.base': 0.8}}, not {given!r}")
+    checked: dict[str, float] = {}
+    names = frozenset(chosen)
+    for name, value in given.items():
+        full, parameter = find_parameter(name)
+        if full.partition(".")[0] not in names:
+            raise CutnodeError(
+                f"{name} changes nothing: the search does not use {full.partition('.')[0]}"
+            )
+        checked[full] = parameter.checked(value, name)
+    return checked

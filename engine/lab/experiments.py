@@ -15,6 +15,7 @@ __all__ = ["EXPERIMENTS", "Draw", "drawing_of", "repeat"]
 
 EXPERIMENTS = {
     "ablation": "engine.lab.ablation:ablation",
+    "compare": "engine.lab.compare:compare",
     "depths": "engine.lab.depths:depths",
     "deviation": "engine.lab.deviation:deviation",
     "engines": "engine.lab.engines:engines",

@@ -20,7 +20,15 @@ import engine
 from engine.contract.dispatch import PLAIN_COPY
 from engine.contract.loading import Game
 
-__all__ = ["command_line", "game_source", "load_average", "machine", "now", "own_files"]
+__all__ = [
+    "command_line",
+    "commit_of",
+    "game_source",
+    "load_average",
+    "machine",
+    "now",
+    "own_files",
+]
 
 PACKAGES = ("numba", "llvmlite", "numpy")
 """The packages whose versions can change machine code and rounding."""
@@ -31,7 +39,7 @@ OWN_FILE = re.compile(r"(?=(\A.+?|[^\s,=:]+?)\.(py|weights)(?=\Z|[\s,:]))")
 
 def machine() -> dict[str, str]:
     """Describe the machine and the versions."""
-    commit = _commit()
+    commit = commit_of(Path(engine.__file__).parents[1])
     return {
         "processor": _processor(),
         "cores": str(os.cpu_count()),
@@ -104,9 +112,8 @@ def _described(path: Path) -> dict[str, str]:
 
 
 @functools.cache
-def _commit() -> str:
-    """Return the commit of the checkout that runs, with ``+`` if files were changed; else ""."""
-    root = Path(engine.__file__).parents[1]
+def commit_of(root: Path) -> str:
+    """Return the commit of a checkout, with ``+`` if files were changed; "" if it is none."""
     if not (root / ".git").exists():
         return ""
     try:

@@ -27,6 +27,7 @@ __all__ = [
     "growth_factor",
     "mean_growth_factor",
     "quartiles",
+    "share",
     "student_quantile",
     "wilcoxon",
 ]
@@ -127,6 +128,23 @@ def geometric_mean_ratio(a: Numbers, b: Numbers) -> Interval:
     """
     _require_pairs(a, b)
     return _exponential(bootstrap_mean(_logarithms(a) - _logarithms(b)))
+
+
+def share(known: Sequence[bool]) -> Interval:
+    """Return the share of samples that are true, and its score interval.
+
+    E. B. Wilson, Probable inference, the law of succession, and statistical inference (1927).
+    """
+    count = len(known)
+    if not count:
+        raise CutnodeError("a share is of one sample or more")
+    part = sum(known) / count
+    if count < 2:
+        return part, None, None
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    middle = (part + z * z / (2 * count)) / (1 + z * z / count)
+    reach = z / (1 + z * z / count) * math.sqrt(part * (1 - part) / count + (z / (2 * count)) ** 2)
+    return part, max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 def wilcoxon(a: Numbers, b: Numbers) -> float:

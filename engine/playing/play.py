@@ -26,7 +26,7 @@ from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
 from engine.kernels.learned import Learned
 from engine.kernels.scores import is_decisive, win_distance
-from engine.playing.players import Choice, EnginePlayer, Player, make_player
+from engine.playing.players import Choice, EnginePlayer, Player, loads_code, make_player
 from engine.playing.records import read_record, record_suffix, write_record
 from engine.search.api import solve
 from engine.search.record import Record
@@ -462,7 +462,7 @@ def resume(file: str, name: str | None = None) -> Session:
     """Load a saved session; :class:`CutnodeError` says why it cannot be resumed.
 
     *name* is needed for a game in a module or file of the user's own: without it, only games of
-    cutnode are loaded.
+    cutnode are loaded.  No other code is loaded, whatever the file says of players.
     """
     data = _read(file)
     try:
@@ -473,6 +473,9 @@ def resume(file: str, name: str | None = None) -> Session:
             raise CutnodeError("its game, start and players are not texts")
         if len(players) != 2 or not isinstance(steps, list):
             raise CutnodeError("it has no two players and a list of steps")
+        for player in players:
+            if loads_code(player):
+                raise CutnodeError(f"its player {quoted(player)} is one of code in other files")
         if name is None and saved.partition(":")[0] not in game_names():
             raise CutnodeError(
                 f"it is a game of {quoted(saved)}: say so, as in "

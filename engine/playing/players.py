@@ -7,6 +7,7 @@ also from its middle.  (Limits of time are the exception.)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -17,6 +18,7 @@ from engine.contract.choices import ENGINES
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
+from engine.contract.loading import Game, is_in_file
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import key
 from engine.kernels.optionality import PRESETS, Optionality
@@ -24,6 +26,7 @@ from engine.kernels.parameters import MOST_DEPTH, PARITY
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
 from engine.playing.levels import FULL_STRENGTH, LEVELS, Level
+from engine.playing.remote import Remote, Version
 from engine.runtime.running import Limits
 from engine.search.given import class_of, given_position
 from engine.search.monte_carlo import MonteCarlo
@@ -43,11 +46,15 @@ __all__ = [
     "LevelPlayer",
     "Player",
     "RandomPlayer",
+    "RemotePlayer",
     "StrengthPlayer",
     "TreePlayer",
     "level_evaluation",
+    "loads_code",
     "make_player",
     "parse_configuration",
+    "split_configuration",
+    "version_of",
 ]
 
 TABLE_MEGABYTES = 16
@@ -346,6 +353,51 @@ class StrengthPlayer(EnginePlayer):
         return unit or (pstdev(estimates) if estimates else 0.0)
 
 
+# Other versions
+
+
+class RemotePlayer:
+    """A player in a process of its own, perhaps of another version of cutnode.
+
+    *text* is as for :func:`make_player`: ``path=FOLDER`` is a checkout, ``python=FILE`` the
+    interpreter of a virtual environment, and ``game=FILE`` what the game is called there.  All
+    other settings are for that version to read.  :class:`CutnodeError` says what it refuses, at
+    once unless the player is not to be *ready* yet.
+    """
+
+    def __init__(self, game: Any, text: str, *, ready: bool = True):
+        where, rest = split_configuration(text)
+        if not rest:
+            raise CutnodeError(f"{quoted(text)}: a player needs a limit: depth, nodes or seconds")
+        self.game = Game.of(class_of(game))
+        source, version = where.get("game", self.game.source), version_of(text)
+        self.remote = Remote(source, rest, version, quoted(text))
+        if ready:
+            _ = self.remote.facts
+        self._is_seeded = not SEEDED.isdisjoint(re.split("[,=]", rest))
+
+    def new_game(self, seed: int) -> None:
+        self.remote.ask(new_game=require_integer(seed, "a seed"))
+
+    def choose(self, position: Any) -> Choice:
+        position = given_position(position)
+        _choices(position)
+        found = self.remote.ask(choose=self.game.position_text(position))
+        move = self.game.parse_move(position, found["move"])
+        facts = found["depth"], found["nodes"], found["seconds"], found["reason"]
+        return Choice(move, found["value"], (move,), *facts)
+
+    def measure(self, position: Any) -> dict[str, Any]:
+        """Search a position with nothing stored, and return what was found.
+
+        That is ``move`` (a text), ``value``, ``depth``, ``nodes``, ``seconds``, ``reason``, and
+        ``cpu``, the seconds of processor time that it took.  Where a player needs no seed, the
+        first found of moves of equal score is taken.
+        """
+        text = self.game.position_text(given_position(position))
+        return self.remote.ask(**{"choose" if self._is_seeded else "search": text})
+
+
 # Configurations
 
 
@@ -354,11 +406,14 @@ def make_player(game: Any, text: str) -> Player:
 
     ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``;
     ``depth=6,without=history+killers``; ``nodes=3000,evaluation=cells,exact``;
-    ``engine=mcts,playouts=10000``.  The keys are those of :data:`KEYS`, and :class:`CutnodeError`
+    ``engine=mcts,playouts=10000``; ``path=../older,depth=6`` of another version (see
+    :class:`RemotePlayer`).  The keys are those of :data:`KEYS`, and :class:`CutnodeError`
     says what is wrong.
     """
     if not isinstance(text, str):
         raise CutnodeError(f"a player is described by a text such as 'hard', not {text!r}")
+    if split_configuration(text)[0]:
+        return RemotePlayer(game, text)
     settings = parse_configuration(text)
     engine = settings.pop("engine", "alphabeta")
     for name, others in (("random", ()), ("level", ("seconds", "table", "tablebase"))):
@@ -418,6 +473,35 @@ def parse_configuration(text: str) -> dict[str, Any]:
     return settings
 
 
+def split_configuration(text: str) -> tuple[dict[str, str], str]:
+    """Return the settings of :data:`ELSEWHERE` in a text, and a text with all others."""
+    where: dict[str, str] = {}
+    others = []
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if name not in ELSEWHERE:
+            others.append(part.strip())
+        elif not equals or not value:
+            raise CutnodeError(f"{quoted(text)}: {quoted(part.strip())} should be {name}=...")
+        elif name in where:
+            raise CutnodeError(f"{quoted(text)}: {name} is set twice")
+        else:
+            where[name] = value
+    return where, ",".join(others)
+
+
+def version_of(text: str) -> Version:
+    """Return the version that a configuration names, or this one."""
+    where, _ = split_configuration(text)
+    return Version(where.get("path"), where.get("python"))
+
+
+def loads_code(text: str) -> bool:
+    """Return whether a configuration names code: a file, or another version."""
+    words = (word.strip() for word in re.split("[,=+]", text))
+    return any(is_in_file(word) or word in ELSEWHERE for word in words)
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split("+") if name.strip()]
 
@@ -445,8 +529,17 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "minimax": float,
     "rollouts": str,
     "cut_after": int,
+    "path": str,
+    "python": str,
+    "game": str,
 }
 """The settings of a configuration, and what their values are; those of ``bool`` have none."""
+
+ELSEWHERE = "path", "python", "game"
+"""The settings that say which version plays, in a process of its own."""
+
+SEEDED = frozenset({"strength", "random", "mcts"})
+"""Words of configurations whose players cannot do without a seed."""
 
 BOTH = {"engine", "nodes", "seconds", "evaluation", "tablebase"}
 """The settings of alpha-beta and of Monte Carlo tree search."""
@@ -454,7 +547,7 @@ BOTH = {"engine", "nodes", "seconds", "evaluation", "tablebase"}
 TREE_KEYS = {"playouts", "memory", *TreeKeywords.__optional_keys__} - BOTH - {"reuse"}
 """The settings of Monte Carlo tree search only."""
 
-OTHER_KEYS = KEYS.keys() - TREE_KEYS - BOTH
+OTHER_KEYS = KEYS.keys() - TREE_KEYS - BOTH - set(ELSEWHERE)
 """The settings that it does not have."""
 
 

@@ -14,18 +14,19 @@ import numpy as np
 
 from engine.compiler.memory import Memory
 from engine.contract.choices import DRIVERS
-from engine.contract.dispatch import defines, game_constant, game_name, longest_line, value_limit
+from engine.contract.dispatch import defines, game_name, is_plain, longest_line, value_limit
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.stop import CALLED, counts_turns
 from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.chance import chance_root
 from engine.kernels.evaluation import kept_bytes
-from engine.kernels.node import PREPARE_TABLE, search_dtype
+from engine.kernels.node import COUNTERS, PREPARE_TABLE, search_dtype
+from engine.kernels.outside import require_compiled
 from engine.kernels.parameters import MOST_DEPTH
-from engine.kernels.profiles import MARGINS, NUMBERS, profile_of
+from engine.kernels.profiles import profile_of
 from engine.kernels.scores import WIN, final_score, is_decisive, limited
 from engine.kernels.search import search_root
-from engine.kernels.techniques import TECHNIQUES, choose
+from engine.kernels.techniques import checked_parameters, choose, outside, technique_of
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.history import drawing_words
 from engine.search.options import SearcherOptions
@@ -63,6 +64,10 @@ class CompiledSearch:
             raise GameError(f"{game_name(cls)} has no chance: debug has nothing to watch")
         self.evaluation = chosen_evaluation(cls, options.evaluation)
         self.techniques = choose(cls, options.techniques, exact=options.exact)
+        self.outside = outside(self.techniques)
+        if not is_plain(cls):
+            require_compiled(self.outside)
+        self.parameters = checked_parameters(options.parameters or {}, self.techniques)
         self.tablebase = Tablebase.of(options.tablebase, cls)
         self.options = replace(options, techniques=self.techniques, tablebase=self.tablebase)
         self.exact = not self.techniques - choose(cls, None, exact=True)
@@ -75,7 +80,7 @@ class CompiledSearch:
         if ready:
             self.prepare()
         self.table = table if isinstance(table, Table) else Table(table)
-        self.memory = Memory(cls, search_dtype(cls))
+        self.memory = Memory(cls, search_dtype(cls, self.outside))
         self.words = self.memory.words
         self.stopped = threading.Event()
         """Set by :meth:`stop`."""
@@ -85,7 +90,7 @@ class CompiledSearch:
     @functools.cached_property
     def kernel(self) -> Callable[..., Any]:
         root = chance_root if self.has_chance else search_root
-        return root.specialise(self.cls, self.evaluation)
+        return root.specialise(self.cls, self.evaluation, self.outside)
 
     def prepare(self) -> None:
         """Have the compiled search ready; :class:`GameError` if the rules do not compile."""
@@ -101,12 +106,11 @@ class CompiledSearch:
         for name in self.techniques:
             words[f"use_{name}"][0] = 1
         profile = profile_of(self.cls).suited_to(self.techniques)
-        unit = game_constant(self.cls, "UNIT", 0)
-        for name in MARGINS:
-            words[f"{name}_margin"][0] = int(getattr(profile, f"{name}_margin") * unit)
-        for name in NUMBERS:
-            words[name][0] = getattr(profile, name)
-        words["lmr_reductions"][:] = reductions(profile.reduction_base, profile.reduction_divisor)
+        numbers = profile.fields(self.cls, self.outside, self.parameters)
+        for name, value in numbers.items():
+            words[name][0] = value
+        base, divisor = (numbers[f"late_move_reductions_{name}"] for name in ("base", "divisor"))
+        words["lmr_reductions"][:] = reductions(base, divisor)
         # A search may estimate the children of its last ply, and tests may reach beyond it.
         self._kept = aligned((longest_line(self.cls) + 4) * kept_bytes(self.evaluation))
         words["kept"][0] = self._kept.ctypes.data
@@ -119,13 +123,20 @@ class CompiledSearch:
 
     def _purpose(self) -> int:
         """Return a part of the keys of the table: scores of different meaning must not mix."""
-        selective = () if self.exact else sorted(TECHNIQUES[name].key for name in self.techniques)
+        selective = () if self.exact else sorted(map(self._meaning, self.techniques))
         symmetry = "symmetry" in self.techniques
         meaning = [self.evaluation.meaning, self.step, self.turns, symmetry, selective]
         if self.tablebase is not None:
             meaning.append(self.tablebase.name)
+        if self.parameters and not self.exact:
+            meaning.append(str(sorted(self.parameters.items())))
         name = f"{game_name(self.cls)} {tuple(meaning)}"
         return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+
+    def _meaning(self, name: str) -> str:
+        """Return the name of a technique, and what it does if it is not the engine's."""
+        technique = technique_of(name)
+        return f"{name} {technique.digest()}" if technique in self.outside else technique.key
 
     def clone(self) -> CompiledSearch:
         """Return another search with the same options and the same table."""
@@ -164,12 +175,30 @@ class CompiledSearch:
             self.words["path"][: len(words)] = words
         self.words["before"][0] = len(words)
 
+    def outside_counts(self) -> dict[str, int]:
+        """Return what techniques from outside have counted."""
+        return {
+            f"{technique.name}.{name}": int(self.memory[technique.field(name)])
+            for technique in self.outside
+            for name in technique.counters
+        }
+
+    def count_from_zero(self) -> None:
+        """Set all counters to zero, before a search begins."""
+        self.memory.clear(COUNTERS)
+        for technique in self.outside:
+            for name in technique.counters:
+                self.memory[technique.field(name)] = 0
+
     def unlearn(self) -> None:
         """Forget what earlier searches learned of moves; the table keeps what it has."""
         for name in ("history", "continuation_history"):
             self.memory.fill(name, 0)
         for name in ("killers", "countermoves"):
             self.memory.fill(name, NO_MOVE)
+        for technique in self.outside:
+            for name in technique.memory:
+                self.memory.fill(technique.field(name), 0)
 
 
 def aligned(size: int) -> Any:

@@ -20,7 +20,7 @@ from engine.contract.verbs import INFINITE, outcome
 from engine.kernels.aspiration import aspiration_window, iteration_depths, widened_window
 from engine.kernels.clock import Clock
 from engine.kernels.node import COUNTERS
-from engine.kernels.parameters import ASPIRATION_DEPTH, MOST_DEPTH, SHORT_NODES
+from engine.kernels.parameters import MOST_DEPTH, SHORT_NODES
 from engine.runtime.running import Limits
 from engine.search.calls import LimitedCalls
 from engine.search.compiled_search import CompiledSearch
@@ -137,7 +137,7 @@ class Deepening(LimitedCalls):
         if self.over:
             return ()
         deepening = "deepening" in self.search.techniques
-        return iteration_depths(self.depth, deepening, int(self.words["parity"][0]))
+        return iteration_depths(self.depth, deepening, int(self.words["deepening_parity"][0]))
 
     def _iterate(self, depth: int) -> bool:
         """Search one depth; return False if the search ended before that was done."""
@@ -172,12 +172,8 @@ class Deepening(LimitedCalls):
         deepest = int(self.words["deepest"][0])
         return Iteration(depth, value, proven, lines, nodes, spent, deepest=deepest, bound=bound)
 
-    def _last_score(
-        self, depth: int, number: int, at_least: int = ASPIRATION_DEPTH
-    ) -> float | None:
+    def _last_score(self, depth: int, number: int) -> float | None:
         """Return the score of the same line at the last depth of the same parity."""
-        if depth < at_least:
-            return None
         for iteration in reversed(self.iterations):
             if (depth - iteration.depth) % 2 == 0 and number < len(iteration.lines):
                 return iteration.lines[number].value
@@ -198,10 +194,11 @@ class Deepening(LimitedCalls):
 
     def _score(self, depth: int, number: int) -> float | None:
         """Return a score by an aspiration window around the last one."""
-        expected = self._last_score(depth, number)
-        if expected is None or "aspiration" not in self.search.techniques:
-            expected = INFINITE
-        low, high = aspiration_window(expected)
+        width = int(self.words["aspiration_window"][0])
+        narrow = "aspiration" in self.search.techniques
+        narrow &= depth >= self.words["aspiration_depth"][0]
+        expected = self._last_score(depth, number) if narrow else None
+        low, high = aspiration_window(INFINITE if expected is None else expected, width)
         researches = 0
         while True:
             value = self.call(low, high, depth)
@@ -217,7 +214,7 @@ class Deepening(LimitedCalls):
                 self.on_bound(self._bound(depth, value, 1 if value >= high else -1))
             researches += 1
             self.researches += 1
-            low, high = widened_window(low, high, value, researches)
+            low, high = widened_window(low, high, value, width, researches)
 
     def _note(self, low: float) -> None:
         """Keep the move that this depth has found to score more than *low*, if it has."""
@@ -238,7 +235,7 @@ class Deepening(LimitedCalls):
         lower: float = -MAX_VALUE
         upper: float = MAX_VALUE
         self.proven = True
-        value = self._last_score(depth, number, at_least=0) or 0
+        value = self._last_score(depth, number) or 0
         line: tuple[int, ...] | None = None
         words = self.words
         while lower < upper:
@@ -344,6 +341,7 @@ class Deepening(LimitedCalls):
             lines, value = (self.interim, *rest)[: len(lines)], self.interim.value
         helpers = self.helpers
         counts = search.memory.numbers(COUNTERS) if helpers is None else helpers.counts(search)
+        counters = search.outside_counts() if helpers is None else helpers.outside_counts(search)
         return SearchResult(
             position=self.position,
             value=value,
@@ -359,6 +357,7 @@ class Deepening(LimitedCalls):
                 depth=depth,
                 seconds=seconds,
                 fill=search.table.fill(),
+                counters=counters,
             ),
             seconds=seconds,
             reason=self.reason or ("proven" if proven else "depth limit"),

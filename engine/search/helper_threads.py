@@ -64,6 +64,12 @@ class HelperThreads:
         together = {name: sum(counts[name] for counts in every) for name in COUNTERS}
         return together | {"deepest": max(counts["deepest"] for counts in every)}
 
+    def outside_counts(self, leader: CompiledSearch) -> dict[str, int]:
+        """Return what techniques from outside have counted in all threads together."""
+        every = [leader, *(self.searches if self.began else [])]
+        counts = [search.outside_counts() for search in every]
+        return {name: sum(each[name] for each in counts) for name in counts[0]}
+
     def unlearn(self) -> None:
         """Forget what searches learned of moves; the table keeps what it has."""
         for search in self.searches:

@@ -7,12 +7,14 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from types import EllipsisType
 from typing import Any, Self, TypedDict, cast
 
 from engine.contract.choices import SEARCHES, SOLVERS
 from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
+from engine.kernels.declarations import Technique
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
 from engine.runtime.running import Limits
@@ -43,7 +45,8 @@ class SearcherKeywords(TypedDict, total=False):
     """Keywords of a searcher; their defaults are those of :class:`SearcherOptions`."""
 
     evaluation: AnyEvaluation
-    techniques: Iterable[str] | None
+    techniques: Iterable[str | Technique | EllipsisType] | None
+    parameters: Mapping[str, float] | None
     exact: bool
     driver: str
     soonest: bool
@@ -104,7 +107,8 @@ class SearcherOptions(_Options):
     """The options of a :class:`~engine.search.searcher.Searcher`, which explains them."""
 
     evaluation: AnyEvaluation = None
-    techniques: Iterable[str] | None = None
+    techniques: Iterable[str | Technique | EllipsisType] | None = None
+    parameters: Mapping[str, float] | None = None
     exact: bool = False
     driver: str = "alphabeta"
     soonest: bool = True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 __all__ = ["Statistics"]
@@ -98,11 +99,13 @@ class Statistics:
     """Seconds spent."""
     fill: float
     """The part of the table's entries that this table has in use."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """What techniques from outside the engine count, as ``TECHNIQUE.COUNTER``."""
 
     @classmethod
     def nothing(cls) -> Self:
         """Return the counts of a search that had nothing to do."""
-        return cls(**{field.name: 0 for field in fields(cls)})
+        return cls(**{each.name: 0 for each in fields(cls) if each.name != "counters"})
 
     @property
     def interior(self) -> int:
@@ -138,4 +141,7 @@ class Statistics:
         """Return plain data: all counts, and what follows from them."""
         derived = ("interior", "pruned", "first_cutoff_rate", "effective_branching")
         more = ("mean_branching", "nodes_per_second")
-        return asdict(self) | {name: getattr(self, name) for name in (*derived, *more)}
+        counts = asdict(self)
+        counters = counts.pop("counters")
+        counts |= {name: getattr(self, name) for name in (*derived, *more)}
+        return counts | ({"counters": counters} if counters else {})

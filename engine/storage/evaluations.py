@@ -17,6 +17,7 @@ from typing import Any
 
 from engine.contract.dispatch import game_name, module_of
 from engine.contract.errors import GameError
+from engine.contract.loading import is_in_file, named_in_file
 from engine.contract.notation import board_of
 from engine.kernels.evaluation import OWN, AnyEvaluation, Evaluation, evaluation_of
 from engine.kernels.learned import Learned
@@ -129,7 +130,8 @@ def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionali
     """The evaluation that a user means.
 
     None is what was learned for the game, if weights are installed, and else its ``evaluate``,
-    which is always ``"own"``.  A name that ends in ``.weights`` is a file; all else is as
+    which is always ``"own"``.  A name that ends in ``.weights`` is a file of weights, and
+    ``my_file.py:centre`` a function in a file of the user's; all else is as
     :func:`~engine.kernels.evaluation.evaluation_of` has it.
     """
     if chosen is None:
@@ -140,4 +142,6 @@ def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionali
             return OWN
         if chosen.endswith(SUFFIX):
             return load_evaluation(chosen, cls)
+        if is_in_file(chosen):
+            chosen = named_in_file(chosen, "the evaluation")
     return evaluation_of(cls, chosen)

@@ -40,7 +40,7 @@ from games.othello.endings import bounds, candidates, endgame, forced, order, sc
 from games.othello.midgame import deviation  # noqa: F401
 from games.othello.patterns import pattern_value
 
-PROFILE = {"table_plies": 14, "enhanced_plies": 20, "order_depth": 3}
+PROFILE = {"solver.table_plies": 14, "solver.enhanced_plies": 20, "order.depth": 3}
 """The solver's: from 7 empty squares on, and from 10 (a pass is a ply).  One square less: 10 %
 fewer nodes and a fifth more time in the endgames 40, 41 and 44 of the FFO suite; one more: the same
 time.  The order estimates every child, as a leaf is."""

@@ -1,0 +1,192 @@
+"""Techniques from outside the engine: how the hooks of a user's file become part of a node.
+
+The memory of a search names in its fields the techniques that it is made for.  So the hooks are
+compiled into the node function, one after the other at each point, each behind the switch with
+which an ablation turns it off; and where there are none, nothing is left of the call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from engine.compiler.jit import compiled
+from engine.contract.dispatch import HOOKED
+from engine.contract.errors import CutnodeError
+from engine.contract.native import in_compiled_code, is_compiled
+from engine.contract.verbs import play
+from engine.kernels.declarations import Technique
+from engine.kernels.ordering import FIRST, ranked_move, ranked_score, with_score
+
+__all__ = [
+    "outside_after_child",
+    "outside_after_test",
+    "outside_before_child",
+    "outside_before_moves",
+    "outside_fields",
+    "outside_on_cutoff",
+    "rank_by_outside",
+    "require_compiled",
+    "wants_estimate",
+]
+
+MARK = "technique "
+"""Fields of the memory of a search whose names begin so say which techniques it is made for."""
+
+_marked: dict[str, Technique] = {}
+
+
+def outside_fields(techniques: Iterable[Technique]) -> Iterator[tuple[Any, ...]]:
+    """Yield the fields that techniques from outside have in the memory of a search."""
+    for each in techniques:
+        mark = f"{MARK}{each.name} {each.digest()}"
+        _marked[mark] = each
+        yield mark, np.int64
+        yield f"use_{each.name}", np.int64
+        for parameter in each.parameters:
+            yield each.field(parameter.name), parameter.dtype
+        for counter in each.counters:
+            yield each.field(counter), np.int64
+        for name, size in each.memory.items():
+            yield each.field(name), np.int64, (size,)
+
+
+def require_compiled(techniques: Iterable[Technique]) -> None:
+    """:class:`CutnodeError` if a hook is not compiled."""
+    for each in techniques:
+        for point, hook in each.hooks():
+            if not is_compiled(hook):
+                raise CutnodeError(
+                    f"{point} of {each.name} is not compiled: put @compiled before it"
+                )
+
+
+def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
+    """Decorate the function of a point, which is what it does where no technique has a hook.
+
+    Made for techniques that have one, it calls their hooks in turn, each if its technique is on:
+    *call* is the statement that calls a ``hook``, and *result* the variable that it returns, which
+    begins as what the decorated function returns.
+    """
+
+    def decorate(function: Any) -> Any:
+        code = function.__code__
+        arguments = ", ".join(code.co_varnames[: code.co_argcount])
+        usable: Any = compiled(function)
+
+        def make(techniques: Sequence[Technique]) -> Any:
+            hooks = [(each, getattr(each, point)) for each in techniques if getattr(each, point)]
+            if not hooks:
+                return usable
+            space: dict[str, Any] = {"begin": usable, "play": play}
+            lines = [f"def call({arguments}):"]
+            if result:
+                lines.append(f"    {result} = begin({arguments})")
+            for number, (technique, hook) in enumerate(hooks):
+                space[f"hook{number}"] = hook
+                lines.append(f"    if search.use_{technique.name}:")
+                lines.append(f"        {call.replace('hook', f'hook{number}')}")
+            lines.append(f"    return {result}")
+            space["__name__"] = " ".join([__name__, point, *(t.digest() for t, _ in hooks)])
+            exec("\n".join(lines), space)
+            return space["call"]
+
+        def called(*given: Any) -> Any:
+            return usable(*given)
+
+        HOOKED[called] = make
+        space = {"make": make, "made_for": made_for}
+        in_compiled_code(called)(eval(f"lambda {arguments}: make(made_for(search))", space))
+        return functools.update_wrapper(called, function)
+
+    return decorate
+
+
+def made_for(search: types.Record) -> list[Technique]:
+    """The techniques from outside for which the memory of a search is made."""
+    return [_marked[name] for name in search.fields if name.startswith(MARK)]
+
+
+@hooked(
+    "before_moves",
+    "decided = decided if decided.cuts else hook(node, decided, search)",
+    "decided",
+)
+def outside_before_moves(node, decided, search):
+    """The plan for a node."""
+    return decided
+
+
+@hooked("rank", "score += hook(node, move, search)", "score")
+def outside_rank(node, move, search):
+    """What is added to the score of a move."""
+    return 0
+
+
+@hooked("order", "score += search.order_weight * hook(node.position, move, child)", "score")
+def outside_order(node, move, child, search):
+    """What is added to the score of a move by those that say it as the verb ``order`` does."""
+    return 0
+
+
+@hooked("rank", "ranks = True", "ranks")
+def outside_ranks(search):
+    """Whether any rank moves."""
+    return False
+
+
+@hooked("order", "orders = True", "orders")
+def outside_orders(search):
+    """Whether any order moves."""
+    return False
+
+
+@compiled
+def rank_by_outside(node, top, end, search):
+    """Add what techniques from outside say to the scores of the moves on the stack."""
+    if outside_ranks(search) or outside_orders(search):
+        for at in range(top, end):
+            ranked = search.ranked[at]
+            score, move = ranked_score(ranked), ranked_move(ranked)
+            # The hash move, and one that wins at once, stay in front.
+            if score < FIRST:
+                score += outside_rank(node, move, search)
+                if outside_orders(search):
+                    score += outside_order(node, move, play(node.position, move), search)
+                search.ranked[at] = with_score(ranked, min(max(score, -FIRST), FIRST - 1))
+
+
+@hooked("after_test", "enough = hook(node, child, value, search) or enough", "enough")
+def outside_after_test(node, child, value, search):
+    """Tell of a test, and return whether the node is cut."""
+    return False
+
+
+@hooked(
+    "before_child",
+    "decision = decision if decision.action else hook(node, child, decision, search)",
+    "decision",
+)
+def outside_before_child(node, child, decision, search):
+    """The decision on a move."""
+    return decision
+
+
+@hooked("after_child", "hook(node, child, value, search)")
+def outside_after_child(node, child, value, search):
+    """Tell of a move that was searched."""
+
+
+@hooked("on_cutoff", "hook(node, child, search)")
+def outside_on_cutoff(node, child, search):
+    """Tell of a move that cut its node."""
+
+
+@hooked("estimates", "wanted = True", "wanted")
+def wants_estimate(search):
+    """Whether any asks for the estimate of a node."""
+    return False
