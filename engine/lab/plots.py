@@ -250,7 +250,7 @@ def draw_lines(axes: Any, lines: Sequence[Line], *, log: bool = True, direct: bo
         set_log(axes, "y")
     else:
         plain_numbers(axes.yaxis)
-    if len(places) <= MOST_TICKS:
+    if 0 < len(places) <= MOST_TICKS:
         axes.set_xticks(places)
     else:
         axes.xaxis.get_major_locator().set_params(integer=True)
