@@ -224,6 +224,19 @@ def depths(**options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
+@SEARCHED
+@MEASURED
+def nodes(**options: Any) -> None:
+    """Count what happens in nodes: kinds, cutoffs by move, first moves, the table.
+
+    The search is compiled once more, with hooks that count.
+    """
+    from engine.lab import nodes as study
+
+    measure_searches(study.nodes, study.draw, **options)
+
+
+@lab.command(epilog=EPILOG)
 @option("--widths", "Moves.", metavar="N,N", default="2,5")
 @depths_option("2,4,6,8")
 @option(

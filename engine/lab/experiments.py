@@ -20,6 +20,7 @@ EXPERIMENTS = {
     "deviation": "engine.lab.deviation:deviation",
     "engines": "engine.lab.engines:engines",
     "minimal": "engine.lab.minimal:minimal_graph",
+    "nodes": "engine.lab.nodes:nodes",
     "theory": "engine.lab.theory:theory",
 }
 """The function of each experiment.

@@ -314,7 +314,7 @@ class Laboratory:
         """Search all positions with these keywords of a :class:`Searcher`.
 
         *key* is what the row of the table is called, which samples begin with.  None if the
-        positions take more nodes in all than a row may.
+        positions take as many nodes in all as a row may, or more.
         """
         most = self.experiment.most_nodes
         return self._measure(key, "search", depth, runs, most, options)
@@ -394,10 +394,10 @@ class Laboratory:
                 if sample is None:
                     return None
                 samples[number] = key | {"position": self.texts[number]} | sample
+                if (rest := left()) is not None and rest <= 0:  # others took some meanwhile
+                    return None
                 self.study.add_sample(samples[number])
                 self._look_at_load(sample)
-                if (rest := left()) is not None and rest < 0:
-                    return None
         return Measured(tuple(samples[number] for number in sorted(samples)), depth)
 
     def _answers(
