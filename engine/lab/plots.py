@@ -303,7 +303,7 @@ def draw_dots(
     known = [dot.figure for dot in dots if dot.figure is not None]
     for place, dot in enumerate(dots):
         if dot.figure is not None:
-            axes.plot([dot.figure], [place], "o", color=dot.colour, markersize=4)
+            axes.plot([dot.figure], [place], "o", color=dot.colour, markersize=4, clip_on=False)
             if dot.ends is not None:
                 draw_error_bars(axes, [(place, dot.figure, dot.ends)], dot.colour, along="x")
         if numbers:
