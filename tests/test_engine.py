@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import replace
 
 import pytest
 

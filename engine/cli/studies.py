@@ -111,10 +111,11 @@ class Outputs:
                 raise CutnodeError(f"{path} would be written twice")
 
     def write(self, study: Study, draw: Draw | None) -> None:
-        """Write the files; of a study without rows no plots."""
+        """Write the files, those of data first; of a study without rows no plots."""
         from engine.lab import files, plots
 
-        for path in self.files:
+        drawn = ".html", *(f".{kind}" for kind in plots.PLOTS)
+        for path in sorted(self.files, key=lambda path: _suffix(path) in drawn):
             suffix = _suffix(path)
             if study.rows or suffix[1:] not in plots.PLOTS:
                 shown = self.selected(study) if suffix in files.TABLES else study

@@ -491,6 +491,7 @@ def _strength(result: MatchResult) -> dict[str, Any]:
 def draw(study: Study, figure: Any) -> None:
     """Draw the nodes and the times of each position, A to the right and B upwards."""
     figure.set_size_inches(PAGE, 3.5)
+    figure.set_label("A point for each position: below the line, B takes less than A.")
     names = [row["setting"] for row in study.rows]
     panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
     for axes, (name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):

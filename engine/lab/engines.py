@@ -162,8 +162,8 @@ def draw(study: Study, figure: Any) -> None:
     for rows, axes in zip(panels, grid, strict=True):
         if rows is proofs:
             count = len(study.settings["positions"])
-            names = [f"{row['engine']}: {row['proven']} of {count}" for row in rows]
-            seconds = [row["seconds"] for row in rows]
+            names = [f"{row['engine']}: {row.get('proven', 0)} of {count}" for row in rows]
+            seconds = [row.get("seconds") for row in rows]
             dots = [Dot(*dot, PALETTE["blue"]) for dot in zip(names, seconds, strict=True)]
             draw_dots(axes, dots, numbers=False)
             axes.set_title("Proofs: positions proven, seconds")

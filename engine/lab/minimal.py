@@ -27,7 +27,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from statistics import geometric_mean
 from typing import Any
 
 from engine.compiler.memory import Memory
@@ -46,7 +45,7 @@ from engine.lab.measuring import (
     require_workers,
     search_afresh,
 )
-from engine.lab.plots import PAGE
+from engine.lab.plots import PAGE, add_line_legend
 from engine.lab.provenance import game_source
 from engine.lab.searches import (
     SEARCHES,
@@ -309,21 +308,15 @@ def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes by depth, those of the minimal tree and graph too; means of positions."""
+    """Draw nodes by depth, and how far they are above those of the minimal graph."""
     figure.set_size_inches(PAGE, 3.2)
     figure.set_label(
-        "Nodes by depth; of several positions the geometric mean, with bars from the least to the "
-        "most. Marks of one depth are set apart."
+        "Left, nodes of all positions by depth; right, nodes / those of the minimal graph, "
+        "geometric means over positions with 95 % intervals. Marks of one depth are set apart."
     )
-    axes = figure.subplots()
-    counts: dict[tuple[str, int], list[int]] = {}
-    for row in study.samples:
-        if row.get("nodes"):
-            counts.setdefault((row["search"], row["depth"]), []).append(row["nodes"])
-    rows = [
-        {"search": search, "depth": depth, "nodes": geometric_mean(nodes)}
-        | ({"nodes_low": min(nodes), "nodes_high": max(nodes)} if len(nodes) > 1 else {})
-        for (search, depth), nodes in counts.items()
-    ]
-    draw_searches(axes, "Nodes", rows, "nodes")
-    axes.set_xlabel("depth in plies")
+    left, right = figure.subplots(1, 2)
+    draw_searches(left, "Nodes", study.rows, "nodes", direct=False)
+    draw_searches(right, "Nodes / minimal graph", study.rows, "above_graph", direct=False)
+    for axes in (left, right):
+        axes.set_xlabel("depth in plies")
+    add_line_legend(figure, left)

@@ -195,10 +195,9 @@ def draw(study: Study, figure: Any) -> None:
     for model, panels in zip(models, grid, strict=True):
         for width, axes in zip(widths, panels, strict=True):
             rows = [
-                row | {"ratio_low": row["ratio"] - error, "ratio_high": row["ratio"] + error}
+                _with_interval(row)
                 for row in study.rows
                 if (row["width"], row["model"]) == (width, model)
-                for error in [SIGMAS * (row["error"] or 0) / row["minimal"]]
             ]
             draw_searches(axes, f"{model}, width {width}", rows, "ratio", direct=False)
     for axes in grid[:, 0]:
@@ -206,3 +205,11 @@ def draw(study: Study, figure: Any) -> None:
     for axes in grid[-1]:
         axes.set_xlabel("depth in plies")
     add_line_legend(figure, grid[0, 0])
+
+
+def _with_interval(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with the ends of the interval of its ratio, from the error of the mean."""
+    if row.get("error") is None:
+        return row
+    error = SIGMAS * row["error"] / row["minimal"]
+    return row | {"ratio_low": row["ratio"] - error, "ratio_high": row["ratio"] + error}
