@@ -33,11 +33,13 @@ from engine.cli.options import (
     option,
     out_option,
     pairs_option,
+    positions_option,
     positive,
     seconds_option,
     seed_option,
     sprt_options,
     table_option,
+    workers_option,
 )
 from engine.cli.progress import progress_bar
 from engine.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
@@ -68,8 +70,7 @@ interrupted.
 """
 DIFFERS = 1
 
-WORKERS = integer(
-    "--workers",
+WORKERS = workers_option(
     "Search positions in N processes at once.  [one for each core, at most]",
     most=MOST_PROCESSES,
 )
@@ -88,7 +89,7 @@ def positions_options(
         *arguments,
         POSITION,
         FILE,
-        integer("--positions", "Draw N positions from games that begin with POSITION."),
+        positions_option("Draw N positions from games that begin with POSITION."),
         PLIES,
         seed_option(seed),
     )
@@ -166,9 +167,9 @@ def with_positions(
 
 def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
     """Return the command that draws some positions."""
-    words = ("cutnode", "lab", "sample", game, *([position] if position else []))
-    numbers = ("--positions", count, "--plies", plies, "--seed", seed)
-    return shlex.join(map(str, (*words, *numbers)))
+    options = {"positions": count, "plies": plies, "seed": seed}
+    words = " ".join(f"--{name} {value}" for name, value in options.items())
+    return f"cutnode lab sample {shlex.join([game, *([position] if position else [])])} {words}"
 
 
 def chosen_workers(workers: int | None, positions: Sequence[Any]) -> int:
@@ -395,7 +396,7 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
 @lab.command(epilog=EPILOG)
 @GAME
 @POSITION
-@integer("--positions", "Draw N positions.", default=50)
+@positions_option("Draw N positions.", default=50)
 @PLIES
 @seed_option("Which games.")
 @out_option("Write to FILE, not to standard output.")
