@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engine.cli.completion import complete_file, complete_folder, complete_player
-from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
+from engine.cli.inputs import names_in, numbers_in, read_positions, with_techniques
 from engine.cli.options import (
+    ANY_GAME,
+    CHOSEN,
     EVALUATION,
-    EXACT,
     FILE,
     GAME,
     POSITION,
-    TECHNIQUES,
-    WITHOUT,
     Decorator,
     combined,
     depth_option,
@@ -105,9 +104,7 @@ RUNS = integer(
 SEARCHED = combined(
     positions_options(),
     depth_option(least=1, most=MOST_DEPTH, required=True),
-    TECHNIQUES,
-    WITHOUT,
-    EXACT,
+    CHOSEN,
     EVALUATION,
     RUNS,
     integer(
@@ -181,18 +178,15 @@ def measure_searches(
     experiment: Callable[..., Study],
     draw: Draw,
     *,
-    techniques: str | None,
-    without: str | None,
-    exact: bool,
     workers: int | None,
     **options: Any,
 ) -> None:
     """Run an experiment that takes the parameters :data:`SEARCHED`."""
     _, options = with_positions(**options)
     starts = options["positions"]
-    options["techniques"] = chosen_techniques(type(starts[0]), techniques, without, exact)
+    options = with_techniques(type(starts[0]), options)
     options["workers"] = chosen_workers(workers, starts)
-    deliver(experiment, draw, exact=exact, **options)
+    deliver(experiment, draw, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -466,3 +460,20 @@ def rerun(file: str, **options: Any) -> None:
     compared = deliver(again.rerun, None, study=study, **options)
     if any(row["same"] != again.SAME for row in compared.rows):
         sys.exit(DIFFERS)
+
+
+@lab.command("parameters", epilog=EPILOG)
+@ANY_GAME
+@OUTPUTS
+def list_parameters(game: str | None, **options: Any) -> None:
+    """List the parameters of techniques: values, ranges, and what was measured.
+
+    With a GAME, the values are those of its profile. `--set` gives others.
+    """
+    from engine.contract.loading import load_game
+    from engine.lab.parameters import parameters_study
+
+    outputs = Outputs.taken_from(options, can_draw=False)
+    study = parameters_study(None if game is None else load_game(game))
+    outputs.write(study, None)
+    outputs.print(study)
