@@ -295,7 +295,7 @@ BAD_INPUT = {
     ("--evaluation", "discs"): "tictactoe has no evaluation 'discs'",
     ("--json", "--csv"): "--json, --csv and --format exclude each other",
     ("--report", "no_such_folder/a.html"): "no_such_folder/a.html cannot be written: there is no",
-    ("--report", "."): ". cannot be written: it is a folder",
+    ("--report", "a.htm"): "a report is a file that ends in .html, not 'a.htm'",
     ("--out", "a.txt"): "a.txt cannot be written: it has to end in .csv, .json,",
     ("--samples", "a.html"): "a.html cannot be written: it has to end in .csv, .jsonl, .parquet",
     ("--out", "a.csv", "--samples", "a.csv"): "a.csv would be written twice",

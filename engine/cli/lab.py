@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,11 +38,13 @@ from engine.cli.options import (
     option,
     out_option,
     pairs_option,
+    positions_option,
     positive,
     seconds_option,
     seed_option,
     sprt_options,
     table_option,
+    workers_option,
 )
 from engine.cli.progress import progress_bar
 from engine.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
@@ -73,8 +75,7 @@ interrupted.
 """
 DIFFERS = 1
 
-WORKERS = integer(
-    "--workers",
+WORKERS = workers_option(
     "Search positions in N processes at once.  [one for each core, at most]",
     most=MOST_PROCESSES,
 )
@@ -92,7 +93,7 @@ def positions_options(
         GAME,
         *(arguments or (POSITION,)),
         FILE,
-        integer("--positions", "Draw N positions from games that begin with POSITION."),
+        positions_option("Draw N positions from games that begin with POSITION."),
         PLIES,
         seed_option(seed),
     )
@@ -184,9 +185,14 @@ def several(options: dict[str, Any]) -> dict[str, Any]:
 
 def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
     """Return the command that draws some positions."""
-    words = ("cutnode", "lab", "sample", game, *([position] if position else []))
-    numbers = ("--positions", count, "--plies", plies, "--seed", seed)
-    return shlex.join(map(str, (*words, *numbers)))
+    options = {"positions": count, "plies": plies, "seed": seed}
+    words = " ".join(f"--{name} {value}" for name, value in options.items())
+    return f"cutnode lab sample {shlex.join([game, *([position] if position else [])])} {words}"
+
+
+def chosen_workers(workers: int | None, positions: Sequence[Any]) -> int:
+    """Return how many processes search positions: by default one on each core, if there is work."""
+    return workers or min(physical_cores(), len(positions))
 
 
 def measure_searches(
@@ -200,7 +206,7 @@ def measure_searches(
     _, options = with_positions(**options)
     starts = options["positions"]
     options = with_techniques(type(starts[0]), options)
-    options["workers"] = workers or min(physical_cores(), len(starts))
+    options["workers"] = chosen_workers(workers, starts)
     deliver(experiment, draw, **options)
 
 
@@ -231,6 +237,19 @@ def depths(**options: Any) -> None:
     from engine.lab import depths as study
 
     measure_searches(study.depths, study.draw, **options)
+
+
+@lab.command(epilog=EPILOG)
+@SEARCHED
+@MEASURED
+def nodes(**options: Any) -> None:
+    """Count what happens in nodes: kinds, cutoffs by move, first moves, the table.
+
+    The search is compiled once more, with hooks that count.
+    """
+    from engine.lab import nodes as study
+
+    measure_searches(study.nodes, study.draw, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -273,8 +292,9 @@ def theory(
 @EVALUATION
 @SEARCHES
 @table_option(64)
+@WORKERS
 @MEASURED
-def minimal(depths: str, searches: str | None, **options: Any) -> None:
+def minimal(depths: str, searches: str | None, workers: int | None, **options: Any) -> None:
     """Estimate the smallest tree and graph of a game, and how far searches are above them.
 
     The score is proven again with the moves that proved it in front.
@@ -285,6 +305,7 @@ def minimal(depths: str, searches: str | None, **options: Any) -> None:
     deliver(
         study.minimal_graph,
         study.draw,
+        workers=chosen_workers(workers, options["positions"]),
         depths=numbers_in(depths),
         searches=None if searches is None else names_in(searches),
         **options,
@@ -421,7 +442,7 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
         game=game,
         plies=opening_plies,
         seed=seed,
-        workers=workers or physical_cores(),
+        workers=chosen_workers(workers, options["positions"]),
         **options,
     )
 
@@ -429,7 +450,7 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
 @lab.command(epilog=EPILOG)
 @GAME
 @POSITION
-@integer("--positions", "Draw N positions.", default=50)
+@positions_option("Draw N positions.", default=50)
 @PLIES
 @seed_option("Which games.")
 @out_option("Write to FILE, not to standard output.")
@@ -472,12 +493,13 @@ def show(file: str, extract: str | None, **options: Any) -> None:
     from engine.lab.experiments import drawing_of
     from engine.lab.files import extract_files, read_study
 
-    outputs = Outputs.taken_from(options)
     study = read_study(file)
+    draw = drawing_of(study)
+    outputs = Outputs.taken_from(options, can_draw=draw is not None)
     if extract is not None:
         for path in extract_files(study, extract):
             click.echo(f"cutnode: wrote {path}", err=True)
-    outputs.write(study, drawing_of(study))
+    outputs.write(study, draw)
     outputs.print(study)
 
 
@@ -511,7 +533,7 @@ def list_parameters(game: str | None, **options: Any) -> None:
     from engine.contract.loading import load_game
     from engine.lab.parameters import parameters_study
 
-    outputs = Outputs.taken_from(options)
+    outputs = Outputs.taken_from(options, can_draw=False)
     study = parameters_study(None if game is None else load_game(game))
     outputs.write(study, None)
     outputs.print(study)

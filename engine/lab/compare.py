@@ -23,7 +23,15 @@ from engine.contract.loading import Game, load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.contract.verbs import outcome
-from engine.lab.laboratory import BUSY, ENOUGH, LONGEST, MOST_RUNS, SHORT_NODES, with_interval
+from engine.lab.laboratory import (
+    BUSY,
+    ENOUGH,
+    LONGEST,
+    MOST_RUNS,
+    SHORT_NODES,
+    same_value,
+    with_interval,
+)
 from engine.lab.measuring import ABOUT_INTERVALS, FIGURES
 from engine.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
 from engine.lab.provenance import commit_of, game_source, machine
@@ -479,14 +487,11 @@ def _beside(both: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, 
             if len(both) > 1:
                 logarithms = [[math.log(number) for number in numbers] for numbers in (a, b)]
                 row[f"p_{figure}"] = wilcoxon(*logarithms)
-    same_value = [a["value"] is not None and _same(a["value"], b["value"]) for a, b in both]
+    same_values = [same_value(a["value"], b["value"]) for a, b in both]
     same_move = [a["move"] == b["move"] for a, b in both]
-    return row | with_interval("value", share(same_value)) | with_interval("move", share(same_move))
-
-
-def _same(a: float, b: float | None) -> bool:
-    """Return whether values are the same but for the rounding of expectations."""
-    return b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+    return (
+        row | with_interval("value", share(same_values)) | with_interval("move", share(same_move))
+    )
 
 
 def _strength(result: MatchResult) -> dict[str, Any]:
@@ -505,6 +510,7 @@ def draw(study: Study, figure: Any) -> None:
         "B takes less."
     )
     figure.set_size_inches(PAGE, 3.5)
+    figure.set_label("A point for each position: below the line, B takes less than A.")
     names = [row["setting"] for row in study.rows]
     panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
     for axes, (name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):

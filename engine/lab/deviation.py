@@ -199,7 +199,7 @@ def draw(study: Study, figure: Any) -> None:
         "formula, by plies played; bars: 95 % intervals for normal errors."
     )
     axes = figure.subplots()
-    rows = [row for row in study.rows if row.get("fitted") and row["deviation"] > 0]
+    rows = [row for row in study.rows if row.get("fitted") and row.get("deviation")]
     stages = list(dict.fromkeys(row["plies"] for row in rows))
     colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
     for number, stage in enumerate(stages):
@@ -216,4 +216,5 @@ def draw(study: Study, figure: Any) -> None:
     axes.axline((least, least), slope=1, color=GREY, linewidth=0.8, zorder=0)
     axes.set_xlabel("standard deviation by the formula")
     axes.set_ylabel("measured")
-    axes.legend()
+    if stages:
+        axes.legend()

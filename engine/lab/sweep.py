@@ -11,7 +11,7 @@ from engine.contract.errors import CutnodeError
 from engine.contract.text import quoted
 from engine.kernels.profiles import profile_of
 from engine.kernels.techniques import checked_parameters, find_parameter
-from engine.lab.laboratory import Laboratory, Measured, figures_of, with_interval
+from engine.lab.laboratory import Laboratory, Measured, figures_of, same_value, with_interval
 from engine.lab.measuring import (
     ABOUT_INTERVALS,
     FIGURES,
@@ -101,7 +101,7 @@ def sweep(
         "sweep",
         f"{' and '.join(ranges)} through a range",
         experiment.settings() | {"ranges": {name: list(each) for name, each in ranges.items()}},
-        (*columns, *columns_for(experiment, FIGURES_BESIDE, of_several=("p",))),
+        (*columns, *columns_for(len(experiment.positions), FIGURES_BESIDE, of_several=("p",))),
         progress=progress,
     )
     try:
@@ -179,17 +179,12 @@ def _beside(usual: Measured, found: Measured) -> dict[str, Any]:
     if min(*usual.times, *found.times) > 0:
         row |= with_interval("faster", geometric_mean_ratio(usual.times, found.times))
     pairs = list(zip(usual.samples, found.samples, strict=True))
-    row |= with_interval("value", share([_same(a["value"], b["value"]) for a, b in pairs]))
+    row |= with_interval("value", share([same_value(a["value"], b["value"]) for a, b in pairs]))
     row |= with_interval("move", share([a["move"] == b["move"] for a, b in pairs]))
     if found is not usual:
         logarithms = ([math.log(nodes) for nodes in each] for each in (usual.each, found.each))
         row["p"] = wilcoxon(*logarithms)
     return row
-
-
-def _same(a: float, b: float) -> bool:
-    """Return whether values are the same but for the rounding of expectations."""
-    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def draw(study: Study, figure: Any) -> None:
