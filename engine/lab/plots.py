@@ -168,8 +168,8 @@ def _drawn(study: Study, draw: Draw, kind: str, more: dict[str, Any]) -> tuple[b
         figure = Figure(dpi=300)
         try:
             draw(study, figure)
-        except (KeyError, TypeError, ZeroDivisionError) as error:  # the study is of a file
-            raise CutnodeError(f"the study cannot be drawn: a row has no {error}") from None
+        except (KeyError, TypeError, ZeroDivisionError):  # of a study that a file has
+            raise CutnodeError("the study cannot be drawn: its rows lack figures") from None
         said = caption(study, figure)
         title, description = heading(study), one_line(f"{said} {study.run.get('command', '')}")
         metadata: dict[str, dict[str, str | None]] = {
