@@ -19,6 +19,7 @@ from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
 from engine.kernels.evaluation import AnyEvaluation
+from engine.kernels.techniques import outside, register
 from engine.lab.measuring import Experiment, search_afresh
 from engine.lab.statistics import Interval, quartiles
 from engine.lab.study import Study
@@ -160,7 +161,8 @@ class Workbench(Generic[Task, Answer]):
 
     ``prepare(positions, *args)`` returns the function that answers a task.  With more than one
     worker it is called in each of them; it and its arguments have to pickle, and
-    :class:`CutnodeError` says what does not.  As a context, it ends them.
+    :class:`CutnodeError` says what does not.  Techniques from outside are known there by their
+    names as they are here.  As a context, it ends them.
     """
 
     def __init__(
@@ -169,13 +171,14 @@ class Workbench(Generic[Task, Answer]):
         prepare: Callable[..., Callable[[Task], Answer]],
         positions: Sequence[Any],
         *args: Any,
+        techniques: Iterable[str] = (),
     ):
         self.here: Any = prepare(positions, *args)
         """The function in this process: what it compiles, the others find compiled."""
         self._processes: Processes[Task, Answer] | None = None
         if workers > 1:
             try:
-                content = pickle.dumps((prepare, positions, args))
+                content = pickle.dumps((outside(techniques), prepare, positions, args))
             except Exception as error:
                 raise CutnodeError(
                     f"what is searched cannot be sent to other processes ({error}): use 1 worker"
@@ -202,7 +205,9 @@ class Workbench(Generic[Task, Answer]):
 
 def _received(source: str, content: bytes) -> Any:
     load_game(source)
-    prepare, positions, args = pickle.loads(content)
+    techniques, prepare, positions, args = pickle.loads(content)
+    for technique in techniques:
+        register(technique)
     return prepare(positions, *args)
 
 
@@ -295,7 +300,9 @@ class Laboratory:
         self.texts = [position_text(position) for position in experiment.positions]
         self.workers = min(experiment.workers, len(experiment.positions))
         parts = experiment.positions, experiment.evaluation, experiment.table_mb
-        self._workbench: Workbench[_Task, Any] = Workbench(self.workers, _Bench, *parts)
+        self._workbench: Workbench[_Task, Any] = Workbench(
+            self.workers, _Bench, *parts, techniques=experiment.techniques
+        )
         self._waited = self._busy = 0.0
 
     def __enter__(self) -> Self:

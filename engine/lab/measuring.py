@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import EllipsisType
 from typing import Any, TypedDict
 
 from engine.contract.errors import CutnodeError, require_integer
 from engine.contract.messages import position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import outcome
+from engine.kernels.declarations import Technique
 from engine.kernels.evaluation import AnyEvaluation, Evaluation
 from engine.kernels.learned import Learned
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
-from engine.kernels.techniques import TECHNIQUES, choose
+from engine.kernels.techniques import TECHNIQUES, choose, outside
 from engine.lab.provenance import game_source
 from engine.lab.study import INTERRUPTED, Column
 from engine.runtime.processes import MOST_PROCESSES
@@ -75,8 +77,9 @@ def search_afresh(
 class ExperimentOptions(TypedDict, total=False):
     """The options of experiments with searches of a game."""
 
-    techniques: Iterable[str] | None
-    """Names of ``engine.kernels.techniques``, by default all that suit the game."""
+    techniques: Iterable[str | Technique | EllipsisType] | None
+    """Names of ``engine.kernels.techniques``, or your own; an ellipsis stands for all that suit the
+    game, as by default."""
     exact: bool
     """Leave out what can change scores."""
     evaluation: AnyEvaluation
@@ -127,7 +130,7 @@ def plan(
     positions: Sequence[Any],
     depth: int,
     *,
-    techniques: Iterable[str] | None = None,
+    techniques: Iterable[str | Technique | EllipsisType] | None = None,
     exact: bool = False,
     evaluation: AnyEvaluation = None,
     runs: int = 3,
@@ -159,7 +162,10 @@ def plan(
     return Experiment(
         positions,
         depth,
-        tuple(name for name in TECHNIQUES if name in chosen),
+        (
+            *(name for name in TECHNIQUES if name in chosen),
+            *(technique.name for technique in outside(chosen)),
+        ),
         exact,
         chosen_evaluation(cls, evaluation),
         runs,

@@ -109,6 +109,7 @@ def _fill(study: Study, experiment: Experiment) -> None:
         _Bench,
         *(experiment.positions, experiment.evaluation, experiment.techniques, experiment.exact),
         *(experiment.depth, experiment.most_nodes, experiment.table_mb),
+        techniques=experiment.techniques,
     )
     samples: list[Sample] = []
     with workbench:
