@@ -19,7 +19,7 @@ from click.shell_completion import (
 
 from engine.contract.choices import STYLES
 from engine.contract.collection import described, functions_of_file, game_names
-from engine.kernels.techniques import TECHNIQUES
+from engine.kernels.techniques import TECHNIQUES, parameters_of
 from engine.playing.levels import LEVELS
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "complete_file",
     "complete_folder",
     "complete_game",
+    "complete_parameter",
     "complete_player",
     "complete_techniques",
 ]
@@ -79,6 +80,12 @@ def complete_techniques(
     before, comma, _ = incomplete.rpartition(",")
     left = (name for name in TECHNIQUES if name not in before.split(","))
     return _beginning(incomplete, (f"{before}{comma}{name}" for name in left))
+
+
+def complete_parameter(ctx: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a parameter of a technique."""
+    names = (name for name, _, _ in parameters_of(TECHNIQUES.values()))
+    return _beginning(incomplete, (f"{name}=" for name in names))
 
 
 def complete_player(ctx: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,23 +19,40 @@ if TYPE_CHECKING:
     from engine.contract.loading import Game
 
 __all__ = [
-    "chosen_techniques",
     "names_in",
     "numbers_in",
+    "parameters_in",
     "position_of",
     "read_lines",
     "read_positions",
+    "with_techniques",
 ]
 
 
-def chosen_techniques(
-    cls: Any, techniques: str | None, without: str | None, exact: bool
-) -> list[str] | None:
-    """Return the techniques that options name; None for all that suit the game."""
-    if techniques is None and without is None:
-        return None
-    chosen = choose(cls, None if techniques is None else names_in(techniques), exact=exact)
-    return sorted(leave_out(chosen, names_in(without or "")))
+def with_techniques(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with the techniques and parameters that those of :data:`CHOSEN` name."""
+    given = dict(options)
+    names, without, order = (given.pop(name) for name in ("techniques", "without", "order"))
+    chosen: list[str] | None = None
+    if (names, without, order) != (None, None, None):
+        every = choose(cls, None if names is None else names_in(names), exact=given["exact"])
+        if order is not None:
+            every = leave_out(every, ["order"]) | choose(cls, [order])
+        chosen = sorted(leave_out(every, names_in(without or "")))
+    return given | {"techniques": chosen, "parameters": parameters_in(given["parameters"])}
+
+
+def parameters_in(texts: Iterable[str]) -> dict[str, float]:
+    """Return the parameters of texts such as ``lmr.base=0.8``."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            raise CutnodeError(f"{text!r} is not NAME=VALUE, as lmr.base=0.8") from None
+        found[name.strip()] = int(number) if number.is_integer() else number
+    return found
 
 
 def names_in(text: str) -> list[str]:

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engine.cli.completion import complete_file, complete_folder, complete_player
-from engine.cli.inputs import chosen_techniques, names_in, numbers_in, read_positions
+from engine.cli.inputs import names_in, numbers_in, read_positions, with_techniques
 from engine.cli.options import (
+    ANY_GAME,
+    CHOSEN,
     EVALUATION,
-    EXACT,
     FILE,
     GAME,
     POSITION,
-    TECHNIQUES,
-    WITHOUT,
     Decorator,
     combined,
     depth_option,
@@ -33,11 +32,13 @@ from engine.cli.options import (
     option,
     out_option,
     pairs_option,
+    positions_option,
     positive,
     seconds_option,
     seed_option,
     sprt_options,
     table_option,
+    workers_option,
 )
 from engine.cli.progress import progress_bar
 from engine.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
@@ -68,8 +69,7 @@ interrupted.
 """
 DIFFERS = 1
 
-WORKERS = integer(
-    "--workers",
+WORKERS = workers_option(
     "Search positions in N processes at once.  [one for each core, at most]",
     most=MOST_PROCESSES,
 )
@@ -88,7 +88,7 @@ def positions_options(
         *arguments,
         POSITION,
         FILE,
-        integer("--positions", "Draw N positions from games that begin with POSITION."),
+        positions_option("Draw N positions from games that begin with POSITION."),
         PLIES,
         seed_option(seed),
     )
@@ -104,9 +104,7 @@ RUNS = integer(
 SEARCHED = combined(
     positions_options(),
     depth_option(least=1, most=MOST_DEPTH, required=True),
-    TECHNIQUES,
-    WITHOUT,
-    EXACT,
+    CHOSEN,
     EVALUATION,
     RUNS,
     integer(
@@ -166,9 +164,9 @@ def with_positions(
 
 def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
     """Return the command that draws some positions."""
-    words = ("cutnode", "lab", "sample", game, *([position] if position else []))
-    numbers = ("--positions", count, "--plies", plies, "--seed", seed)
-    return shlex.join(map(str, (*words, *numbers)))
+    options = {"positions": count, "plies": plies, "seed": seed}
+    words = " ".join(f"--{name} {value}" for name, value in options.items())
+    return f"cutnode lab sample {shlex.join([game, *([position] if position else [])])} {words}"
 
 
 def chosen_workers(workers: int | None, positions: Sequence[Any]) -> int:
@@ -180,18 +178,15 @@ def measure_searches(
     experiment: Callable[..., Study],
     draw: Draw,
     *,
-    techniques: str | None,
-    without: str | None,
-    exact: bool,
     workers: int | None,
     **options: Any,
 ) -> None:
     """Run an experiment that takes the parameters :data:`SEARCHED`."""
     _, options = with_positions(**options)
     starts = options["positions"]
-    options["techniques"] = chosen_techniques(type(starts[0]), techniques, without, exact)
+    options = with_techniques(type(starts[0]), options)
     options["workers"] = chosen_workers(workers, starts)
-    deliver(experiment, draw, exact=exact, **options)
+    deliver(experiment, draw, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -395,7 +390,7 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
 @lab.command(epilog=EPILOG)
 @GAME
 @POSITION
-@integer("--positions", "Draw N positions.", default=50)
+@positions_option("Draw N positions.", default=50)
 @PLIES
 @seed_option("Which games.")
 @out_option("Write to FILE, not to standard output.")
@@ -465,3 +460,20 @@ def rerun(file: str, **options: Any) -> None:
     compared = deliver(again.rerun, None, study=study, **options)
     if any(row["same"] != again.SAME for row in compared.rows):
         sys.exit(DIFFERS)
+
+
+@lab.command("parameters", epilog=EPILOG)
+@ANY_GAME
+@OUTPUTS
+def list_parameters(game: str | None, **options: Any) -> None:
+    """List the parameters of techniques: values, ranges, and what was measured.
+
+    With a GAME, the values are those of its profile. `--set` gives others.
+    """
+    from engine.contract.loading import load_game
+    from engine.lab.parameters import parameters_study
+
+    outputs = Outputs.taken_from(options, can_draw=False)
+    study = parameters_study(None if game is None else load_game(game))
+    outputs.write(study, None)
+    outputs.print(study)

@@ -17,6 +17,7 @@ from engine.cli.completion import (
     complete_file,
     complete_folder,
     complete_game,
+    complete_parameter,
     complete_techniques,
 )
 from engine.cli.inputs import read_positions
@@ -28,6 +29,7 @@ from engine.runtime.threads import MOST_THREADS
 __all__ = [
     "ANY_GAME",
     "BEGIN",
+    "CHOSEN",
     "DEPTH_IN",
     "ENGINE",
     "EVALUATION",
@@ -41,9 +43,7 @@ __all__ = [
     "SEARCHER",
     "SEARCH_TABLE",
     "SOLVER",
-    "TECHNIQUES",
     "TREE",
-    "WITHOUT",
     "Decorator",
     "choice",
     "combined",
@@ -60,6 +60,7 @@ __all__ = [
     "plies_option",
     "port_option",
     "positions_of_game",
+    "positions_option",
     "positive",
     "seconds_option",
     "seed_option",
@@ -69,6 +70,7 @@ __all__ = [
     "threads_option",
     "tolerance_option",
     "weak_option",
+    "workers_option",
 ]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -205,13 +207,31 @@ EVALUATION = option(
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
 TECHNIQUES = option(
     "--techniques",
-    "Only these techniques; '' for none of them.",
+    "Only these techniques, '' for none of them; my_file.py:idea for one of yours, and ... for "
+    "those that are usual.",
     metavar="A,B",
     shell_complete=complete_techniques,
 )
 WITHOUT = option(
     "--without", "Not these techniques.", metavar="A,B", shell_complete=complete_techniques
 )
+ORDER = option(
+    "--order",
+    "Search moves first that a function of yours thinks promising, as my_file.py:order.",
+    metavar="FILE:NAME",
+    shell_complete=complete_file,
+)
+SET = click.option(
+    "--set",
+    "parameters",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Give a parameter of a technique a value, as lmr.base=0.8 (`cutnode lab parameters` "
+    "lists them).  Can be repeated.",
+    shell_complete=complete_parameter,
+)
+CHOSEN = combined(EXACT, TECHNIQUES, WITHOUT, ORDER, SET)
+"""The techniques of a search, and their numbers."""
 ENGINE = choice(
     "--engine", "Alpha-beta, Monte Carlo tree search, or what a trial shows to be better.", SEARCHES
 )
@@ -238,7 +258,7 @@ TREE = combined(
     integer("--cut-after", "Estimate rollouts that are longer than N plies.", least=0),
 )
 """The options of Monte Carlo tree search."""
-SEARCHER = combined(EXACT, TECHNIQUES, WITHOUT, DRIVER, EVALUATION, DEPTH_IN)
+SEARCHER = combined(CHOSEN, DRIVER, EVALUATION, DEPTH_IN)
 """The options of how a position is searched."""
 
 
@@ -258,6 +278,16 @@ def depth_option(help: str = "Search N plies deep.", **settings: Any) -> Decorat
 def plies_option(help: str, **settings: Any) -> Decorator:
     """A number of plies from the position on, 0 or more."""
     return integer("--plies", help, **{"least": 0, **settings})
+
+
+def positions_option(help: str, **settings: Any) -> Decorator:
+    """A number of positions."""
+    return integer("--positions", help, **settings)
+
+
+def workers_option(help: str, **settings: Any) -> Decorator:
+    """A number of processes that work at the same time."""
+    return integer("--workers", help, **settings)
 
 
 def nodes_option(help: str = "At most N nodes.", **settings: Any) -> Decorator:

@@ -8,7 +8,7 @@ import click
 
 from engine.cli.boards import drawn
 from engine.cli.exit_codes import EPILOG, interrupted
-from engine.cli.inputs import chosen_techniques
+from engine.cli.inputs import with_techniques
 from engine.cli.live import live
 from engine.cli.options import (
     ENGINE,
@@ -174,5 +174,4 @@ def _searcher_options(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
     for name in TREE_OPTIONS:
         if options.pop(name) is not None:
             raise CutnodeError(f"--{name.replace('_', '-')} is an option of --engine mcts")
-    names, without = options.pop("techniques"), options.pop("without")
-    return options | {"techniques": chosen_techniques(cls, names, without, options["exact"])}
+    return with_techniques(cls, options)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import engine
-from engine.cli.inputs import chosen_techniques, read_positions
+from engine.cli.inputs import read_positions, with_techniques
 from engine.cli.options import (
     GAME,
     POSITION,
@@ -64,8 +64,6 @@ search, 130 interrupted (nothing is written).
 def tree(
     game: str,
     position: str | None,
-    techniques: str | None,
-    without: str | None,
     kind: str | None,
     out: str | None,
     **options: Any,
@@ -82,10 +80,9 @@ def tree(
         kind = kind or format_of(out)
         check_file(out)
     _, [(_, start)] = read_positions(game, position, None)
-    if options["search"] == "search" or techniques is not None or without is not None:
-        options["techniques"] = chosen_techniques(
-            type(start), techniques, without, options["exact"]
-        )
+    options = with_techniques(type(start), options)
+    if options["search"] != "search" and options["techniques"] is None:
+        del options["techniques"]
     written = FORMATS[kind or "mermaid"](engine.record_tree(start, **options))
     if out is None:
         click.echo(written, nl=False)

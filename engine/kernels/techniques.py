@@ -11,8 +11,12 @@ from when it is first given, like the engine's.
 
 from __future__ import annotations
 
+import functools
+import os
+import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
@@ -28,8 +32,11 @@ __all__ = [
     "choose",
     "find_parameter",
     "leave_out",
+    "ordering_by",
     "outside",
+    "parameters_for",
     "parameters_of",
+    "reference",
     "register",
     "technique_of",
 ]
@@ -436,6 +443,55 @@ def register(technique: Technique) -> Technique:
     return technique
 
 
+def techniques_in(text: str) -> list[Technique]:
+    """The techniques that ``my_idea.py:multicut`` means, or ``my_idea.py``: all of a file.
+
+    A function ``order(position, move, child)`` is one that orders moves.  :class:`CutnodeError` if
+    the file defines none.
+    """
+    from engine.contract.loading import module_of_file, named_in_file
+
+    if not text.endswith(".py"):
+        found = named_in_file(text, "a technique")
+        if not isinstance(found, Technique) and callable(found):
+            found = ordering_by(found)
+        if not isinstance(found, Technique):
+            raise CutnodeError(f"{text} is no Technique, nor a function, but {found!r}")
+        return [register(found)]
+    every = vars(module_of_file(Path(text))).values()
+    every = [each for each in every if isinstance(each, Technique)]
+    if not every:
+        raise CutnodeError(f"{text} defines no Technique")
+    return [register(each) for each in every]
+
+
+@functools.cache
+def ordering_by(function: Callable[..., Any]) -> Technique:
+    """The technique of ordering moves by a function of a position, a move and a child."""
+    name = f"order_by_{function.__name__}"
+    about = "search moves first that a function thinks promising"
+    return Technique(name, True, about, order=function)
+
+
+def reference(name: str) -> str:
+    """The text by which another process finds a technique.
+
+    :class:`CutnodeError` if it is in no file.
+    """
+    if name not in OUTSIDE:
+        return name
+    technique = OUTSIDE[name]
+    for _, hook in technique.hooks():
+        module = sys.modules.get(hook.__module__)
+        file = getattr(module, "__file__", None)
+        for known, value in vars(module).items() if file else ():
+            if value is technique or value is technique.order:
+                path = Path(str(file))
+                here = path.is_relative_to(Path.cwd())
+                return f"{os.path.relpath(path) if here else path}:{known}"
+    raise CutnodeError(f"the technique {name} is in no file, where other processes would find it")
+
+
 def outside(names: Iterable[str]) -> tuple[Technique, ...]:
     """The techniques among those called *names* that are not the engine's, by name."""
     return tuple(OUTSIDE[name] for name in sorted(names) if name in OUTSIDE)
@@ -457,6 +513,8 @@ def technique_of(name: str | Technique) -> Technique:
         return name if TECHNIQUES.get(name.name) is name else register(name)
     if not isinstance(name, str):
         raise CutnodeError(f"a technique is a name, or a Technique, not {name!r}")
+    if ".py:" in name:
+        return techniques_in(name)[0]
     if name in FORMER:
         new = FORMER[name]
         warnings.warn(f"the technique {name} is called {new} now", DeprecationWarning, stacklevel=4)
@@ -489,7 +547,10 @@ def choose(
         return usual(cls, exact)
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise CutnodeError(f"techniques are several names, such as ['table'], not {names!r}")
-    given = list(names)
+    given: list[Any] = []
+    for name in names:
+        whole_file = isinstance(name, str) and name.endswith(".py")
+        given += techniques_in(name) if whole_file else [name]
     named = frozenset(technique_of(name).name for name in given if not is_rest(name))
     for name in sorted(named):
         require(cls, technique_of(name), exact)
@@ -550,8 +611,8 @@ def find_parameter(name: str) -> tuple[str, Parameter]:
     full = f"{SHORT.get(first, first)}{dot}{last}"
     if full not in known:
         raise CutnodeError(
-            f"there is no parameter {quoted(str(name))}{nearest(full, known)}: "
-            f"`cutnode lab parameters` lists them"
+            f"there is no parameter {quoted(str(name))}{nearest(full, known)} "
+            f"(`cutnode lab parameters` lists them)"
         )
     return full, known[full]
 
@@ -573,3 +634,10 @@ def checked_parameters(given: Mapping[str, Any], chosen: Iterable[str]) -> dict[
             )
         checked[full] = parameter.checked(value, name)
     return checked
+
+
+def parameters_for(names: Iterable[str], values: Mapping[str, float]) -> dict[str, float]:
+    """Return those of some values that are parameters of the techniques called *names*."""
+    known = frozenset(names)
+    found = {find_parameter(name)[0]: value for name, value in values.items()}
+    return {name: value for name, value in found.items() if name.partition(".")[0] in known}

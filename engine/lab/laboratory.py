@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import pickle
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
@@ -19,7 +19,7 @@ from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
 from engine.kernels.evaluation import AnyEvaluation
-from engine.kernels.techniques import outside, register
+from engine.kernels.techniques import choose, parameters_for, reference, technique_of
 from engine.lab.measuring import Experiment, search_afresh
 from engine.lab.statistics import Interval, quartiles
 from engine.lab.study import Study
@@ -82,17 +82,26 @@ class _Task:
 class _Bench:
     """Measures searches of positions, one at a time, with one table."""
 
-    def __init__(self, positions: Sequence[Any], evaluation: AnyEvaluation, table_mb: int):
+    def __init__(
+        self,
+        positions: Sequence[Any],
+        evaluation: AnyEvaluation,
+        table_mb: int,
+        parameters: Mapping[str, float],
+    ):
         self.positions = positions
         self.evaluation = evaluation
         self.table = Table(table_mb)
+        self.parameters = parameters
         self._searcher: tuple[dict[str, Any], Searcher] | None = None
 
     def searcher(self, options: dict[str, Any]) -> Searcher:
         """Return a compiled searcher with these keywords."""
         if self._searcher is None or self._searcher[0] != options:
             cls: Any = type(self.positions[0])
-            keywords = {"evaluation": self.evaluation, **options}
+            chosen = choose(cls, options.get("techniques"), exact=options.get("exact", False))
+            parameters = parameters_for(chosen, self.parameters)
+            keywords = {"evaluation": self.evaluation, "parameters": parameters, **options}
             self._searcher = options, Searcher(cls, table=self.table, **keywords)
         return self._searcher[1]
 
@@ -177,8 +186,9 @@ class Workbench(Generic[Task, Answer]):
         """The function in this process: what it compiles, the others find compiled."""
         self._processes: Processes[Task, Answer] | None = None
         if workers > 1:
+            texts = list(map(reference, techniques))
             try:
-                content = pickle.dumps((outside(techniques), prepare, positions, args))
+                content = pickle.dumps((texts, prepare, positions, args))
             except Exception as error:
                 raise CutnodeError(
                     f"what is searched cannot be sent to other processes ({error}): use 1 worker"
@@ -205,9 +215,9 @@ class Workbench(Generic[Task, Answer]):
 
 def _received(source: str, content: bytes) -> Any:
     load_game(source)
-    techniques, prepare, positions, args = pickle.loads(content)
-    for technique in techniques:
-        register(technique)
+    texts, prepare, positions, args = pickle.loads(content)
+    for text in texts:
+        technique_of(text)  # those from outside are known from then on
     return prepare(positions, *args)
 
 
@@ -299,9 +309,12 @@ class Laboratory:
         self.study = study
         self.texts = [position_text(position) for position in experiment.positions]
         self.workers = min(experiment.workers, len(experiment.positions))
-        parts = experiment.positions, experiment.evaluation, experiment.table_mb
         self._workbench: Workbench[_Task, Any] = Workbench(
-            self.workers, _Bench, *parts, techniques=experiment.techniques
+            self.workers,
+            _Bench,
+            *(experiment.positions, experiment.evaluation, experiment.table_mb),
+            experiment.parameters,
+            techniques=experiment.techniques,
         )
         self._waited = self._busy = 0.0
 

@@ -5,10 +5,10 @@ Every search begins with nothing stored and nothing learned, so its node count c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 from engine.contract.errors import CutnodeError, require_integer
 from engine.contract.messages import position_text
@@ -19,7 +19,13 @@ from engine.kernels.evaluation import AnyEvaluation, Evaluation
 from engine.kernels.learned import Learned
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
-from engine.kernels.techniques import TECHNIQUES, choose, outside
+from engine.kernels.techniques import (
+    OUTSIDE,
+    TECHNIQUES,
+    checked_parameters,
+    choose,
+    reference,
+)
 from engine.lab.provenance import game_source
 from engine.lab.study import INTERRUPTED, Column
 from engine.runtime.processes import MOST_PROCESSES
@@ -74,15 +80,9 @@ def search_afresh(
     return result
 
 
-class ExperimentOptions(TypedDict, total=False):
-    """The options of experiments with searches of a game."""
+class MeasuringOptions(TypedDict, total=False):
+    """How often, how far and by how many processes searches are measured."""
 
-    techniques: Iterable[str | Technique | EllipsisType] | None
-    """Names of ``engine.kernels.techniques``, or your own; an ellipsis stands for all that suit the
-    game, as by default."""
-    exact: bool
-    """Leave out what can change scores."""
-    evaluation: AnyEvaluation
     runs: int
     most_nodes: int
     """The most nodes of a row; one that takes more is left empty."""
@@ -93,6 +93,19 @@ class ExperimentOptions(TypedDict, total=False):
     """Where the positions are from, for whoever reads the study."""
 
 
+class ExperimentOptions(MeasuringOptions, total=False):
+    """The options of experiments with searches of a game."""
+
+    techniques: Iterable[str | Technique | EllipsisType] | None
+    """Names of ``engine.kernels.techniques``, or your own; an ellipsis stands for all that suit the
+    game, as by default."""
+    parameters: Mapping[str, float] | None
+    """Values of their parameters, by name."""
+    exact: bool
+    """Leave out what can change scores."""
+    evaluation: AnyEvaluation
+
+
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """The positions that an experiment searches, and how; made by :func:`plan`."""
@@ -100,12 +113,13 @@ class Experiment:
     positions: tuple[Any, ...]
     depth: int
     techniques: tuple[str, ...]
+    parameters: Mapping[str, float]
     exact: bool
     evaluation: Evaluation | Optionality | Learned
-    runs: int
-    most_nodes: int
-    table_mb: int
-    workers: int
+    runs: int = 3
+    most_nodes: int = 100_000_000
+    table_mb: int = 64
+    workers: int = 1
     positions_from: str = ""
 
     def settings(self) -> dict[str, Any]:
@@ -116,7 +130,8 @@ class Experiment:
             "positions": [position_text(position) for position in self.positions],
             "positions_from": self.positions_from,
             "depth": self.depth,
-            "techniques": list(self.techniques),
+            "techniques": list(map(reference, self.techniques)),
+            "parameters": dict(self.parameters),
             "exact": self.exact,
             "evaluation": self.evaluation.name,
             "runs": self.runs,
@@ -131,13 +146,10 @@ def plan(
     depth: int,
     *,
     techniques: Iterable[str | Technique | EllipsisType] | None = None,
+    parameters: Mapping[str, float] | None = None,
     exact: bool = False,
     evaluation: AnyEvaluation = None,
-    runs: int = 3,
-    most_nodes: int = 100_000_000,
-    table_mb: int = 64,
-    workers: int = 1,
-    positions_from: str = "",
+    **measuring: Unpack[MeasuringOptions],
 ) -> Experiment:
     """Plan an experiment; :class:`CutnodeError` says why one makes no sense."""
     positions = tuple(coerce(position) for position in positions)
@@ -153,27 +165,22 @@ def plan(
             )
     if not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"the depth of an experiment is 1..{MOST_DEPTH} plies, not {depth}")
-    if require_integer(runs, "a number of runs") < 1:
-        raise CutnodeError(f"an experiment has at least 1 run, not {runs}")
-    if require_integer(most_nodes, "a node limit") < 1:
-        raise CutnodeError(f"a node limit is at least 1, not {most_nodes}")
-    require_workers(workers)
     chosen = choose(cls, techniques, exact=exact)
-    return Experiment(
+    experiment = Experiment(
         positions,
         depth,
-        (
-            *(name for name in TECHNIQUES if name in chosen),
-            *(technique.name for technique in outside(chosen)),
-        ),
+        tuple(name for name in (*TECHNIQUES, *sorted(OUTSIDE)) if name in chosen),
+        checked_parameters(parameters or {}, chosen),
         exact,
         chosen_evaluation(cls, evaluation),
-        runs,
-        most_nodes,
-        table_mb,
-        workers,
-        positions_from,
+        **measuring,
     )
+    if require_integer(experiment.runs, "a number of runs") < 1:
+        raise CutnodeError(f"an experiment has at least 1 run, not {experiment.runs}")
+    if require_integer(experiment.most_nodes, "a node limit") < 1:
+        raise CutnodeError(f"a node limit is at least 1, not {experiment.most_nodes}")
+    require_workers(experiment.workers)
+    return experiment
 
 
 def require_workers(workers: int) -> None:

@@ -13,7 +13,7 @@ Cutoffs by number and depth are counted by a technique that watches (see
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Unpack
 
@@ -107,8 +107,9 @@ def _fill(study: Study, experiment: Experiment) -> None:
     workbench: Workbench[int, list[Sample] | None] = Workbench(
         min(experiment.workers, count),
         _Bench,
-        *(experiment.positions, experiment.evaluation, experiment.techniques, experiment.exact),
-        *(experiment.depth, experiment.most_nodes, experiment.table_mb),
+        *(experiment.positions, experiment.evaluation, experiment.techniques),
+        *(experiment.parameters, experiment.exact, experiment.depth, experiment.most_nodes),
+        experiment.table_mb,
         techniques=experiment.techniques,
     )
     samples: list[Sample] = []
@@ -158,6 +159,7 @@ class _Bench:
         positions: Sequence[Any],
         evaluation: AnyEvaluation,
         techniques: Sequence[str],
+        parameters: Mapping[str, float],
         exact: bool,
         depth: int,
         most_nodes: int,
@@ -168,6 +170,7 @@ class _Bench:
         cls: Any = type(positions[0])
         self.watches = not defines(cls, "chance")
         options: Any = {"evaluation": evaluation, "exact": exact, "table": Table(table_mb)}
+        options["parameters"] = parameters
         watching: Any = [*techniques, OBSERVER] if self.watches else techniques
         self.searcher = Searcher(cls, techniques=watching, **options)
         # With the keys of the search that nobody watches, it visits the same nodes to the last.

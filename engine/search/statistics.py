@@ -105,7 +105,8 @@ class Statistics:
     @classmethod
     def nothing(cls) -> Self:
         """Return the counts of a search that had nothing to do."""
-        return cls(**{each.name: 0 for each in fields(cls) if each.name != "counters"})
+        counts: dict[str, Any] = {each.name: 0 for each in fields(cls)}
+        return cls(**counts | {"counters": {}})
 
     @property
     def interior(self) -> int:

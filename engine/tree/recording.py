@@ -21,7 +21,7 @@ import functools
 import heapq
 import inspect
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -82,6 +82,7 @@ def record_tree(
     *,
     search: str = "search",
     techniques: Iterable[str] | None = None,
+    parameters: Mapping[str, float] | None = None,
     exact: bool = False,
     driver: str = "alphabeta",
     evaluation: AnyEvaluation = None,
@@ -113,7 +114,8 @@ def record_tree(
         raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
     if search not in RECORDED_SEARCHES:
         raise CutnodeError(f"a search is one of {', '.join(RECORDED_SEARCHES)}, not {search!r}")
-    if search != "search" and (techniques is not None or exact or driver != "alphabeta"):
+    chosen = techniques is not None or parameters or exact or driver != "alphabeta"
+    if search != "search" and chosen:
         raise CutnodeError(f"{search} has no techniques to choose from")
 
     position = _in_plain_python(given_position(position))
@@ -124,7 +126,8 @@ def record_tree(
     pv: tuple[int, ...] | None = None
     with observed(recorder.observers()):
         if search == "search":
-            engine = Searcher(cls, techniques=techniques, exact=exact, driver=driver, **options)
+            options |= {"techniques": techniques, "parameters": parameters}
+            engine = Searcher(cls, exact=exact, driver=driver, **options)
             result = engine.search(position, depth=depth)
             if result.reason == "interrupted":
                 raise KeyboardInterrupt
