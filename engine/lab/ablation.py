@@ -44,6 +44,7 @@ from engine.lab.plots import (
     draw_dots,
     ends_of,
     mark_reference,
+    set_log,
 )
 from engine.lab.statistics import geometric_mean_ratio, share, wilcoxon
 from engine.lab.study import Column, Progress, Study, no_progress
@@ -365,6 +366,7 @@ def draw(study: Study, figure: Any) -> None:
         nodes.set_title(title)
     most = max((row.get("nodes") or 1 for row in study.rows), default=1)
     grid[0, 0].set_xlim(right=most * 12)  # for its number
+    set_log(grid[0, 0], "x")
     grid[-1, 0].set_xlabel("nodes")
     grid[-1, 1].set_xlabel("times fewer nodes by the technique")
     used = {_kind(row["step"]) for row in study.rows}

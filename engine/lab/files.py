@@ -276,6 +276,7 @@ class Journal(Follower):
             self.earlier = _samples_to_resume(self.path, self.before, study)
         lines = [_line("study", study.header())]
         lines += [_line("sample", sample) for sample in self.earlier]
+        lines += [_line("note", note) for note in study.notes]
         write_whole(self.path, "".join(lines).encode())
         if self.before is not None:
             study.add_note(

@@ -168,8 +168,8 @@ def _drawn(study: Study, draw: Draw, kind: str, more: dict[str, Any]) -> tuple[b
         figure = Figure(dpi=300)
         try:
             draw(study, figure)
-        except (KeyError, TypeError, ZeroDivisionError) as error:  # the study is of a file
-            raise CutnodeError(f"the study cannot be drawn: a row has no {error}") from None
+        except (KeyError, TypeError, ZeroDivisionError):  # of a study that a file has
+            raise CutnodeError("the study cannot be drawn: its rows lack figures") from None
         said = caption(study, figure)
         title, description = heading(study), one_line(f"{said} {study.run.get('command', '')}")
         metadata: dict[str, dict[str, str | None]] = {
@@ -435,7 +435,9 @@ def set_log(axes: Any, axis: str) -> None:
         its.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         its.minorticks_off()
     else:
-        subs = (1.0, 2.0, 5.0) if high <= SHORT**3 * low else (1.0,)
+        is_wide = axis == "x" and high > 1_000  # numbers stand side by side
+        few, many = ((1.0, 3.0), SHORT**2) if is_wide else ((1.0, 2.0, 5.0), SHORT**3)
+        subs = few if high <= many * low else (1.0,)
         its.set_major_locator(LogLocator(subs=subs, numticks=6 if axis == "y" else 4))
     plain_numbers(its)
 
