@@ -151,6 +151,19 @@ def test_what_was_interrupted_is_kept_and_goes_on(study):
     assert stopped.rows[0]["nodes"] == sum(s["nodes"] for s in stopped.samples[::2])
 
 
+def test_a_match_that_was_interrupted_goes_on():
+    options = {"depth": 1, "pairs": 4, "move_nodes": 20, "runs": 1}
+    whole = compare(TICTACTOE, "default", "random", SOME[:1], **options)
+    games = [sample for sample in whole.samples if sample["setting"] == "match"]
+    assert [game["pair"] for game in games] == [0, 1, 2, 3]
+    assert sum(game["score"] for game in games) / 4 == whole.rows[1]["score"]
+    wrong = [games[0] | {"score": 1.0, "games": "1 rules, 1 rules"}, *whole.samples[:2]]
+    again = compare(TICTACTOE, "default", "random", SOME[:1], progress=Again(wrong), **options)
+    kept = [sample for sample in again.samples if sample["setting"] == "match"]
+    assert kept == [wrong[0], *games[1:]]
+    assert again.rows[1]["score"] == sum(game["score"] for game in kept) / 4
+
+
 def test_a_match_is_decided(tmp_path):
     args = [
         "lab",

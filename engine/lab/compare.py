@@ -39,13 +39,16 @@ from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcox
 from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
-from engine.playing.matches import MatchResult, make_openings, match
+from engine.playing.matches import Games, MatchResult, make_openings, match
 from engine.playing.players import RemotePlayer, make_player, version_of
 from engine.runtime.processes import MOST_PROCESSES
 from engine.runtime.running import Limits
 from engine.search.options import check_depth
 
 __all__ = ["DEFAULT", "compare", "draw"]
+
+MATCH = "match"
+"""The name of samples that are pairs of games: B's mean score, its score and the end of each."""
 
 DEFAULT = "default"
 """The setting that changes nothing."""
@@ -75,6 +78,9 @@ COLUMNS = (
 
 OF_TESTS = {"llr", "accepted"}
 OF_MATCHES = {"elo", "score", "games", *OF_TESTS}
+
+CLOCKED = {*LEVELS, "seconds", "level", "strength"}
+"""Settings that limit the time of a search, perhaps among others."""
 
 LIMITING = {*LEVELS, "depth", "nodes", "seconds", "playouts", "level", "strength", "random"}
 """Settings that say themselves how far to search."""
@@ -135,8 +141,9 @@ def compare(
     players = plan.players()
     each_move = {"seconds": move_seconds, "nodes": move_nodes}
     openings = make_openings(game, pairs, plies, seed) if pairs else []
-    for text in (b, a) if pairs else ():
-        make_player(game, limited(text, **each_move))  # an error shows before anything is measured
+    texts_of_players = limited(b, **each_move), limited(a, **each_move)
+    for text in texts_of_players if pairs else ():
+        make_player(game, text)  # an error shows before anything is measured
     settings = {
         "game": game_source(type(game.start())),
         "a": a,
@@ -162,7 +169,7 @@ def compare(
         "compare",
         f"{b or DEFAULT} beside {a or DEFAULT}",
         {name: value for name, value in settings.items() if value is not None},
-        _columns(settings),
+        _columns(settings, plan.texts, texts_of_players),
         machine=machine() | plan.versions(players),
         progress=progress,
     )
@@ -170,7 +177,7 @@ def compare(
     try:
         work.search(texts, players, workers)
         if pairs:
-            work.play(game, each_move, openings, seed=seed, sprt=sprt, processes=workers)
+            work.play(game, texts_of_players, openings, seed=seed, sprt=sprt, processes=workers)
     except KeyboardInterrupt:
         study.add_note(INTERRUPTED)
     except CutnodeError as error:
@@ -182,9 +189,14 @@ def compare(
     return study
 
 
-def _columns(settings: dict[str, Any]) -> tuple[Column, ...]:
-    """Return the columns that make sense, and whether they depend on the clock."""
-    by_clock = settings["seconds"] is not None
+def _columns(
+    settings: dict[str, Any], searchers: Sequence[str], players: Sequence[str]
+) -> tuple[Column, ...]:
+    """Return the columns that make sense, and whether they depend on the clock.
+
+    That depends on the limits of *searchers* and *players*.
+    """
+    by_clock = any(map(is_by_clock, searchers))
     unused = set() if settings["depth"] is None else {"depth"}
     unused |= {"faster", "p_seconds"} if by_clock else set()
     unused |= set() if settings["pairs"] else OF_MATCHES
@@ -192,7 +204,7 @@ def _columns(settings: dict[str, Any]) -> tuple[Column, ...]:
 
     def is_timed(column: Column) -> bool:
         if column.name in OF_MATCHES:
-            return settings["move_seconds"] is not None
+            return any(map(is_by_clock, players))
         return column.timed or (by_clock and column.name != "setting")
 
     return tuple(
@@ -208,6 +220,11 @@ def _labelled(a: str, b: str) -> tuple[tuple[str, str], tuple[str, str]]:
 def has_limit(text: str) -> bool:
     """Return whether a setting says itself how far to search."""
     return any(part.partition("=")[0].strip() in LIMITING for part in text.split(","))
+
+
+def is_by_clock(text: str) -> bool:
+    """Return whether a player with some limits is limited by time, so that it may vary."""
+    return any(part.partition("=")[0].strip() in CLOCKED for part in text.split(","))
 
 
 def limited(text: str, **limits: Any) -> str:
@@ -262,12 +279,16 @@ class _Plan:
         (first, _), (second, _) = self.settings
         return first, second
 
+    @property
+    def texts(self) -> list[str]:
+        """The players that search, with their limits."""
+        limits = {"depth": self.depth, "nodes": self.nodes, "seconds": self.seconds}
+        return [limited(text, **limits) for _, text in self.settings]
+
     def players(self) -> list[RemotePlayer]:
         """Start the process of each setting, and wait until both are ready."""
         game = load_game(self.game)
-        limits = {"depth": self.depth, "nodes": self.nodes, "seconds": self.seconds}
-        texts = [limited(text, **limits) for _, text in self.settings]
-        players = [RemotePlayer(game, text, ready=False) for text in texts]
+        players = [RemotePlayer(game, text, ready=False) for text in self.texts]
         self.versions(players)
         return players
 
@@ -297,7 +318,7 @@ class _Plan:
     ) -> list[Sample]:
         """Search a position with both settings, by turns, each beginning as often as the other."""
         found: list[list[dict[str, Any]]] = [[], []]
-        least = 1 if self.seconds is not None else self.runs
+        least = 1 if any(map(is_by_clock, self.texts)) else self.runs
         most = max(least, MOST_RUNS) if least > 1 else 1
         turn, spent = number, 0.0
         while True:
@@ -338,6 +359,15 @@ def _sample(runs: Sequence[dict[str, Any]]) -> Sample:
     return sample | {"waited": max(0.0, 1 - math.fsum(spent) / elapsed) if elapsed else 0.0}
 
 
+def _games_of(told: str) -> Games:
+    """Return the games of a sample of a match, as the match takes those that were played."""
+    (first, one), (second, other) = (game.split() for game in told.split(", "))
+    return (
+        {"result": float(first), "ending": one},
+        {"result": 1 - float(second), "ending": other},
+    )
+
+
 class _Comparison:
     """A comparison that runs: what was found so far is in its study."""
 
@@ -346,7 +376,6 @@ class _Comparison:
         self.study = study
         self.steps = steps
         self.match: MatchResult | None = None
-        self.each_move = ""
 
     def search(self, texts: Sequence[str], players: list[RemotePlayer], workers: int) -> None:
         """Search positions, and add a sample of each and each setting to the study.
@@ -389,22 +418,43 @@ class _Comparison:
                     player.remote.close()
 
     def play(
-        self, game: Game, limits: dict[str, Any], openings: Sequence[Any], **options: Any
+        self, game: Game, players: tuple[str, str], openings: Sequence[Any], **options: Any
     ) -> None:
-        """Let B play against A, each move within limits; *options* are those of a match."""
+        """Let B play against A; *options* are those of a match."""
         searched = self.steps - len(openings)
-        seconds, nodes = limits["seconds"], limits["nodes"]
-        each = [f"{seconds:g} seconds"] if seconds is not None else []
-        self.each_move = " or ".join([*each, *([f"{nodes:,} nodes"] if nodes is not None else [])])
 
         def hear(result: MatchResult) -> None:
             self.match = result
             self.study.progress("match", searched + sum(result.pairs), self.steps)
 
         self.study.progress("match", searched, self.steps)
-        (_, a), (_, b) = self.plan.settings
-        one, other = limited(b, **limits), limited(a, **limits)
-        result = match(game, one, other, openings=openings, progress=hear, **options)
+        texts = [position_text(opening) for opening in openings]
+
+        def keep(number: int, games: Games) -> None:
+            first, second = games[0]["result"], 1 - games[1]["result"]
+            told = [
+                f"{score:g} {facts['ending']}"
+                for score, facts in zip((first, second), games, strict=True)
+            ]
+            self.study.add_sample(
+                {"setting": MATCH, "position": texts[number], "pair": number}
+                | {"score": (first + second) / 2, "games": ", ".join(told)}
+            )
+
+        recalled = {
+            number: _games_of(sample["games"])
+            for number in range(len(openings))
+            if (sample := self.study.recall(setting=MATCH, pair=number)) is not None
+        }
+        result = match(
+            game,
+            *players,
+            openings=openings,
+            known=recalled,
+            keep=keep,
+            progress=hear,
+            **options,
+        )
         hear(result)
         if result.reason == "interrupted":
             raise KeyboardInterrupt
@@ -419,7 +469,7 @@ class _Comparison:
         if played is not None and played.games:
             _, *lines = str(played).splitlines()
             told = "; ".join(" ".join(line.split()) for line in lines)
-            study.add_note(f"Match of B against A, {self.each_move} for a move: {told}.")
+            study.add_note(f"Match of {played.player} against {played.opponent}: {told}.")
         if len(study.settings["positions"]) > 1:
             study.add_note(ABOUT_INTERVALS)
         self._note_times()
@@ -427,10 +477,11 @@ class _Comparison:
     def _note_times(self) -> None:
         """Note under which conditions times were taken, where they are not the best."""
         study, workers = self.study, self.study.settings["workers"]
-        long = [sample for sample in study.samples if sample["nodes"] >= SHORT_NODES]
+        searched = [sample for sample in study.samples if sample["setting"] != MATCH]
+        long = [sample for sample in searched if sample["nodes"] >= SHORT_NODES]
         elapsed = math.fsum(sample["seconds"] for sample in long)
         waited = math.fsum(sample["seconds"] * sample["waited"] for sample in long)
-        if len(long) < len(study.samples):
+        if len(long) < len(searched):
             study.add_note(
                 f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that starts "
                 f"them: compare their nodes, not their times."
