@@ -39,6 +39,7 @@ NEEDS = {
     "howto/cluster.md": "distributed",
     "howto/dataframes.md": "pandas",
     "howto/other_libraries.md": "easyAI pettingzoo pyspiel",
+    "howto/papers.md": "pandas",
     "howto/serve.md": "fastapi",
 }
 """The modules that a page needs beside the core."""

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.contract.errors import CutnodeError
-from engine.lab.experiments import Draw
+from engine.lab.experiments import Draw, drawing_of
 from engine.lab.page import page, study_in_page
 from engine.lab.plots import PLOTS, check_plot, write_plot
 from engine.lab.study import INTERRUPTED, Follower, Study, plain
-from engine.lab.tables import csv_table, latex_table, markdown_table
+from engine.lab.tables import latex_table, markdown_table
 from engine.storage.files import check_file, write_whole
 from engine.storage.parquet import pyarrow_modules
 
@@ -34,17 +34,25 @@ __all__ = [
     "extract_files",
     "json_text",
     "read_study",
+    "study_schema",
     "write_samples",
     "write_study",
 ]
 
 GZIP = b"\x1f\x8b"
 
+
+def study_schema() -> dict[str, Any]:
+    """Return the JSON Schema of studies."""
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name("study.schema.json").read_bytes())
+    return schema
+
+
 # Writing
 
 
 def json_text(study: Study) -> str:
-    """Return a study as a JSON object, as ``engine/lab/study.schema.json`` describes it."""
+    """Return a study as a JSON object in a line; :func:`study_schema` describes it."""
     return json.dumps(study.to_dict()) + "\n"
 
 
@@ -65,7 +73,7 @@ def _line(kind: str, value: Any) -> str:
 
 
 TEXTS: dict[str, Callable[[Study], str]] = {
-    ".csv": csv_table,
+    ".csv": Study.to_csv,
     ".json": json_text,
     ".jsonl": json_lines,
     ".md": markdown_table,
@@ -100,9 +108,13 @@ def check_samples(path: str) -> None:
     check_file(path)
 
 
-def write_study(study: Study, draw: Draw | None, path: str) -> None:
-    """Write a study to a file, in the form of its ending."""
+def write_study(study: Study, path: str, draw: Draw | None = None) -> None:
+    """Write a study to a file, in the form that its name ends in: one of :data:`OUT`.
+
+    *draw* is what draws its plot, if that is not of one of the experiments.
+    """
     suffix = _suffix(path, OUT)
+    draw = draw or drawing_of(study)
     if suffix[1:] in PLOTS:
         if draw is None:
             raise CutnodeError(f"{path} cannot be written: studies of {study.name!r} have no plot")
@@ -264,6 +276,7 @@ class Journal(Follower):
             self.earlier = _samples_to_resume(self.path, self.before, study)
         lines = [_line("study", study.header())]
         lines += [_line("sample", sample) for sample in self.earlier]
+        lines += [_line("note", note) for note in study.notes]
         write_whole(self.path, "".join(lines).encode())
         if self.before is not None:
             study.add_note(

@@ -24,6 +24,7 @@ __all__ = [
     "Progress",
     "Study",
     "no_progress",
+    "one_line",
     "plain",
 ]
 
@@ -213,8 +214,8 @@ class Study(Tabular):
                     raise ValueError(f"{column.form!r} is not a format")
                 for row in study.rows:
                     study.text(row, column)
-        except (TypeError, ValueError, AttributeError) as error:
-            raise CutnodeError(f"its columns are damaged: {error}") from None
+        except (TypeError, ValueError, AttributeError):
+            raise CutnodeError("its columns are damaged, or do not suit its rows") from None
         return study
 
     @property
@@ -225,6 +226,13 @@ class Study(Tabular):
     def to_columns(self) -> dict[str, list[Any]]:
         """Return the figures of all rows by the name of their column."""
         return {name: [row.get(name) for row in self.rows] for name in self.fields}
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV, below settings, machine and run as ``#`` comments."""
+        about = {**self.settings, **self.machine, **self.run}
+        comments = [f"# {name}: {one_line(value)}\n" for name, value in about.items()]
+        # With slots, a dataclass is another class than super() knows without a name.
+        return "".join(comments) + Tabular.to_csv(self)
 
     def sample_table(self) -> Rows:
         """Return the samples as a table, for pandas and Arrow as the study itself."""
@@ -258,6 +266,11 @@ FORM: dict[str, type] = {
     **{"notes": list, "samples": list, "machine": dict, "run": dict, "files": dict},
 }
 """The parts of a study as plain data, and the type of each."""
+
+
+def one_line(text: object) -> str:
+    """Return a text without line ends."""
+    return " ".join(str(text).split())
 
 
 def plain(value: Any) -> Any:
