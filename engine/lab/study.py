@@ -259,6 +259,10 @@ class Study(Tabular):
         picked = tuple(columns[name] for name in chosen)
         return replace(self, columns=picked, progress=no_progress)
 
+    def _repr_html_(self) -> str:
+        rows = [{each.name: self.text(row, each) for each in self.columns} for row in self.rows]
+        return Rows(rows)._repr_html_()
+
     def text(self, row: dict[str, Any], column: Column) -> str:
         """Format a figure of a row, with its interval: ``1.52 (1.41 to 1.66)``."""
         shown, *ends = (
