@@ -240,7 +240,7 @@ def test_another_process_is_not_waited_for_for_ever(monkeypatch, tmp_path):
     monkeypatch.setattr(cache.KernelCache, "_path", lambda kept, signature: tmp_path / "a.code")
     announced = []
     monkeypatch.setattr(cache, "announce", announced.append)
-    waiting = cache.KernelCache(SimpleNamespace(function=len), Pair, None)
+    waiting = cache.KernelCache(SimpleNamespace(function=len), Pair, None, ())
     with waiting.turn(None), waiting.turn(None):
         assert [path.name for path in tmp_path.iterdir()] == [".a.code.lock"]
     assert announced == ["waiting for another process to compile len for test_jit.Pair"]

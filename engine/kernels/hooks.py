@@ -27,6 +27,7 @@ __all__ = [
     "Decision",
     "NodeInfo",
     "Plan",
+    "at_depth",
     "change_depth",
     "cut",
     "decide",
@@ -76,6 +77,16 @@ class NodeInfo(NamedTuple):
     """The estimate of the position, if a technique asks for one, or ``-INFINITE``."""
     improving: bool
     """The estimate is better than two plies ago, or nothing is known of it."""
+
+
+@compiled
+def at_depth(node, depth, tt_move):
+    """The same node with another depth and hash move."""
+    return NodeInfo(
+        node.position, node.evaluation, node.word, node.table, node.alpha, node.beta, depth,
+        node.ply, node.top, node.previous, node.mover, tt_move, node.in_check, node.in_pv,
+        node.cut_node, node.can_prune, node.static_eval, node.improving,
+    )  # fmt: skip
 
 
 class ChildInfo(NamedTuple):

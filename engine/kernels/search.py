@@ -52,6 +52,7 @@ from engine.kernels.hooks import (
     SKIP_REST,
     ChildInfo,
     NodeInfo,
+    at_depth,
     decide,
     extend,
     plan,
@@ -255,12 +256,14 @@ def null_move_node(static_eval, beta, depth, ply, top, search):
 
 
 @compiled
-def probcut_test(position, node, static_eval, search):
-    """Return whether ProbCut can decide a node, by which bound, and how deep it looks.
+def probcut_test(position, node, static_eval, wanted, search):
+    """Return whether ProbCut may decide a node, by which bound, and how deep it looks.
 
     Scores of the two depths are further apart than the margin in a few cases of a hundred.
     """
     shallow = node.depth // 4 * 2 + node.depth % 2
+    if not wanted:
+        return False, node.beta, shallow
     # The game measured how far its scores of two depths lie apart.
     margin = search.probcut_confidence * deviation(position, node.depth, shallow)
     margin = np.int64(math.ceil(margin))
@@ -268,6 +271,19 @@ def probcut_test(position, node, static_eval, search):
     # No score is beyond the largest value: such a test could only fail.
     possible = search.win != 0 or abs(bound) <= most_value(position)
     return margin > 0 and possible, bound, shallow
+
+
+@compiled
+def depth_for_moves(depth, ply, tt_move, wanted, search):
+    """The depth with which the moves of a node are searched."""
+    # Internal iterative reduction: without a hash move, look less deep: there will be one next
+    # time.
+    if search.use_internal_iterative_reduction and tt_move == NO_MOVE:
+        if depth >= search.internal_iterative_reduction_depth and ply > 0:
+            depth -= search.deepening_parity
+    if wanted.change != 0:
+        depth = min(max(depth + wanted.change, 1), MOST_DEPTH)
+    return depth
 
 
 @compiled
@@ -328,6 +344,13 @@ def deferral_word(position, ranked, top, depth, search):
 
 
 @compiled
+def mark_move(position, ranked, top, depth, shared, searches, search, table):
+    """Tell the other threads, where there are any, that this one searches a move, or no more."""
+    if shared:
+        mark(table, deferral_word(position, ranked, top, depth, search), searches)
+
+
+@compiled
 def pick_move(position, at, end, top, depth, deferring, search, table):
     """Bring the most promising move that is left to the front, and return its word.
 
@@ -345,12 +368,11 @@ def pick_move(position, at, end, top, depth, deferring, search, table):
 
 
 @compiled
-def test_node(wanted, again, ply, steps, actions, top, move):
-    """The node after a move that a plan wants to test."""
-    low, high = wanted.bound - 1, wanted.bound
-    if not again:
+def child_node(low, high, depth, node, child, steps, actions, top):
+    """The node after a move, with a window as the parent's mover sees it."""
+    if not child.again:
         low, high = -high, -low
-    return Node(low, high, wanted.depth, ply + 1, steps, actions, top, move)
+    return Node(low, high, depth, node.ply + 1, steps, actions, top, child.move)
 
 
 @compiled
@@ -395,6 +417,17 @@ def child_address(child, ranked, actions, top, depth, enhanced, search):
         slot = (top + ranked_number(ranked)) * (width(child) + 1)
         return Bits(search.children[slot + width(child)])
     return address(child, actions, search)
+
+
+@compiled
+def learn_from_cutoff(node, child, searched, end, search):
+    """Count a cutoff by a move, the last of so many that were searched, and learn from it."""
+    count_cutoff(search, child.move, node.tt_move, node.ply, searched, end - child.at - 1)
+    remember_cutoff(
+        node.position, search, child.first, child.at, node.previous, node.mover, node.ply,
+        node.depth,
+    )  # fmt: skip
+    outside_on_cutoff(node, child, search)
 
 
 @compiled
@@ -452,15 +485,13 @@ def search_node(
 
     # Step 3. Mate-distance pruning: wins are no quicker than the next move, and losses than now.
     if search.use_mate_distance and search.step:
-        alpha = max(alpha, ply - search.win)
-        beta = min(beta, search.win - ply - 1)
+        alpha, beta = max(alpha, ply - search.win), min(beta, search.win - ply - 1)
         if alpha >= beta:
             search.distance_cutoffs += 1
             return alpha
         node = Node(alpha, beta, depth, ply, steps, actions, top, previous)
 
     # Step 4. Look the position up in the table.
-    in_pv = beta - alpha > 1
     estimates, repetitions = search.estimates, search.repetitions
     excluded_move = search.excluded_move[ply]
     use_table = uses_table(position, depth, steps, search)
@@ -479,17 +510,15 @@ def search_node(
     can_prune = may_prune(alpha, beta, ply, in_check, search)
     try_null_move = can_prune and null_move_applies(depth, previous, excluded_move, search)
     try_probcut = can_prune and probcut_applies(depth, search)
-    estimated = try_null_move or try_probcut or wants_estimate(search)
-    estimated |= can_prune and margins_apply(position, depth, search)
-    static_eval, improving = static_evaluation(
-        position, evaluation, ply, in_check, estimated, search
-    )
+    asked = try_null_move or try_probcut or wants_estimate(search)
+    asked |= can_prune and margins_apply(position, depth, search)
+    static_eval, improving = static_evaluation(position, evaluation, ply, in_check, asked, search)
 
     # Step 6. Techniques that look at the node alone: razoring, reverse futility, and from outside.
     mover = side(position, ply)
     here = NodeInfo(
         position, evaluation, word, table, alpha, beta, depth, ply, top, previous, mover, tt_move,
-        in_check, in_pv, cut_node, can_prune, static_eval, improving,
+        in_check, beta - alpha > 1, cut_node, can_prune, static_eval, improving,
     )  # fmt: skip
     wanted = plan_for(here, search)
     if wanted.cuts:
@@ -511,32 +540,26 @@ def search_node(
 
     # Step 8. ProbCut: a search of half as many plies that is far outside the window says on which
     # side of it the score is.
-    if try_probcut:
-        possible, bound, shallow = probcut_test(position, node, static_eval, search)
-        if possible:
-            search.probcut_tries += 1
-            search.probcut_level += 1
-            test = Node(bound - 1, bound, shallow, ply, steps, actions, top, previous)
-            value = search_node(position, evaluation, word, test, search, table)
-            search.probcut_level -= 1
-            search.length[ply] = 0
-            if search.stop != RUNNING:
-                return alpha
-            if (value >= bound) == (bound > beta):
-                search.probcut_cutoffs += 1
-                search.estimates += 1
-                return beta if bound > beta else alpha
-            search.estimates = estimates  # the test does not count
-            if use_table and tt_move == NO_MOVE:
-                tt_move = tt_move_of(position, probe(table, word), search)
+    possible, bound, shallow = probcut_test(position, node, static_eval, try_probcut, search)
+    if possible:
+        search.probcut_tries += 1
+        search.probcut_level += 1
+        test = Node(bound - 1, bound, shallow, ply, steps, actions, top, previous)
+        value = search_node(position, evaluation, word, test, search, table)
+        search.probcut_level -= 1
+        search.length[ply] = 0
+        if search.stop != RUNNING:
+            return alpha
+        if (value >= bound) == (bound > beta):
+            search.probcut_cutoffs += 1
+            search.estimates += 1
+            return beta if bound > beta else alpha
+        search.estimates = estimates  # the test does not count
+        if use_table and tt_move == NO_MOVE:
+            tt_move = tt_move_of(position, probe(table, word), search)
 
-    # Step 9. Internal iterative reduction: without a hash move, look less deep: there will be one
-    # next time.
-    if search.use_internal_iterative_reduction and tt_move == NO_MOVE:
-        if depth >= search.internal_iterative_reduction_depth and ply > 0:
-            depth -= search.deepening_parity
-    if wanted.change != 0:
-        depth = min(max(depth + wanted.change, 1), MOST_DEPTH)
+    # Step 9. Internal iterative reduction, and what techniques want: another depth.
+    depth = depth_for_moves(depth, ply, tt_move, wanted, search)
 
     # Step 10. Make the moves, and rank them.
     enhanced = search.use_enhanced_cutoffs != 0 and depth >= search.enhanced_cutoffs_depth
@@ -544,10 +567,7 @@ def search_node(
     end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
     if end == top:
         return alpha
-    here = NodeInfo(
-        position, evaluation, word, table, alpha, beta, depth, ply, top, previous, mover, tt_move,
-        in_check, in_pv, cut_node, can_prune, static_eval, improving,
-    )  # fmt: skip
+    here = at_depth(here, depth, tt_move)
     rank_by_outside(here, top, end, search)
 
     # Step 11. Enhanced transposition cutoffs: look the children up before one is searched.
@@ -561,38 +581,33 @@ def search_node(
             return best
 
     # Step 12. Tests: a technique wants to know what the first moves score less deep.
-    shared = search.shared != 0 and enhanced
-    if wanted.tests > 0:
-        for at in range(first, min(first + wanted.tests, end)):
-            ranked = pick_move(position, at, end, top, depth, False, search, table)
-            move = ranked_move(ranked)
-            if move == excluded_move:
-                continue
-            child, again = child_of(position, move, ranked, top, keep_children, search)
-            child_steps, child_actions, _ = after_move(
-                position, move, child, steps, actions, search
-            )
-            below = test_node(wanted, again, ply, child_steps, child_actions, end, move)
-            child_word = child_address(
-                child, ranked, child_actions, top, wanted.depth, enhanced, search
-            )
-            search.patterns[ply + 2] = pattern_of(position, move)
-            search.cut_node[ply + 1] = 1 - cut_node
-            value = search_node(child, evaluation, child_word, below, search, table)
-            value = value if again else -value
-            search.length[ply] = 0
-            if search.stop != RUNNING:
-                return alpha
-            won = np.int64(gain(position, move))
-            tested = ChildInfo(
-                move, child, again, won, np.int64(at - first), at, first, alpha, False
-            )
-            if outside_after_test(here, tested, value, search):
-                search.estimates += 1
-                return wanted.bound
-            search.estimates = estimates  # the test does not count
+    last = min(first + wanted.tests, end) if wanted.tests > 0 else first
+    for at in range(first, last):
+        ranked = pick_move(position, at, end, top, depth, False, search, table)
+        move = ranked_move(ranked)
+        if move == excluded_move:
+            continue
+        child, again = child_of(position, move, ranked, top, keep_children, search)
+        child_steps, child_actions, _ = after_move(position, move, child, steps, actions, search)
+        won = np.int64(gain(position, move))
+        tested = ChildInfo(move, child, again, won, at - first, at, first, alpha, False)
+        search.patterns[ply + 2] = pattern_of(position, move)
+        search.cut_node[ply + 1] = 1 - cut_node
+        low, high, plies = wanted.bound - 1, wanted.bound, wanted.depth
+        below = child_node(low, high, plies, node, tested, child_steps, child_actions, end)
+        child_word = child_address(child, ranked, child_actions, top, plies, enhanced, search)
+        value = search_node(child, evaluation, child_word, below, search, table)
+        value = value if again else -value
+        search.length[ply] = 0
+        if search.stop != RUNNING:
+            return alpha
+        if outside_after_test(here, tested, value, search):
+            search.estimates += 1
+            return wanted.bound
+        search.estimates = estimates  # the test does not count
 
     # Step 13. Take the moves, the most promising first.
+    shared = search.shared != 0 and enhanced
     for at in range(first, end):
         ranked = pick_move(position, at, end, top, depth, shared and searched > 0, search, table)
         move = ranked_move(ranked)
@@ -613,27 +628,22 @@ def search_node(
             search.length[ply] = 0
             if search.stop != RUNNING:
                 return alpha
-            if value < bound:
-                single = np.int64(1)
-            elif bound >= beta:
+            search.estimates = estimates  # the test does not count
+            if value >= bound >= beta:
                 search.singular_cutoffs += 1
                 search.estimates += 1
                 return bound
-            elif tt_score >= beta:
-                single = np.int64(-1)
-            search.estimates = estimates  # the test does not count
+            single = np.int64(value < bound) - np.int64(value >= bound and tt_score >= beta)
 
-        # Step 15. Techniques that look at a move: extensions, pruning near the leaves, late move
-        # reductions, those from outside.  Nothing is pruned before a move was searched that does
-        # not lose at once.
+        # Step 15. Techniques that look at a move: extensions, pruning, reductions, from outside.
+        # Nothing is pruned before a move was searched that does not lose at once.
         may_skip = can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE)
         won = np.int64(gain(position, move))
         this = ChildInfo(move, child, again, won, searched, at, first, alpha, may_skip)
         decision = decision_on(here, this, single, search)
         if decision.action != SEARCH:
-            if not decision.sound:
-                search.estimates += 1
-                all_proven = False
+            search.estimates += not decision.sound
+            all_proven &= decision.sound
             best = max(best, decision.bound)
             if decision.action == SKIP_REST:
                 search.late += end - at
@@ -648,20 +658,16 @@ def search_node(
         child_word = child_address(child, ranked, child_actions, top, new_depth, enhanced, search)
         null_window = search.use_pvs != 0 and searched > 0
         low, high = alpha, alpha + 1 if null_window else beta
-        if shared:
-            mark(table, deferral_word(position, ranked, top, depth, search), True)
+        mark_move(position, ranked, top, depth, shared, True, search, table)
         while True:
             plies = new_depth - reduction
             search.cut_node[ply + 1] = np.int64(reduction > 0 or (null_window and not cut_node))
             if plies <= 0 and not search.use_quiescence:
                 value = leaf_score(child, evaluation, ply + 1, child_steps, search)
-                value = value if again else -value
-            elif again:
-                below = Node(low, high, plies, ply + 1, child_steps, child_actions, end, move)
-                value = search_node(child, evaluation, child_word, below, search, table)
             else:
-                below = Node(-high, -low, plies, ply + 1, child_steps, child_actions, end, move)
-                value = -search_node(child, evaluation, child_word, below, search, table)
+                below = child_node(low, high, plies, node, this, child_steps, child_actions, end)
+                value = search_node(child, evaluation, child_word, below, search, table)
+            value = value if again else -value
             if search.stop != RUNNING:
                 break
             if reduction > 0 and value > alpha:
@@ -674,8 +680,7 @@ def search_node(
                 low, high = value - 1, beta
             else:
                 break
-        if shared:
-            mark(table, deferral_word(position, ranked, top, depth, search), False)
+        mark_move(position, ranked, top, depth, shared, False, search, table)
         if search.stop != RUNNING:
             return alpha
         searched += 1
@@ -690,9 +695,7 @@ def search_node(
                 best_move = move
                 extend_line(search, ply, move)
                 if value >= beta:
-                    count_cutoff(search, move, tt_move, ply, searched, end - at - 1)
-                    remember_cutoff(position, search, first, at, previous, mover, ply, depth)
-                    outside_on_cutoff(here, this, search)
+                    learn_from_cutoff(here, this, searched, end, search)
                     break
                 alpha = value
 
