@@ -23,16 +23,24 @@ from engine.contract.loading import Game, load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.contract.verbs import outcome
-from engine.lab.laboratory import BUSY, ENOUGH, LONGEST, MOST_RUNS, SHORT_NODES, with_interval
-from engine.lab.measuring import ABOUT_INTERVALS
+from engine.lab.laboratory import (
+    BUSY,
+    ENOUGH,
+    LONGEST,
+    MOST_RUNS,
+    SHORT_NODES,
+    same_value,
+    with_interval,
+)
+from engine.lab.measuring import ABOUT_INTERVALS, FIGURES
 from engine.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
 from engine.lab.provenance import commit_of, game_source, machine
 from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
 from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
-from engine.playing.matches import MatchResult, match
-from engine.playing.players import RemotePlayer, version_of
+from engine.playing.matches import MatchResult, make_openings, match
+from engine.playing.players import RemotePlayer, make_player, version_of
 from engine.runtime.processes import MOST_PROCESSES
 from engine.runtime.running import Limits
 from engine.search.options import check_depth
@@ -57,13 +65,16 @@ COLUMNS = (
     Column("score", "points a game in play against A", ".3f"),
     Column("games", "games of the match", "d"),
     Column("llr", "logarithm of the likelihood ratio of elo1 and elo0 (SPRT)", "+.2f"),
+    Column("accepted", "what the test accepts: elo0, elo1, or neither yet"),
+    FIGURES["rate"],
     Column("p_nodes", "Wilcoxon's test: chance of such nodes if none had fewer", ".2g"),
     Column(
         "p_seconds", "Wilcoxon's test: chance of such times if none was faster", ".2g", timed=True
     ),
 )
 
-OF_MATCHES = {"elo", "score", "games", "llr"}
+OF_TESTS = {"llr", "accepted"}
+OF_MATCHES = {"elo", "score", "games", *OF_TESTS}
 
 LIMITING = {*LEVELS, "depth", "nodes", "seconds", "playouts", "level", "strength", "random"}
 """Settings that say themselves how far to search."""
@@ -122,6 +133,10 @@ def compare(
         raise CutnodeError("a test needs elo0 and elo1")
     progress("compiling", 0, len(texts) + pairs)
     players = plan.players()
+    each_move = {"seconds": move_seconds, "nodes": move_nodes}
+    openings = make_openings(game, pairs, plies, seed) if pairs else []
+    for text in (b, a) if pairs else ():
+        make_player(game, limited(text, **each_move))  # an error shows before anything is measured
     settings = {
         "game": game_source(type(game.start())),
         "a": a,
@@ -145,7 +160,7 @@ def compare(
     }
     study = Study(
         "compare",
-        "Two settings beside each other",
+        f"{b or DEFAULT} beside {a or DEFAULT}",
         {name: value for name, value in settings.items() if value is not None},
         _columns(settings),
         machine=machine() | plan.versions(players),
@@ -155,16 +170,13 @@ def compare(
     try:
         work.search(texts, players, workers)
         if pairs:
-            work.play(
-                game,
-                {"seconds": move_seconds, "nodes": move_nodes},
-                pairs=pairs,
-                plies=plies,
-                seed=seed,
-                sprt=sprt,
-                processes=workers,
-            )
+            work.play(game, each_move, openings, seed=seed, sprt=sprt, processes=workers)
     except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    except CutnodeError as error:
+        if not study.samples:
+            raise
+        study.add_note(f"An error ended it: {error}")
         study.add_note(INTERRUPTED)
     work.sum_up()
     return study
@@ -176,7 +188,7 @@ def _columns(settings: dict[str, Any]) -> tuple[Column, ...]:
     unused = set() if settings["depth"] is None else {"depth"}
     unused |= {"faster", "p_seconds"} if by_clock else set()
     unused |= set() if settings["pairs"] else OF_MATCHES
-    unused |= {"llr"} if settings["elo0"] is None else set()
+    unused |= OF_TESTS if settings["elo0"] is None else set()
 
     def is_timed(column: Column) -> bool:
         if column.name in OF_MATCHES:
@@ -376,9 +388,11 @@ class _Comparison:
                 for player in both:
                     player.remote.close()
 
-    def play(self, game: Game, limits: dict[str, Any], **options: Any) -> None:
+    def play(
+        self, game: Game, limits: dict[str, Any], openings: Sequence[Any], **options: Any
+    ) -> None:
         """Let B play against A, each move within limits; *options* are those of a match."""
-        searched = self.steps - options["pairs"]
+        searched = self.steps - len(openings)
         seconds, nodes = limits["seconds"], limits["nodes"]
         each = [f"{seconds:g} seconds"] if seconds is not None else []
         self.each_move = " or ".join([*each, *([f"{nodes:,} nodes"] if nodes is not None else [])])
@@ -390,7 +404,7 @@ class _Comparison:
         self.study.progress("match", searched, self.steps)
         (_, a), (_, b) = self.plan.settings
         one, other = limited(b, **limits), limited(a, **limits)
-        result = match(game, one, other, progress=hear, **options)
+        result = match(game, one, other, openings=openings, progress=hear, **options)
         hear(result)
         if result.reason == "interrupted":
             raise KeyboardInterrupt
@@ -444,6 +458,8 @@ def _rows(
     for row, its in zip(rows, zip(*both, strict=True), strict=False):
         row["nodes"] = sum(sample["nodes"] for sample in its)
         row["seconds"] = math.fsum(sample["seconds"] for sample in its)
+        if row["seconds"]:
+            row["rate"] = row["nodes"] / row["seconds"] / 1e6
         row["depth"] = fmean(sample["depth"] for sample in its)
     if both:
         rows[1] |= _beside(both)
@@ -471,25 +487,28 @@ def _beside(both: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, 
             if len(both) > 1:
                 logarithms = [[math.log(number) for number in numbers] for numbers in (a, b)]
                 row[f"p_{figure}"] = wilcoxon(*logarithms)
-    same_value = [a["value"] is not None and _same(a["value"], b["value"]) for a, b in both]
+    same_values = [same_value(a["value"], b["value"]) for a, b in both]
     same_move = [a["move"] == b["move"] for a, b in both]
-    return row | with_interval("value", share(same_value)) | with_interval("move", share(same_move))
-
-
-def _same(a: float, b: float | None) -> bool:
-    """Return whether values are the same but for the rounding of expectations."""
-    return b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+    return (
+        row | with_interval("value", share(same_values)) | with_interval("move", share(same_move))
+    )
 
 
 def _strength(result: MatchResult) -> dict[str, Any]:
     data = result.to_dict()
     names = ("elo", "elo_low", "elo_high", "score", "games")
     row = {name: data[name] for name in names if data[name] is not None}
-    return row if result.sprt is None else row | {"llr": data["sprt"]["llr"]}
+    if result.sprt is None:
+        return row
+    return row | {"llr": data["sprt"]["llr"], "accepted": data["sprt"]["accepted"] or "neither"}
 
 
 def draw(study: Study, figure: Any) -> None:
     """Draw the nodes and the times of each position, A to the right and B upwards."""
+    figure.set_label(
+        "Nodes and CPU time of each position, by A to the right and by B upwards; below the line "
+        "B takes less."
+    )
     figure.set_size_inches(PAGE, 3.5)
     figure.set_label("A point for each position: below the line, B takes less than A.")
     names = [row["setting"] for row in study.rows]
