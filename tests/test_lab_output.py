@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import re
 import signal
@@ -9,25 +11,42 @@ import sys
 import threading
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 from xml.etree import ElementTree
 
+import jsonschema_rs
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from engine import load_game
+from engine.cli.following import following
+from engine.cli.lab import lab
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.contract.errors import CutnodeError
 from engine.lab import plots
 from engine.lab.ablation import ablation, draw
+from engine.lab.experiments import EXPERIMENTS, drawing_of, repeat
+from engine.lab.files import (
+    Journal,
+    extract_files,
+    read_study,
+    study_schema,
+    write_samples,
+    write_study,
+)
 from engine.lab.page import page
-from engine.lab.study import INTERRUPTED
+from engine.lab.study import INTERRUPTED, Column, Follower, Study, plain
+from engine.lab.tables import latex_table, markdown_table
 from engine.lab.terminal import print_study
 from engine.storage.files import write_whole
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
+ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
+SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "12")]
 FEW = ("table", "deepening", "killers", "late_move_reductions")
 LAB = ("lab", "ablation", "tictactoe", "--depth", 4, "--techniques", "table,killers", "--runs", 1)
 
@@ -42,6 +61,12 @@ def cutnode(*args: object) -> Result:
 def study():
     """Tic-tac-toe to the end, with a few techniques."""
     return ablation([TICTACTOE.start()], 9, techniques=FEW, runs=1)
+
+
+@pytest.fixture(scope="module")
+def several():
+    """Some positions, so that figures have intervals."""
+    return ablation(SOME, 4, techniques=("table", "killers"), runs=1, workers=1)
 
 
 # Tables, pages and plots
@@ -133,7 +158,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
     timer = threading.Timer(0.02, signal.pthread_kill, (main_thread, signal.SIGINT))
 
     def show(log):
-        if log.state[0] == "+ enhanced_cutoffs" and not timer.is_alive():
+        if log.state[0] == "+ enhanced_cutoffs" and timer.ident is None:
             timer.start()
 
     monkeypatch.setattr("engine.cli.following.Log.show", show)
@@ -144,3 +169,312 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
     assert "+ table" in [row["step"] for row in data["rows"]]
     assert not any(row["step"] == "- table" for row in data["rows"])
     assert data["notes"][-1] == INTERRUPTED
+
+
+# Forms
+
+
+def test_json_is_as_its_schema_says(several, tmp_path):
+    valid = jsonschema_rs.validator_for(study_schema())
+    valid.validate(json.loads(cutnode(*LAB, "--json").stdout))
+    valid.validate(several.to_dict())
+    assert not valid.is_valid(several.to_dict() | {"rows": [3]})
+
+
+def test_every_form_is_printed(several, tmp_path):
+    file = tmp_path / "a.json"
+    write_study(several, str(file))
+
+    def printed(*options):
+        result = cutnode("lab", "show", file, *options)
+        assert result.exit_code == 0
+        return result.stdout
+
+    assert json.loads(printed("--format", "json")) == json.loads(printed("--json"))
+    assert printed("--format", "csv") == printed("--csv") == several.to_csv()
+    assert printed("--format", "table") == printed()
+    assert "\\begin{table}" in printed("--format", "latex")
+    chosen = printed("--format", "markdown", "--columns", "nodes,step")
+    assert "\n| nodes | step |\n| ---: | --- |\n" in chosen
+    result = cutnode("lab", "show", file, "--columns", "node")
+    assert "there is no column 'node'; did you mean 'nodes'?" in result.output
+
+
+def test_what_is_written_is_read_back(several, tmp_path):
+    for suffix in (".json", ".jsonl", ".html"):
+        file = tmp_path / f"a{suffix}"
+        write_study(several, str(file))
+        assert read_study(file).to_dict() == several.to_dict()
+    packed = tmp_path / "a.json.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "a.json").read_bytes()))
+    assert read_study(packed).to_dict() == several.to_dict()
+
+
+def test_parquet_has_rows_and_settings(several, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows, samples = tmp_path / "rows.parquet", tmp_path / "samples.parquet"
+    write_study(several, str(rows))
+    write_samples(several, str(samples))
+    table = parquet.read_table(rows)
+    assert table["nodes"].to_pylist() == [row["nodes"] for row in several.rows]
+    assert table["gain_low"].null_count < len(several.rows)
+    about = json.loads(table.schema.metadata[b"cutnode_study"])
+    assert about["settings"]["depth"] == 4
+    assert parquet.read_table(samples).num_rows == len(several.samples)
+
+
+def test_samples_are_a_table_of_their_own(several, tmp_path):
+    file, lines = tmp_path / "a.csv", tmp_path / "a.jsonl"
+    write_samples(several, str(file))
+    write_samples(several, str(lines))
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    assert [int(row["nodes"]) for row in rows] == [row["nodes"] for row in several.samples]
+    assert [json.loads(line) for line in lines.read_text().splitlines()] == plain(several.samples)
+    assert set(several.sample_table().to_columns()) >= {"step", "position", "nodes", "value"}
+
+
+def test_latex_escapes_and_aligns():
+    columns = (
+        Column("a_b", "5 % & more"),
+        Column("x", "", ",.1f", interval=True),
+        Column("p", "", ".1g"),
+    )
+    row = {"a_b": "~#{x}", "x": -1234.5, "x_low": -2.0, "x_high": 3.0, "p": 2e-7}
+    text = latex_table(Study("a b", "50 %", {"game": "x_y"}, columns, [row, {"a_b": "-"}]))
+    assert "\\caption{50 \\%: x\\_y.}" in text and "\\label{tab:a-b}" in text
+    assert "{@{}lr@{~}lr@{}}" in text
+    assert "a\\_b & \\multicolumn{2}{c}{x} & p \\\\" in text
+    assert (
+        "\\textasciitilde{}\\#\\{x\\} & $-$1,234.5 & ($-$2.0--3.0) & 2$\\cdot10^{-7}$ \\\\" in text
+    )
+    assert "- &  &  &  \\\\" in text
+
+
+def test_markdown_escapes(study):
+    text = markdown_table(replace(study, about="a|b <c>", notes=["*d*"]))
+    assert "a\\|b \\<c\\>" in text and "\\*d\\*" in text
+    assert "| alpha-beta |" in text
+
+
+def test_numbers_that_json_lacks_are_null():
+    study = Study("a", "b", {}, (Column("x"),), [{"x": float("inf"), "y": np.int64(3)}])
+    assert study.to_dict()["rows"] == [{"x": None, "y": 3}]
+
+
+def test_figures_are_plain():
+    written = [plots.number_text(x) for x in (10_000, 0.05, 2_500_000, 1, 0.00012, 3e12)]
+    assert written == ["10,000", "0.05", "2,500,000", "1", "0.00012", "3·$10^{12}$"]
+
+
+def test_no_line_hides_another():
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    x = (1, 2, 3)
+    lines = [
+        plots.Line("a", x, (1, 10, 100)),
+        plots.Line("b", x, (1, 10, 100)),
+        plots.Line("c", x, (9, 9, 9)),
+    ]
+    plots.draw_lines(axes, lines)
+    a, b, c = axes.get_lines()
+    assert a.get_linewidth() > b.get_linewidth() == c.get_linewidth()
+    assert len({tuple(line.get_xdata()) for line in (a, b, c)}) == 3
+    assert len({line.get_marker() for line in (a, b, c)}) == 3
+    assert [text.get_text() for text in axes.texts] == ["c", "a", "b"]
+
+
+# While it is measured
+
+
+class Watching(Follower):
+    """Knows what is measured, and ends the process after so many samples."""
+
+    def __init__(self, journal, most):
+        self.journal, self.most, self.measured = journal, most, []
+
+    def begin(self, study):
+        self.journal.begin(study)
+
+    def row(self, row):
+        self.journal.row(row)
+
+    def sample(self, sample):
+        self.journal.sample(sample)
+        self.measured.append((sample["step"], sample["position"]))
+        if len(self.measured) == self.most:
+            raise SystemExit
+
+    def recall(self, key):
+        return self.journal.recall(key)
+
+
+def test_a_study_that_is_killed_goes_on(several, tmp_path):
+    file = tmp_path / "a.jsonl"
+    options = {"techniques": ("table", "killers"), "runs": 1, "workers": 1}
+    first = Watching(Journal(str(file)), 20)
+    with pytest.raises(SystemExit):
+        ablation(SOME, 4, progress=first, **options)
+    with file.open("a") as cut:
+        cut.write('{"sample": {"st')
+    assert len(read_study(file).samples) == 20 and read_study(file).stopped
+    with pytest.raises(
+        CutnodeError, match="has a study that was stopped: go on with it by --resume"
+    ):
+        Journal(str(file))
+    rest = Watching(Journal(str(file), resume=True), 1000)
+    again = ablation(SOME, 4, progress=rest, **options)
+    twice = set(first.measured) & set(rest.measured)
+    assert {step for step, _ in twice} <= {"minimax"} and len(first.measured) == 20
+    assert [row["nodes"] for row in again.rows] == [row["nodes"] for row in several.rows]
+    assert len(again.samples) == len(several.samples)
+    with pytest.raises(CutnodeError, match="cannot be resumed: its setting 'depth' is another"):
+        ablation(SOME, 3, progress=Journal(str(file), resume=True), **options)
+
+
+def test_the_command_resumes(tmp_path):
+    file = tmp_path / "a.jsonl"
+    first = cutnode(*LAB, "--out", file, "--json")
+    text = file.read_text()
+    file.write_text(text[: len(text) // 2])
+    assert "was stopped" in cutnode(*LAB, "--out", file).output
+    again = cutnode(*LAB, "--out", file, "--resume", "--json")
+    nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
+    assert nodes[0] == nodes[1]
+    assert not read_study(file).stopped
+
+
+def test_signs_of_life_in_a_log(monkeypatch):
+    monkeypatch.setattr("engine.cli.following.EVERY", 0)
+    lines = cutnode(*LAB).stderr.splitlines()
+    assert lines[-1].startswith("cutnode: - killers, ") and "samples" in lines[-1]
+    assert cutnode(*LAB, "--quiet").stderr == ""
+
+
+def test_a_terminal_shows_rows_as_they_come(several, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with following([], quiet=False) as progress:
+        progress.begin(several)
+        monkeypatch.setattr("engine.cli.following.REFRESH", 0)
+        progress("+ killers", 3, 5)
+        progress.row(several.rows[-1])
+    shown = sys.stderr.getvalue()
+    assert "+ table" in shown and "+ killers, 3 of 5" in shown
+
+
+# The same again
+
+
+def test_the_same_again(several, tmp_path):
+    file = tmp_path / "a.html"
+    write_study(several, str(file))
+    result = cutnode("lab", "rerun", file)
+    assert result.exit_code == 0
+    assert "All of 7 rows and " in result.stdout and "are the same, but for times." in result.stdout
+
+
+def test_what_differs_is_said(several, tmp_path):
+    file = tmp_path / "a.json"
+    data = json.loads(json.dumps(several.to_dict()))
+    data["rows"][3]["nodes"] += 1
+    data["samples"][-1]["value"] = 7
+    data["machine"] |= {"numba": "0.1", "processor": "another"}
+    file.write_text(json.dumps(data))
+    result = cutnode("lab", "rerun", file, "--json")
+    assert result.exit_code == 1
+    again = json.loads(result.stdout)
+    assert [row["row"] for row in again["rows"] if row["same"] != "yes"] == ["+ table", "samples"]
+    told = "\n".join(again["notes"])
+    last = several.samples[-1]
+    assert f"Differs: + table: nodes {several.rows[3]['nodes']:,}, recorded" in told
+    assert f"Differs: - killers, {last['position']}: value {last['value']}, recorded 7" in told
+    assert "recorded was 0.1." in told and "recorded was another." in told
+
+
+def test_all_experiments_can_be_repeated():
+    commands = set(lab.commands) - {"parameters", "rerun", "sample", "show"}
+    assert commands == EXPERIMENTS.keys()
+    for name in EXPERIMENTS:
+        assert drawing_of(Study(name, "", {}, ()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("depths", "tictactoe", "--depth", 3),
+        ("minimal", "tictactoe", "--depths", 3),
+        ("theory", "--widths", 2, "--depths", 2, "--trees", 2),
+        ("deviation", "tictactoe", "--depth", 3, "--games", 30),
+        ("engines", "tictactoe", "--pairs", 1, "--seconds", 0.2),
+    ],
+)
+def test_every_study_is_the_same_again(words, tmp_path):
+    file = tmp_path / "a.html"
+    assert cutnode("lab", *words, "--report", file).exit_code == 0
+    result = cutnode("lab", "rerun", file)
+    assert (result.exit_code, "are the same, but for times." in result.stdout) == (0, True)
+
+
+def test_files_of_the_user_are_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = (ROOT / "games" / "tictactoe.py").read_text()
+    (tmp_path / "my_rows.py").write_text(source)
+    study = Study("depths", "a", {"game": "my_rows.py", "evaluation": "no.py:f"}, (Column("x"),))
+    assert study.files.keys() == {"my_rows.py"}
+    write_study(study, "a.html")
+    (tmp_path / "my_rows.py").unlink()
+    result = cutnode("lab", "rerun", "a.html")
+    assert result.exit_code == 2
+    assert result.output.startswith("cutnode: the study needs my_rows.py: ")
+    assert cutnode("lab", "show", "a.html", "--extract", ".").exit_code == 0
+    assert (tmp_path / "my_rows.py").read_text() == source
+    assert "it exists" in cutnode("lab", "show", "a.html", "--extract", ".").output
+
+
+def test_extracted_files_stay_in_their_folder(tmp_path):
+    texts = {path: {"text": path} for path in ("../../a.py", "/b.py", "c/d.py")}
+    extract_files(Study("a", "b", {}, (), files=texts, run={"command": "c"}), str(tmp_path))
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.py")}
+    assert found == {"a.py", "b.py", "c/d.py"}
+
+
+def test_notebooks_show_formatted_figures(several):
+    assert "<td>1.00</td>" in several._repr_html_() and " to " in several._repr_html_()
+
+
+LINK = "data:application/gzip;base64,"
+DAMAGED = {
+    "<html>": "it is not a page of cutnode's laboratory",
+    f'<a id="cutnode-study" href="{LINK}H4sI">': "the study in the page is damaged",
+    '{"a": 1}': "it is not a study of cutnode's laboratory",
+    '{"cutnode_study": 2}': "it has format 2, and this cutnode reads 1",
+    '{"cutnode_study": 1}': "its 'name' is missing or damaged",
+    '{"study": {"cutnode_study": 1}}\nx\n{}': "line 2 is damaged",
+    "no": "it is neither JSON nor a page of cutnode's laboratory, or is cut off",
+    "": "it is neither JSON nor a page of cutnode's laboratory, or is cut off",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), DAMAGED.items())
+def test_damaged_files(tmp_path, text, message):
+    file = tmp_path / "a.json"
+    file.write_text(text)
+    for command in ("show", "rerun"):
+        result = cutnode("lab", command, file)
+        assert result.exit_code == 2
+        assert result.output == f"cutnode: {file} cannot be read: {message}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("depth", "3", "a depth is a whole number, not '3'"),
+        ("positions", [3], "a position is written as text, not 3"),
+        ("game", "nogame", "there is no game 'nogame'"),
+        ("colour", 1, "the study has a setting 'colour', which ablation does not take"),
+    ],
+)
+def test_damaged_settings(several, name, value, message):
+    with pytest.raises(CutnodeError, match=re.escape(message)):
+        repeat(replace(several, settings=several.settings | {name: value}))

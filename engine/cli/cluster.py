@@ -30,6 +30,7 @@ from engine.cli.options import (
     seconds_option,
     table_option,
     weak_option,
+    workers_option,
 )
 from engine.cli.tablebase import SOLVED, solve_and_print
 from engine.contract.choices import CLUSTER_POSITIONS, LARGE_LAYER
@@ -57,9 +58,7 @@ SCHEDULER = combined(
     option(
         "--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS"
     ),
-    integer(
-        "--workers", "Else start N workers here, of one thread each.  [default: one for each core]"
-    ),
+    workers_option("Else start N workers here, of one thread each.  [default: one for each core]"),
 )
 
 

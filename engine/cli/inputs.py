@@ -85,10 +85,11 @@ def read_positions(
     entries = []
     for number, line in enumerate(lines, 1):
         text = line.partition(";")[0].strip()
-        if text and not text.startswith("#"):
-            try:
+        try:
+            if text:
                 entries.append((text, game.parse(text)))
-            except CutnodeError as error:
+        except CutnodeError as error:
+            if not text.startswith("#"):  # in some games that is how a position begins
                 raise CutnodeError(f"{source}, line {number}: {error}") from None
     if not entries:
         raise CutnodeError(f"{source} holds no positions")

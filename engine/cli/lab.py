@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.completion import complete_file, complete_folder, complete_player
+from engine.cli.completion import (
+    complete_file,
+    complete_folder,
+    complete_parameter,
+    complete_player,
+)
 from engine.cli.inputs import names_in, numbers_in, read_positions, with_techniques
 from engine.cli.options import (
     ANY_GAME,
+    BEGIN,
     CHOSEN,
     EVALUATION,
     FILE,
@@ -32,11 +38,13 @@ from engine.cli.options import (
     option,
     out_option,
     pairs_option,
+    positions_option,
     positive,
     seconds_option,
     seed_option,
     sprt_options,
     table_option,
+    workers_option,
 )
 from engine.cli.progress import progress_bar
 from engine.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
@@ -62,13 +70,12 @@ Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted
 
 RERUN_EPILOG = """\
 \b
-Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input, 130
-interrupted.
+Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input,
+130 interrupted.
 """
 DIFFERS = 1
 
-WORKERS = integer(
-    "--workers",
+WORKERS = workers_option(
     "Search positions in N processes at once.  [one for each core, at most]",
     most=MOST_PROCESSES,
 )
@@ -80,14 +87,13 @@ def positions_options(
 ) -> Decorator:
     """One position, a file of them, or some that are drawn from games; *seed* is help.
 
-    Further *arguments* stand between the game and a position.
+    Without *arguments* a POSITION follows the game.
     """
     return combined(
         GAME,
-        *arguments,
-        POSITION,
+        *(arguments or (POSITION,)),
         FILE,
-        integer("--positions", "Draw N positions from games that begin with POSITION."),
+        positions_option("Draw N positions from games that begin with POSITION."),
         PLIES,
         seed_option(seed),
     )
@@ -100,8 +106,7 @@ RUNS = integer(
     default=3,
 )
 
-SEARCHED = combined(
-    positions_options(),
+SEARCHES_OF_GAME = combined(
     depth_option(least=1, most=MOST_DEPTH, required=True),
     CHOSEN,
     EVALUATION,
@@ -114,7 +119,13 @@ SEARCHED = combined(
     table_option(64),
     WORKERS,
 )
-"""The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
+"""How experiments search: depth, techniques, limits."""
+
+SEARCHED = combined(positions_options(), SEARCHES_OF_GAME)
+"""The parameters of experiments with searches of a game."""
+
+USUAL_POSITIONS = 50
+"""The positions of comparisons for which none are named."""
 
 OPENINGS_TOO = "Which openings, and which games positions are drawn from."
 
@@ -124,6 +135,11 @@ SEARCHES = option("--searches", "Only these of plain, engine, pvs, mtdf, exact."
 def depths_option(default: str) -> Decorator:
     """The depths of an experiment."""
     return option("--depths", "Plies.", metavar="N,N", default=default)
+
+
+def move_seconds_option(help: str, **settings: Any) -> Decorator:
+    """The time of each move in play."""
+    return positive("--move-seconds", help, metavar="S", **settings)
 
 
 @click.group(epilog=EPILOG)
@@ -161,11 +177,22 @@ def with_positions(
     return loaded, options | {"positions": starts, "positions_from": whence}
 
 
+def several(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with a number of positions to draw, if they name no others."""
+    named = options["position"] is not None or options["file"] is not None
+    return options if named else options | {"positions": options["positions"] or USUAL_POSITIONS}
+
+
 def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
     """Return the command that draws some positions."""
-    words = ("cutnode", "lab", "sample", game, *([position] if position else []))
-    numbers = ("--positions", count, "--plies", plies, "--seed", seed)
-    return shlex.join(map(str, (*words, *numbers)))
+    options = {"positions": count, "plies": plies, "seed": seed}
+    words = " ".join(f"--{name} {value}" for name, value in options.items())
+    return f"cutnode lab sample {shlex.join([game, *([position] if position else [])])} {words}"
+
+
+def chosen_workers(workers: int | None, positions: Sequence[Any]) -> int:
+    """Return how many processes search positions: by default one on each core, if there is work."""
+    return workers or min(physical_cores(), len(positions))
 
 
 def measure_searches(
@@ -179,7 +206,7 @@ def measure_searches(
     _, options = with_positions(**options)
     starts = options["positions"]
     options = with_techniques(type(starts[0]), options)
-    options["workers"] = workers or min(physical_cores(), len(starts))
+    options["workers"] = chosen_workers(workers, starts)
     deliver(experiment, draw, **options)
 
 
@@ -210,6 +237,19 @@ def depths(**options: Any) -> None:
     from engine.lab import depths as study
 
     measure_searches(study.depths, study.draw, **options)
+
+
+@lab.command(epilog=EPILOG)
+@SEARCHED
+@MEASURED
+def nodes(**options: Any) -> None:
+    """Count what happens in nodes: kinds, cutoffs by move, first moves, the table.
+
+    The search is compiled once more, with hooks that count.
+    """
+    from engine.lab import nodes as study
+
+    measure_searches(study.nodes, study.draw, **options)
 
 
 @lab.command(epilog=EPILOG)
@@ -252,8 +292,9 @@ def theory(
 @EVALUATION
 @SEARCHES
 @table_option(64)
+@WORKERS
 @MEASURED
-def minimal(depths: str, searches: str | None, **options: Any) -> None:
+def minimal(depths: str, searches: str | None, workers: int | None, **options: Any) -> None:
     """Estimate the smallest tree and graph of a game, and how far searches are above them.
 
     The score is proven again with the moves that proved it in front.
@@ -264,6 +305,7 @@ def minimal(depths: str, searches: str | None, **options: Any) -> None:
     deliver(
         study.minimal_graph,
         study.draw,
+        workers=chosen_workers(workers, options["positions"]),
         depths=numbers_in(depths),
         searches=None if searches is None else names_in(searches),
         **options,
@@ -295,7 +337,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 @positions_options(seed=OPENINGS_TOO)
 @seconds_option("Give each proof S seconds.", default=1.0)
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
-@positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
+@move_seconds_option("Give each move of a match S seconds.", default=0.05)
 @table_option(256)
 @MEASURED
 def engines(seed: int, **options: Any) -> None:
@@ -311,15 +353,55 @@ def engines(seed: int, **options: Any) -> None:
     deliver(study.engines, study.draw, game=game, seed=seed, **options)
 
 
+SWEPT = """\
+\b
+RANGE     NAME=LOW:HIGH:STEPS, the name of a parameter and the values that it
+          is given; of whole numbers NAME=LOW:HIGH has all. One or two.
+
+"""
+
+
+@lab.command(epilog=SWEPT + EPILOG)
+@positions_options(
+    click.argument(
+        "ranges",
+        metavar="RANGE...",
+        nargs=-1,
+        required=True,
+        shell_complete=complete_parameter,
+    )
+)
+@BEGIN
+@SEARCHES_OF_GAME
+@MEASURED
+def sweep(ranges: tuple[str, ...], start: str | None, **options: Any) -> None:
+    """Search with each value of a number of the search, or each pair of values of two.
+
+    Nodes, time, and how often the value and the move are those of the usual numbers, which stand
+    in the first row; a plot draws a line, or of two numbers a map. Without --from and --file, 50
+    positions are drawn.
+    """
+    from engine.lab import sweep as study
+
+    def measure(**options: Any) -> Study:  # a technique from a file is known by then
+        values = dict(map(study.range_of, ranges))
+        if len(values) < len(ranges):
+            raise CutnodeError("the two parameters of a sweep are one")
+        return study.sweep(ranges=values, **options)
+
+    measure_searches(measure, study.draw, **several(options | {"position": start}))
+
+
 COMPARED = """\
 \b
 A, B      settings, separated by commas, as `cutnode match` takes them, or
           `default`; among others
-            techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts
+            techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts,
+            set=lmr.base=0.8
             depth=N, nodes=N, seconds=S
                           limits of its own
             path=FOLDER   the version of a checkout of cutnode
-            python=FILE   that of a virtual environment, or Python for a checkout
+            python=FILE   that of a virtual environment; or for a checkout
             game=FILE     with other rules
 
 """
@@ -329,6 +411,7 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
 @positions_options(
     click.argument("a", shell_complete=complete_player),
     click.argument("b", shell_complete=complete_player),
+    POSITION,
     seed=OPENINGS_TOO,
 )
 @depth_option("Search positions N plies deep.", least=1, most=MOST_DEPTH)
@@ -336,8 +419,8 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
 @seconds_option("Search positions for at most S seconds.")
 @RUNS
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
-@positive("--move-seconds", "Give each move in play S seconds.  [0.1]", metavar="S")
-@integer("--move-nodes", "Give each move in play N nodes: then games are the same each time.")
+@move_seconds_option("Give each move of a match S seconds.  [0.1]")
+@integer("--move-nodes", "Give each move N nodes: then games are the same each time.")
 @integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4)
 @sprt_options("B", "A")
 @WORKERS
@@ -352,16 +435,14 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
     """
     from engine.lab import compare as study
 
-    if options["position"] is None and options["file"] is None:
-        options["positions"] = options["positions"] or 50
-    game, options = with_positions(seed=seed, **options)
+    game, options = with_positions(seed=seed, **several(options))
     deliver(
         study.compare,
         study.draw,
         game=game,
         plies=opening_plies,
         seed=seed,
-        workers=workers or physical_cores(),
+        workers=chosen_workers(workers, options["positions"]),
         **options,
     )
 
@@ -369,7 +450,7 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
 @lab.command(epilog=EPILOG)
 @GAME
 @POSITION
-@integer("--positions", "Draw N positions.", default=50)
+@positions_option("Draw N positions.", default=50)
 @PLIES
 @seed_option("Which games.")
 @out_option("Write to FILE, not to standard output.")
@@ -412,12 +493,13 @@ def show(file: str, extract: str | None, **options: Any) -> None:
     from engine.lab.experiments import drawing_of
     from engine.lab.files import extract_files, read_study
 
-    outputs = Outputs.taken_from(options)
     study = read_study(file)
+    draw = drawing_of(study)
+    outputs = Outputs.taken_from(options, can_draw=draw is not None)
     if extract is not None:
         for path in extract_files(study, extract):
             click.echo(f"cutnode: wrote {path}", err=True)
-    outputs.write(study, drawing_of(study))
+    outputs.write(study, draw)
     outputs.print(study)
 
 
@@ -451,7 +533,7 @@ def list_parameters(game: str | None, **options: Any) -> None:
     from engine.contract.loading import load_game
     from engine.lab.parameters import parameters_study
 
-    outputs = Outputs.taken_from(options)
+    outputs = Outputs.taken_from(options, can_draw=False)
     study = parameters_study(None if game is None else load_game(game))
     outputs.write(study, None)
     outputs.print(study)

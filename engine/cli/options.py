@@ -60,6 +60,7 @@ __all__ = [
     "plies_option",
     "port_option",
     "positions_of_game",
+    "positions_option",
     "positive",
     "seconds_option",
     "seed_option",
@@ -69,6 +70,7 @@ __all__ = [
     "threads_option",
     "tolerance_option",
     "weak_option",
+    "workers_option",
 ]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -276,6 +278,16 @@ def depth_option(help: str = "Search N plies deep.", **settings: Any) -> Decorat
 def plies_option(help: str, **settings: Any) -> Decorator:
     """A number of plies from the position on, 0 or more."""
     return integer("--plies", help, **{"least": 0, **settings})
+
+
+def positions_option(help: str, **settings: Any) -> Decorator:
+    """A number of positions."""
+    return integer("--positions", help, **settings)
+
+
+def workers_option(help: str, **settings: Any) -> Decorator:
+    """A number of processes that work at the same time."""
+    return integer("--workers", help, **settings)
 
 
 def nodes_option(help: str = "At most N nodes.", **settings: Any) -> Decorator:

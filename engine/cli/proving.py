@@ -20,10 +20,10 @@ from engine.cli.options import (
     PROGRESS,
     SOLVER,
     combined,
-    integer,
     memory_option,
     nodes_option,
     positions_of_game,
+    positions_option,
     seconds_option,
     table_option,
     tablebase_option,
@@ -55,10 +55,8 @@ PROOF = combined(
         "Where play can go round: solve at most so many MiB of positions in memory.", 512
     ),
     click.option("--cold", is_flag=True, help="Start each position of a file with an empty table."),
-    integer(
-        "--positions",
-        "With chance: keep at most N positions, some 200 bytes each.",
-        default=10_000_000,
+    positions_option(
+        "With chance: keep at most N positions, some 200 bytes each.", default=10_000_000
     ),
     tolerance_option("With chance: how close the bounds of a value have to be.", default=1e-9),
     PROGRESS,

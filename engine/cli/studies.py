@@ -34,8 +34,8 @@ OUTPUTS = combined(
         metavar="A,B",
     ),
     out_option(
-        "Also write FILE, as its name ends: .json .jsonl .csv .parquet .tex .md .html, or a plot "
-        ".svg .pdf .png. Can be repeated.",
+        "Also write FILE, as its name ends: a table .csv .parquet .tex .md, a page .html, a plot "
+        ".svg .pdf .png, all .json, or .jsonl that grows while it is measured. Can be repeated.",
         multiple=True,
     ),
     option(
@@ -54,7 +54,7 @@ MEASURED = combined(
     click.option(
         "--resume", is_flag=True, help="Go on with the stopped study in the --out FILE.jsonl."
     ),
-    click.option("--quiet", "-q", is_flag=True, help="No progress on standard error."),
+    click.option("--quiet", is_flag=True, help="No progress on standard error."),
 )
 """The options of :func:`deliver`, which measures a study."""
 
@@ -73,57 +73,60 @@ class Outputs:
     report: str | None
 
     @classmethod
-    def taken_from(cls, options: dict[str, Any]) -> Outputs:
+    def taken_from(cls, options: dict[str, Any], can_draw: bool) -> Outputs:
         """Take the options of outputs out of those of a command, and check them."""
         outputs = cls(**{field.name: options.pop(field.name) for field in fields(cls)})
-        outputs._check()
+        outputs._check(can_draw)
         return outputs
 
-    def _check(self) -> None:
-        """See that what is asked for can be written, before anything is measured."""
-        from engine.lab import files, plots
-        from engine.storage.files import check_file
-
-        if (self.as_json, self.as_csv, self.format != "table").count(True) > 1:
-            raise CutnodeError("--json, --csv and --format exclude each other")
-        for path in self.out:
-            files.check_out(path)
-        if self.samples is not None:
-            files.check_samples(self.samples)
-        if self.plot is not None:
-            plots.check_plot(self.plot)
-        if self.report is not None:
-            check_file(self.report)
-        written = [*self.out, *filter(None, (self.samples, self.plot, self.report))]
-        for path in written:
-            if written.count(path) > 1:
-                raise CutnodeError(f"{path} would be written twice")
+    @property
+    def files(self) -> list[str]:
+        """The files that the study is written to."""
+        return [*self.out, *filter(None, (self.plot, self.report))]
 
     @property
     def journals(self) -> list[str]:
         """The files of JSON lines, which grow while a study is measured."""
-        return [path for path in self.out if Path(path).suffix.lower() == ".jsonl"]
+        return [path for path in self.out if _suffix(path) == ".jsonl"]
+
+    def _check(self, can_draw: bool) -> None:
+        """See that what is asked for can be written, before anything is measured."""
+        from engine.lab import files, plots
+
+        if (self.as_json, self.as_csv, self.format != "table").count(True) > 1:
+            raise CutnodeError("--json, --csv and --format exclude each other")
+        if self.plot is not None:
+            plots.check_plot(self.plot)
+        if self.report is not None and _suffix(self.report) != ".html":
+            raise CutnodeError(f"a report is a file that ends in .html, not {self.report!r}")
+        for path in self.files:
+            files.check_out(path)
+            if _suffix(path)[1:] in plots.PLOTS and not can_draw:
+                raise CutnodeError(f"{path} cannot be written: a study of this kind has no plot")
+        if self.samples is not None:
+            files.check_samples(self.samples)
+        written = [*self.files, *filter(None, [self.samples])]
+        for path in written:
+            if written.count(path) > 1:
+                raise CutnodeError(f"{path} would be written twice")
 
     def write(self, study: Study, draw: Draw | None) -> None:
-        """Write the files."""
-        from engine.lab import files
-        from engine.lab.page import page
-        from engine.lab.plots import write_plot
-        from engine.storage.files import write_whole
+        """Write the files, those of data first; of a study without rows no plots."""
+        from engine.lab import files, plots
 
-        for path in self.out:
-            is_table = Path(path).suffix.lower() in files.TABLES
-            files.write_study(self.selected(study) if is_table else study, draw, path)
         if self.samples is not None:
             files.write_samples(study, self.samples)
-        if self.plot is not None and draw is not None and study.rows:
-            write_plot(study, draw, self.plot)
-        if self.report is not None:
-            write_whole(self.report, page(study, draw).encode())
+        drawn = ".html", *(f".{kind}" for kind in plots.PLOTS)
+        for path in sorted(self.files, key=lambda path: _suffix(path) in drawn):
+            suffix = _suffix(path)
+            if study.rows or suffix[1:] not in plots.PLOTS:
+                shown = self.selected(study) if suffix in files.TABLES else study
+                files.write_study(shown, path, draw)
 
     def print(self, study: Study) -> None:
         """Print the study."""
         from engine.lab import files, tables
+        from engine.lab.study import Study
         from engine.lab.terminal import print_study
 
         form = "json" if self.as_json else "csv" if self.as_csv else self.format
@@ -135,7 +138,7 @@ class Outputs:
             print_study(shown)
             return
         texts = {
-            "csv": tables.csv_table,
+            "csv": Study.to_csv,
             "latex": tables.latex_table,
             "markdown": tables.markdown_table,
         }
@@ -144,6 +147,10 @@ class Outputs:
     def selected(self, study: Study) -> Study:
         """Return the study with the columns that are wanted."""
         return study if self.columns is None else study.selected(names_in(self.columns))
+
+
+def _suffix(path: str) -> str:
+    return Path(path).suffix.lower()
 
 
 def deliver(
@@ -159,14 +166,14 @@ def deliver(
     What cannot be written is said before anything is measured.  Files of JSON lines grow while it
     runs.
     """
-    from engine.cli.following import following
+    from engine.cli.following import Check, following
     from engine.lab.files import Journal
 
-    outputs = Outputs.taken_from(options)
+    outputs = Outputs.taken_from(options, can_draw=draw is not None)
     if resume and not outputs.journals:
         raise CutnodeError("--resume needs the --out FILE.jsonl of the study that was stopped")
     journals = [Journal(path, resume) for path in outputs.journals]
-    with following(journals, quiet) as progress:
+    with following([Check(outputs.selected), *journals], quiet) as progress:
         study = measure(**options, progress=progress)
     outputs.write(study, draw)
     outputs.print(study)

@@ -422,6 +422,7 @@ REQUIRED = {
     "enhanced_cutoffs": {"table"},
     "aspiration": {"deepening"},
     "internal_iterative_reduction": {"table", "deepening"},
+    "razoring": {"quiescence"},
     "singular_extensions": {"table"},
     "star2": {"star1", "table"},
 }
@@ -578,11 +579,12 @@ def is_rest(name: Any) -> bool:
 
 def usual(cls: Any, exact: bool) -> frozenset[str]:
     """The engine's techniques that suit the game of a position class."""
-    return frozenset(
+    fitting = frozenset(
         name
         for name, technique in TECHNIQUES.items()
         if fits(cls, technique) and (technique.exact or not exact)
     )
+    return frozenset(name for name in fitting if REQUIRED.get(name, set()) <= fitting)
 
 
 def require(cls: Any, technique: Technique, exact: bool) -> None:

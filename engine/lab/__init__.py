@@ -4,6 +4,8 @@ Each experiment is a module with one function that returns a :class:`Study`, a t
 figures with all that is needed to repeat it.
 """
 
-from engine.lab.study import Column, Study
+from engine.lab.experiments import repeat
+from engine.lab.files import read_study, write_study
+from engine.lab.study import Column, Follower, Study
 
-__all__ = ["Column", "Study"]
+__all__ = ["Column", "Follower", "Study", "read_study", "repeat", "write_study"]

@@ -9,8 +9,7 @@ need it).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -23,8 +22,8 @@ from engine.lab.laboratory import (
     SHORT_NODES,
     Laboratory,
     Measured,
-    Sample,
     figures_of,
+    same_value,
     with_interval,
 )
 from engine.lab.measuring import (
@@ -45,8 +44,9 @@ from engine.lab.plots import (
     draw_dots,
     ends_of,
     mark_reference,
+    set_log,
 )
-from engine.lab.statistics import geometric_mean_ratio, wilcoxon
+from engine.lab.statistics import geometric_mean_ratio, share, wilcoxon
 from engine.lab.study import Column, Progress, Study, no_progress
 
 __all__ = ["ablation", "draw"]
@@ -59,8 +59,10 @@ COLUMNS = (
     Column("p", "chance of such a gain if the technique did nothing (signed-rank test)", ".2g"),
     Column("fewer", "times fewer nodes than alpha-beta", ",.2f", interval=True),
     Column("faster", "times less CPU time than alpha-beta", ",.2f", interval=True, timed=True),
-    Column("value", "share of positions with the exact value at this depth", ".0%"),
-    Column("move", "share of positions with a move that is best at this depth", ".0%"),
+    Column("value", "share of positions with the exact value at this depth", ".0%", interval=True),
+    Column(
+        "move", "share of positions with a move that is best at this depth", ".0%", interval=True
+    ),
     FIGURES["ebf"],
     FIGURES["first"],
     FIGURES["rate"],
@@ -100,7 +102,7 @@ def ablation(
         "ablation",
         "What each technique of the search saves",
         experiment.settings(),
-        columns_for(experiment, COLUMNS, of_several=("p",)),
+        columns_for(len(experiment.positions), COLUMNS, of_several=("p",)),
         progress=progress,
     )
     try:
@@ -217,7 +219,7 @@ class _Ablation:
         if found.depth == depth:
             self._find_exact_results()
             if self.exact is not None:
-                row["value"] = _share(map(_same, found.samples, self.exact.samples))
+                row |= _agreement(found, self.exact)
         else:
             self.study.add_note(
                 f"Minimax was counted {found.depth} plies deep; growing on like that it would "
@@ -237,7 +239,7 @@ class _Ablation:
         self.baseline = found
         row = {"step": "alpha-beta"} | figures_of(found) | {"fewer": 1.0, "faster": 1.0}
         if self.exact is not None:
-            row["value"] = _share(map(_same, found.samples, self.exact.samples))
+            row |= _agreement(found, self.exact)
         self.study.add_row(row | _gain(minimax, found))
 
     def _row(self, name: str, found: Measured | None) -> Row:
@@ -251,14 +253,14 @@ class _Ablation:
                 faster = geometric_mean_ratio(self.baseline.times, found.times)
                 row |= with_interval("faster", faster)
         if self.exact is not None:
-            row["value"] = _share(map(_same, found.samples, self.exact.samples))
-            row["move"] = self._share_of_best_moves(found, self.exact)
+            row |= _agreement(found, self.exact)
+            row |= self._share_of_best_moves(found, self.exact)
         return row
 
-    def _share_of_best_moves(self, found: Measured, exact: Measured) -> float | None:
+    def _share_of_best_moves(self, found: Measured, exact: Measured) -> Row:
         """Return the share of positions where a search found one of the best moves.
 
-        None if that takes too many nodes to know.
+        It is left out if it takes too many nodes to know.
         """
         moves: list[str | None] = [sample["move"] for sample in found.samples]
         pairs = zip(found.samples, exact.samples, strict=True)
@@ -275,10 +277,10 @@ class _Ablation:
                 f"{self.experiment.most_nodes:,}: where a row found another move than the exact "
                 f"search, its share of best moves is left empty."
             )
-            return None
-        known = zip(others, best, strict=True)
-        found_too = [its is not None and moves[number] in its for number, its in known]
-        return (sum(right) + sum(found_too)) / len(right)
+            return {}
+        for number, its in zip(others, best, strict=True):
+            right[number] = its is not None and moves[number] in its
+        return with_interval("move", share(right))
 
     def _note_what_went_along(self, step: _Step) -> None:
         name = step.name.removeprefix("- ")
@@ -318,23 +320,13 @@ def _gain(more: Measured | None, fewer: Measured | None) -> Row:
 
 def _best(scores: dict[str, float]) -> frozenset[str]:
     most = max(scores.values())
-    return frozenset(move for move, score in scores.items() if _close(score, most))
+    return frozenset(move for move, score in scores.items() if same_value(score, most))
 
 
-def _same(a: Sample, b: Sample) -> bool:
-    """Return whether the values of two samples are the same."""
-    return _close(a["value"], b["value"])
-
-
-def _close(a: float, b: float) -> bool:
-    """Return whether two values are the same but for the rounding of expectations."""
-    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
-
-
-def _share(agree: Iterable[bool]) -> float:
-    """Return the share of those that agree."""
-    votes = list(agree)
-    return sum(votes) / len(votes)
+def _agreement(found: Measured, exact: Measured) -> Row:
+    """Return the share of positions with the exact value."""
+    pairs = zip(found.samples, exact.samples, strict=True)
+    return with_interval("value", share([same_value(a["value"], b["value"]) for a, b in pairs]))
 
 
 def draw(study: Study, figure: Any) -> None:
@@ -374,6 +366,7 @@ def draw(study: Study, figure: Any) -> None:
         nodes.set_title(title)
     most = max((row.get("nodes") or 1 for row in study.rows), default=1)
     grid[0, 0].set_xlim(right=most * 12)  # for its number
+    set_log(grid[0, 0], "x")
     grid[-1, 0].set_xlabel("nodes")
     grid[-1, 1].set_xlabel("times fewer nodes by the technique")
     used = {_kind(row["step"]) for row in study.rows}

@@ -75,7 +75,7 @@ def depths(
 
 def _columns(experiment: Experiment) -> tuple[Column, ...]:
     """Return the columns; the branching factor of one position has an interval, too."""
-    chosen = columns_for(experiment, COLUMNS, of_one=OF_ONE_POSITION)
+    chosen = columns_for(len(experiment.positions), COLUMNS, of_one=OF_ONE_POSITION)
     branching = next(column for column in COLUMNS if column.name == "branching")
     return tuple(branching if column.name == branching.name else column for column in chosen)
 
@@ -125,10 +125,17 @@ def _row(found: list[Measured]) -> dict[str, Any]:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes and time by depth, both logarithmic."""
-    figure.set_size_inches(PAGE, 2.6)
-    figure.set_label("Nodes and CPU time of searches of each depth.")
-    panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
-    for axes, (name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):
-        draw_lines(axes, [Line.of(name, study.rows, "depth", name)])
+    """Draw nodes, time and the branching factor by depth."""
+    figure.set_size_inches(PAGE, 2.4)
+    figure.set_label(
+        "Nodes and CPU time of searches of each depth, and the branching factor by regression over "
+        "the depths so far, with 95 % intervals."
+    )
+    panels = {
+        "nodes": "Nodes",
+        "seconds": "CPU time in seconds",
+        "branching": "Branching factor",
+    }
+    for axes, (name, title) in zip(figure.subplots(1, 3), panels.items(), strict=True):
+        draw_lines(axes, [Line.of(name, study.rows, "depth", name)], log=name != "branching")
         set_axes(axes, title=title, x="depth in plies")

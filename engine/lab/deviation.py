@@ -62,6 +62,9 @@ STAGE = 12
 FEWEST = 20
 """The fewest positions that are enough for a row."""
 
+SCORE = "score_"
+"""What the scores of a sample are called, before the depth."""
+
 Scores = tuple[int, dict[int, float]]
 """The plies before a position, and its scores by depth."""
 
@@ -111,7 +114,14 @@ def deviation(
         for number in range(games):
             progress(f"game {number + 1}", number, games)
             for plies, position in _positions(searcher, start, Random(f"{seed} {number}")):
-                found.append((plies, _scores(searcher, position, depth)))
+                key = {"game": number, "position": position_text(position)}
+                sample = study.recall(**key)
+                if sample is None:
+                    scores = _scores(searcher, position, depth)
+                    named = {f"{SCORE}{deep}": score for deep, score in scores.items()}
+                    sample = key | {"plies": plies} | named
+                    study.add_sample(sample)
+                found.append((plies, _scores_in(sample)))
     except KeyboardInterrupt:
         study.add_note(INTERRUPTED)
     rows = list(_rows(found, depth))
@@ -145,6 +155,15 @@ def _scores(searcher: Searcher, position: Any, depth: int) -> dict[int, float]:
             if not iteration.proven:
                 scores[iteration.depth] = iteration.value
     return scores
+
+
+def _scores_in(sample: dict[str, Any]) -> dict[int, float]:
+    """Return the scores of a sample by depth."""
+    return {
+        int(name.removeprefix(SCORE)): score
+        for name, score in sample.items()
+        if name.startswith(SCORE)
+    }
 
 
 def _rows(found: list[Scores], depth: int) -> Iterator[dict[str, Any]]:
@@ -199,7 +218,7 @@ def draw(study: Study, figure: Any) -> None:
         "formula, by plies played; bars: 95 % intervals for normal errors."
     )
     axes = figure.subplots()
-    rows = [row for row in study.rows if row.get("fitted") and row["deviation"] > 0]
+    rows = [row for row in study.rows if row.get("fitted") and row.get("deviation")]
     stages = list(dict.fromkeys(row["plies"] for row in rows))
     colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
     for number, stage in enumerate(stages):
@@ -216,4 +235,5 @@ def draw(study: Study, figure: Any) -> None:
     axes.axline((least, least), slope=1, color=GREY, linewidth=0.8, zorder=0)
     axes.set_xlabel("standard deviation by the formula")
     axes.set_ylabel("measured")
-    axes.legend()
+    if stages:
+        axes.legend()

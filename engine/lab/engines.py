@@ -83,6 +83,7 @@ def engines(
         {
             "game": game_source(cls),
             "positions": [position_text(position) for position in positions],
+            "positions_from": positions_from,
             "seconds": seconds,
             "pairs": pairs,
             "move_seconds": move_seconds,
@@ -96,7 +97,7 @@ def engines(
     try:
         for name in provers:
             begun = len(study.rows) * len(positions)
-            study.add_row(_proofs(cls, name, positions, Limits(seconds=seconds), table_mb))
+            _add_proofs(study, cls, name, positions, Limits(seconds=seconds))
             progress(name, begun + len(positions), steps)
         for name in players:
             progress(f"match of {name}", steps - len(players), steps)
@@ -106,23 +107,31 @@ def engines(
     return study
 
 
-def _proofs(
-    cls: Any, name: str, positions: Sequence[Any], limits: Limits, table_mb: int
-) -> dict[str, Any]:
-    """Prove positions from nothing, each within the limits."""
-    table = Table(table_mb)
+def _add_proofs(
+    study: Study, cls: Any, name: str, positions: Sequence[Any], limits: Limits
+) -> None:
+    """Prove positions from nothing, each within the limits; add samples and their row."""
+    table = Table(study.settings["table_mb"])
     solver = GameSolver(cls, table)
     solver.prepare(name)
-    proven, nodes, seconds = 0, 0, 0.0
+    samples: list[dict[str, Any]] = []
     for position in positions:
-        table.forget()
-        result = solver.solve(position, weak=False, limits=limits, engine=name)
-        if result.reason == "interrupted":
-            raise KeyboardInterrupt
-        proven += result.proven
-        nodes += result.nodes
-        seconds += result.seconds
-    return {"engine": name, "proven": proven, "nodes": nodes, "seconds": seconds}
+        key = {"engine": name, "position": position_text(position)}
+        sample = study.recall(**key)
+        if sample is None:
+            table.forget()
+            result = solver.solve(position, weak=False, limits=limits, engine=name)
+            if result.reason == "interrupted":
+                raise KeyboardInterrupt
+            proof = {"proven": result.proven, "value": result.value}
+            sample = key | proof | {"nodes": result.nodes, "seconds": result.seconds}
+            study.add_sample(sample)
+        samples.append(sample)
+    totals = {
+        figure: sum(sample[figure] for sample in samples)
+        for figure in ("proven", "nodes", "seconds")
+    }
+    study.add_row({"engine": name} | totals)
 
 
 def _match(game: Game, name: str, pairs: int, seconds: float, seed: int) -> dict[str, Any]:
@@ -153,8 +162,8 @@ def draw(study: Study, figure: Any) -> None:
     for rows, axes in zip(panels, grid, strict=True):
         if rows is proofs:
             count = len(study.settings["positions"])
-            names = [f"{row['engine']}: {row['proven']} of {count}" for row in rows]
-            seconds = [row["seconds"] for row in rows]
+            names = [f"{row['engine']}: {row.get('proven', 0)} of {count}" for row in rows]
+            seconds = [row.get("seconds") for row in rows]
             dots = [Dot(*dot, PALETTE["blue"]) for dot in zip(names, seconds, strict=True)]
             draw_dots(axes, dots, numbers=False)
             axes.set_title("Proofs: positions proven, seconds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
@@ -20,6 +20,8 @@ EXPERIMENTS = {
     "deviation": "engine.lab.deviation:deviation",
     "engines": "engine.lab.engines:engines",
     "minimal": "engine.lab.minimal:minimal_graph",
+    "nodes": "engine.lab.nodes:nodes",
+    "sweep": "engine.lab.sweep:sweep",
     "theory": "engine.lab.theory:theory",
 }
 """The function of each experiment.
@@ -46,15 +48,31 @@ def repeat(study: Study, progress: Progress = no_progress) -> Study:
         raise CutnodeError(f"studies of {study.name!r} are not repeated; those of {known} are")
     module, _, name = EXPERIMENTS[study.name].partition(":")
     function: Callable[..., Study] = getattr(importlib.import_module(module), name)
-    parameters = inspect.signature(function).parameters
+    parameters = _parameters(function)
     options = dict(study.settings)
     if "game" in options:
         game = load_game(options.pop("game"))
         positions = [game.parse(text) for text in options.pop("positions", [])]
         given = {"game": game, "positions": positions, "start": (positions or [game.start()])[0]}
         options |= {name: value for name, value in given.items() if name in parameters}
-    try:
-        inspect.signature(function).bind(**options)
-    except TypeError as error:
-        raise CutnodeError(f"the settings of the study are damaged: {error}") from None
+    for name in options:
+        if name not in parameters:
+            raise CutnodeError(
+                f"the study has a setting {name!r}, which {study.name} does not take"
+            )
+    for name, needed in parameters.items():
+        if needed and name not in options:
+            raise CutnodeError(f"the study lacks the setting {name!r}")
     return function(**options, progress=progress)
+
+
+def _parameters(function: Callable[..., Study]) -> dict[str, bool]:
+    """Return the names of a function's parameters, and whether it needs them."""
+    found: dict[str, bool] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:  # Unpack of a TypedDict
+            (options,) = get_args(get_type_hints(function)[parameter.name])
+            found |= dict.fromkeys(get_type_hints(options), False)
+        else:
+            found[parameter.name] = parameter.default is parameter.empty
+    return found

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.contract.errors import CutnodeError
-from engine.lab.experiments import Draw
+from engine.lab.experiments import Draw, drawing_of
 from engine.lab.page import page, study_in_page
 from engine.lab.plots import PLOTS, check_plot, write_plot
 from engine.lab.study import INTERRUPTED, Follower, Study, plain
-from engine.lab.tables import csv_table, latex_table, markdown_table
+from engine.lab.tables import latex_table, markdown_table
 from engine.storage.files import check_file, write_whole
 from engine.storage.parquet import pyarrow_modules
 
@@ -34,17 +34,25 @@ __all__ = [
     "extract_files",
     "json_text",
     "read_study",
+    "study_schema",
     "write_samples",
     "write_study",
 ]
 
 GZIP = b"\x1f\x8b"
 
+
+def study_schema() -> dict[str, Any]:
+    """Return the JSON Schema of studies."""
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name("study.schema.json").read_bytes())
+    return schema
+
+
 # Writing
 
 
 def json_text(study: Study) -> str:
-    """Return a study as a JSON object, as ``engine/lab/study.schema.json`` describes it."""
+    """Return a study as a JSON object in a line; :func:`study_schema` describes it."""
     return json.dumps(study.to_dict()) + "\n"
 
 
@@ -65,7 +73,7 @@ def _line(kind: str, value: Any) -> str:
 
 
 TEXTS: dict[str, Callable[[Study], str]] = {
-    ".csv": csv_table,
+    ".csv": Study.to_csv,
     ".json": json_text,
     ".jsonl": json_lines,
     ".md": markdown_table,
@@ -100,9 +108,13 @@ def check_samples(path: str) -> None:
     check_file(path)
 
 
-def write_study(study: Study, draw: Draw | None, path: str) -> None:
-    """Write a study to a file, in the form of its ending."""
+def write_study(study: Study, path: str, draw: Draw | None = None) -> None:
+    """Write a study to a file, in the form that its name ends in: one of :data:`OUT`.
+
+    *draw* is what draws its plot, if that is not of one of the experiments.
+    """
     suffix = _suffix(path, OUT)
+    draw = draw or drawing_of(study)
     if suffix[1:] in PLOTS:
         if draw is None:
             raise CutnodeError(f"{path} cannot be written: studies of {study.name!r} have no plot")
@@ -220,22 +232,30 @@ def _data_of_lines(header: dict[str, Any], lines: list[str]) -> dict[str, Any]:
 def extract_files(study: Study, folder: str) -> list[str]:
     """Write the code that a study names into a folder, and return the paths.
 
-    :class:`CutnodeError` if there is none, or if a file is there already.
+    Relative paths stay what they are, so that the study is measured again from that folder.
+    :class:`CutnodeError` if there is no code, or if a file is there already.
     """
     texts = {
-        os.path.join(folder, Path(path).name): about["text"]
+        Path(folder, _inside(path)): about["text"]
         for path, about in study.files.items()
-        if isinstance(about.get("text"), str)
+        if isinstance(about, dict) and isinstance(about.get("text"), str)
     }
     if not texts:
         raise CutnodeError("the study names no files of code")
+    check_file(Path(folder, "file"))
     for path in texts:
-        check_file(path)
-        if Path(path).exists():
+        if path.exists():
             raise CutnodeError(f"{path} cannot be written: it exists")
     for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())
-    return list(texts)
+    return list(map(str, texts))
+
+
+def _inside(path: str) -> Path:
+    """Return a path that does not lead out of the folder that it is put into."""
+    given = Path(path)
+    return Path(given.name) if given.is_absolute() or ".." in given.parts else given
 
 
 # While it is measured
@@ -264,6 +284,7 @@ class Journal(Follower):
             self.earlier = _samples_to_resume(self.path, self.before, study)
         lines = [_line("study", study.header())]
         lines += [_line("sample", sample) for sample in self.earlier]
+        lines += [_line("note", note) for note in study.notes]
         write_whole(self.path, "".join(lines).encode())
         if self.before is not None:
             study.add_note(

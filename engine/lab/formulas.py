@@ -16,7 +16,7 @@ Sources
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import exp, lgamma
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ __all__ = [
     "CriticalLevel",
     "WinLossTree",
     "branching_factor",
+    "critical_levels",
     "critical_tree",
     "expected_leaves_of_two_plies",
     "fixed_point",
@@ -59,13 +60,13 @@ def minimal_leaves(width: int, depth: int) -> int:
 
 
 class CriticalLevel(NamedTuple):
-    """The nodes of each type on one level of the critical tree."""
+    """The nodes of each type on one level of the critical tree; means if widths are means."""
 
-    type1: int
+    type1: float
     """On the line of best play: searched with an open window."""
-    type2: int
+    type2: float
     """A refutation is enough: one move is searched."""
-    type3: int
+    type3: float
     """To be refuted: all moves are searched."""
 
 
@@ -76,10 +77,19 @@ def critical_tree(width: int, depth: int) -> list[CriticalLevel]:
     the others of type 2; the one child of type 2 is of type 3; all of type 3 are of type 2.
     """
     _require_shape(width, depth)
+    return critical_levels([width] * depth)
+
+
+def critical_levels(widths: Iterable[float]) -> list[CriticalLevel]:
+    """Return the critical tree of which the nodes of each level have so many children, or a mean.
+
+    The leaves are the last level.
+    """
     levels = [CriticalLevel(1, 0, 0)]
-    for _ in range(depth):
-        type1, type2, type3 = levels[-1]
-        levels.append(CriticalLevel(type1, (width - 1) * type1 + width * type3, type2))
+    for width in widths:
+        above = levels[-1]
+        type2 = above.type1 * (width - 1) + above.type3 * width
+        levels.append(CriticalLevel(1, type2, above.type2))
     return levels
 
 
@@ -88,7 +98,7 @@ def minimal_nodes(width: int, depth: int) -> int:
 
     Alpha-beta visits exactly these if the best move comes first everywhere.
     """
-    return sum(map(sum, critical_tree(width, depth)))
+    return int(sum(map(sum, critical_tree(width, depth))))
 
 
 def fixed_point(width: int) -> float:

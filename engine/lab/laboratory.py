@@ -7,12 +7,13 @@ of processes.
 from __future__ import annotations
 
 import functools
+import math
 import pickle
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
@@ -34,8 +35,9 @@ __all__ = [
     "Laboratory",
     "Measured",
     "Sample",
+    "Workbench",
     "figures_of",
-    "in_processes",
+    "same_value",
     "with_interval",
 ]
 
@@ -50,13 +52,17 @@ for."""
 SHORT_NODES = 10_000
 """Times of searches of fewer nodes tell more about a call than about the search."""
 
+WORTHWHILE = 2.0
+"""After so many seconds of work other processes take a share of the rest."""
+
 BUSY = 0.05
 """The part of its time that a search waits for a core, if others are at work on the machine."""
 
 Sample = dict[str, Any]
 """What was measured of one position: see :attr:`Study.samples`."""
 
-T = TypeVar("T")
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
 
 
 # The measurement of one position, in the process that searches it
@@ -87,14 +93,11 @@ class _Bench:
         evaluation: AnyEvaluation,
         table_mb: int,
         parameters: Mapping[str, float],
-        techniques: Sequence[str],
     ):
         self.positions = positions
         self.evaluation = evaluation
         self.table = Table(table_mb)
         self.parameters = parameters
-        for text in techniques:
-            technique_of(text)  # those from outside are known from then on
         self._searcher: tuple[dict[str, Any], Searcher] | None = None
 
     def searcher(self, options: dict[str, Any]) -> Searcher:
@@ -167,26 +170,76 @@ class _Bench:
 # Processes
 
 
-def in_processes(prepare: Callable[..., Callable[[Any], T]], *args: Any) -> Callable[[], Any]:
-    """Return ``prepare(*args)`` as a call that another process can be given.
+class Workbench(Generic[Task, Answer]):
+    """Answers tasks in this process, or in others that are made ready as it is.
 
-    The first of *args* is a sequence of positions: the module of their game is loaded there before
-    the rest is read.  :class:`CutnodeError` if something cannot be sent.
+    ``prepare(positions, *args)`` returns the function that answers a task.  With more than one
+    worker it is called in each of them; it and its arguments have to pickle, and
+    :class:`CutnodeError` says what does not.  Techniques from outside are known there by their
+    names as they are here.  As a context, it ends them.
+
+    Work of less than :data:`WORTHWHILE` seconds is done here: to begin a process takes as long.
     """
-    try:
-        content = pickle.dumps((prepare, args))
-    except Exception as error:
-        raise CutnodeError(
-            f"what is searched cannot be sent to other processes ({error}): use 1 worker"
-        ) from None
-    return functools.partial(_received, Game.of(args[0][0]).source, content)
+
+    def __init__(
+        self,
+        workers: int,
+        prepare: Callable[..., Callable[[Task], Answer]],
+        positions: Sequence[Any],
+        *args: Any,
+        techniques: Iterable[str] = (),
+    ):
+        self.here: Any = prepare(positions, *args)
+        """The function in this process: what it compiles, the others find compiled."""
+        self.shares = False
+        """Whether other processes take a share of the work by now."""
+        self._spent = 0.0
+        self._processes: Processes[Task, Answer] | None = None
+        if workers > 1:
+            texts = list(map(reference, techniques))
+            try:
+                content = pickle.dumps((texts, prepare, positions, args))
+            except Exception as error:
+                raise CutnodeError(
+                    f"what is searched cannot be sent to other processes ({error}): use 1 worker"
+                ) from None
+            # The module of the game has to be there before positions are read.
+            send = functools.partial(_received, Game.of(positions[0]).source, content)
+            self._processes = Processes(send, workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._processes is not None:
+            self._processes.__exit__(*failure)
+
+    def answers(self, tasks: Iterable[Task]) -> Generator[Answer, None, None]:
+        """Yield the answers to tasks in their order; a task is made when there is time for it."""
+        waiting = iter(tasks)
+        if not self.shares:
+            for task in waiting:
+                yield self._answer_here(task)
+                self.shares = self._processes is not None and self._spent >= WORTHWHILE
+                if self.shares:
+                    break
+        if self._processes is not None and self.shares:
+            with closing(self._processes.answers(waiting)) as answers:
+                yield from answers
+
+    def _answer_here(self, task: Task) -> Answer:
+        began = time.perf_counter()
+        answer: Answer = self.here(task)
+        self._spent += time.perf_counter() - began
+        return answer
 
 
-def _received(source: str, content: bytes) -> Callable[[Any], Any]:
+def _received(source: str, content: bytes) -> Any:
     load_game(source)
-    prepare, args = pickle.loads(content)
-    prepared: Callable[[Any], Any] = prepare(*args)
-    return prepared
+    texts, prepare, positions, args = pickle.loads(content)
+    for text in texts:
+        technique_of(text)  # those from outside are known from then on
+    return prepare(positions, *args)
 
 
 # The measurement of all positions
@@ -228,12 +281,14 @@ class Measured:
     @property
     def spread(self) -> float | None:
         """The interquartile ranges of all positions' times / the medians; None of single runs."""
-        ranges = [
+        ranges: list[float] = [
             sample["seconds_high"] - sample["seconds_low"]
             for sample in self.samples
             if "seconds_low" in sample
         ]
-        return sum(ranges) / self.seconds if len(ranges) == len(self.samples) else None
+        if len(ranges) < len(self.samples) or not self.seconds:
+            return None
+        return sum(ranges) / self.seconds
 
     @property
     def first_cutoff_rate(self) -> float | None:
@@ -258,6 +313,13 @@ def figures_of(found: Measured) -> dict[str, Any]:
     return {name: figure for name, figure in row.items() if figure is not None}
 
 
+def same_value(a: float | None, b: float | None) -> bool:
+    """Return whether two values are the same but for the rounding of expectations."""
+    if a is None or b is None:
+        return False
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
 def with_interval(name: str, interval: Interval) -> dict[str, float]:
     """Return the figures of a column with an interval; those that are not known are left out."""
     ends = zip((name, f"{name}_low", f"{name}_high"), interval, strict=True)
@@ -274,29 +336,25 @@ class Laboratory:
         self.experiment = experiment
         self.study = study
         self.texts = [position_text(position) for position in experiment.positions]
-        parts = (
-            experiment.positions,
-            experiment.evaluation,
-            experiment.table_mb,
-            experiment.parameters,
-        )
-        self._bench = _Bench(*parts, ())
         self.workers = min(experiment.workers, len(experiment.positions))
-        send: Any = None
-        if self.workers > 1:
-            send = in_processes(_Bench, *parts, list(map(reference, experiment.techniques)))
-        self._processes: Processes[_Task, Sample | None] = Processes(send, self.workers)
+        self._workbench: Workbench[_Task, Any] = Workbench(
+            self.workers,
+            _Bench,
+            *(experiment.positions, experiment.evaluation, experiment.table_mb),
+            experiment.parameters,
+            techniques=experiment.techniques,
+        )
         self._waited = self._busy = 0.0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self._processes.__exit__(*failure)
+        self._workbench.__exit__(*failure)
 
     def compile(self, **options: Any) -> None:
         """Compile the search with these keywords of a :class:`Searcher`."""
-        self._bench.searcher(options)
+        self._workbench.here.searcher(options)
 
     def search(
         self, key: dict[str, Any], depth: int, *, runs: int | None = None, **options: Any
@@ -304,7 +362,7 @@ class Laboratory:
         """Search all positions with these keywords of a :class:`Searcher`.
 
         *key* is what the row of the table is called, which samples begin with.  None if the
-        positions take more nodes in all than a row may.
+        positions take as many nodes in all as a row may, or more.
         """
         most = self.experiment.most_nodes
         return self._measure(key, "search", depth, runs, most, options)
@@ -350,10 +408,10 @@ class Laboratory:
 
     def note_conditions(self) -> None:
         """Note under which conditions times were taken, where they are not the best."""
-        if self.workers > 1:
+        if self._workbench.shares:
             self.study.add_note(
-                f"Times: {self.workers} searches ran at once, each in a process of its own, and "
-                f"shared caches and memory. With --workers 1 nothing of the kind disturbs them."
+                f"Times: up to {self.workers} searches ran at once, each in a process of its own, "
+                f"and shared caches and memory. With --workers 1 nothing of the kind disturbs them."
             )
         if self._busy and self._waited / self._busy > BUSY:
             self.study.add_note(
@@ -384,10 +442,10 @@ class Laboratory:
                 if sample is None:
                     return None
                 samples[number] = key | {"position": self.texts[number]} | sample
+                if (rest := left()) is not None and rest <= 0:  # others took some meanwhile
+                    return None
                 self.study.add_sample(samples[number])
                 self._look_at_load(sample)
-                if (rest := left()) is not None and rest < 0:
-                    return None
         return Measured(tuple(samples[number] for number in sorted(samples)), depth)
 
     def _answers(
@@ -406,11 +464,7 @@ class Laboratory:
             )
             for number in chosen
         )
-        if self.workers == 1:
-            yield from map(self._bench, tasks)
-        else:
-            with closing(self._processes.answers(tasks)) as answers:
-                yield from answers
+        return self._workbench.answers(tasks)
 
     def _look_at_load(self, sample: Sample) -> None:
         if sample["nodes"] > SHORT_NODES:

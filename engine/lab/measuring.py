@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import EllipsisType
 from typing import Any, TypedDict, Unpack
 
 from engine.contract.errors import CutnodeError, require_integer
 from engine.contract.messages import position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import outcome
+from engine.kernels.declarations import Technique
 from engine.kernels.evaluation import AnyEvaluation, Evaluation
 from engine.kernels.learned import Learned
 from engine.kernels.optionality import Optionality
@@ -39,6 +41,7 @@ __all__ = [
     "ExperimentOptions",
     "columns_for",
     "plan",
+    "require_workers",
     "search_afresh",
 ]
 
@@ -93,8 +96,9 @@ class MeasuringOptions(TypedDict, total=False):
 class ExperimentOptions(MeasuringOptions, total=False):
     """The options of experiments with searches of a game."""
 
-    techniques: Iterable[str] | None
-    """Names of ``engine.kernels.techniques``, by default all that suit the game."""
+    techniques: Iterable[str | Technique | EllipsisType] | None
+    """Names of ``engine.kernels.techniques``, or your own; an ellipsis stands for all that suit the
+    game, as by default."""
     parameters: Mapping[str, float] | None
     """Values of their parameters, by name."""
     exact: bool
@@ -141,7 +145,7 @@ def plan(
     positions: Sequence[Any],
     depth: int,
     *,
-    techniques: Iterable[str] | None = None,
+    techniques: Iterable[str | Technique | EllipsisType] | None = None,
     parameters: Mapping[str, float] | None = None,
     exact: bool = False,
     evaluation: AnyEvaluation = None,
@@ -159,7 +163,7 @@ def plan(
             raise CutnodeError(
                 f"the game is over in {position_text(position)}: there is nothing to search"
             )
-    if not 1 <= depth <= MOST_DEPTH:
+    if not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"the depth of an experiment is 1..{MOST_DEPTH} plies, not {depth}")
     chosen = choose(cls, techniques, exact=exact)
     experiment = Experiment(
@@ -171,29 +175,33 @@ def plan(
         chosen_evaluation(cls, evaluation),
         **measuring,
     )
-    if experiment.runs < 1:
+    if require_integer(experiment.runs, "a number of runs") < 1:
         raise CutnodeError(f"an experiment has at least 1 run, not {experiment.runs}")
-    if experiment.most_nodes < 1:
+    if require_integer(experiment.most_nodes, "a node limit") < 1:
         raise CutnodeError(f"a node limit is at least 1, not {experiment.most_nodes}")
-    workers = require_integer(experiment.workers, "a number of workers")
-    if not 1 <= workers <= MOST_PROCESSES:
-        raise CutnodeError(f"an experiment has 1..{MOST_PROCESSES} workers, not {workers}")
+    require_workers(experiment.workers)
     return experiment
 
 
+def require_workers(workers: int) -> None:
+    """Raise :class:`CutnodeError` unless there can be so many processes."""
+    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
+        raise CutnodeError(f"an experiment has 1..{MOST_PROCESSES} workers, not {workers}")
+
+
 def columns_for(
-    experiment: Experiment,
+    positions: int,
     columns: Iterable[Column],
     *,
     of_one: Collection[str] = (),
     of_several: Collection[str] = (),
 ) -> tuple[Column, ...]:
-    """Return the columns that make sense for the number of an experiment's positions.
+    """Return the columns that make sense for a number of positions.
 
     *of_one* and *of_several* are the names of those for just that; one position has no intervals
     over positions.
     """
-    if len(experiment.positions) > 1:
+    if positions > 1:
         return tuple(column for column in columns if column.name not in of_one)
     return tuple(
         replace(column, interval=False) for column in columns if column.name not in of_several

@@ -27,7 +27,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from statistics import geometric_mean
 from typing import Any
 
 from engine.compiler.memory import Memory
@@ -38,8 +37,15 @@ from engine.contract.positions import coerce
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.minimal_graph import proof_dtype, prove
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, search_afresh
-from engine.lab.plots import PAGE
+from engine.lab.laboratory import Sample, Workbench, with_interval
+from engine.lab.measuring import (
+    ABOUT_INTERVALS,
+    INTERRUPTED,
+    columns_for,
+    require_workers,
+    search_afresh,
+)
+from engine.lab.plots import PAGE, add_line_legend
 from engine.lab.provenance import game_source
 from engine.lab.searches import (
     SEARCHES,
@@ -49,27 +55,35 @@ from engine.lab.searches import (
     require_depths,
     require_score,
 )
+from engine.lab.statistics import geometric_mean_ratio
 from engine.lab.study import Column, Progress, Study, no_progress
 from engine.runtime.running import watch
 from engine.search.api import alphabeta
 from engine.search.searcher import Searcher
+from engine.storage.evaluations import chosen_evaluation
 from engine.storage.tables import Table
 
 __all__ = ["draw", "expected_leaves", "minimal_graph"]
 
 COLUMNS = (
-    Column("position"),
     Column("depth", "plies", "d"),
     Column("score", "for the player to move", "d"),
     Column("search"),
-    Column("nodes", "positions visited", ",d"),
+    Column("nodes", "positions visited, all positions together", ",d"),
     Column("leaves", "positions where a line ended", ",.0f"),
-    Column("above_tree", "nodes / those of the minimal tree", ",.3f"),
-    Column("above_graph", "nodes / those of the minimal graph", ",.3f"),
+    Column("above_tree", "nodes / those of the minimal tree", ",.3f", interval=True),
+    Column("above_graph", "nodes / those of the minimal graph", ",.3f", interval=True),
     Column("last", "nodes of the last iteration", ",d"),
-    Column("last_above_graph", "the same / those of the minimal graph", ",.3f"),
+    Column("last_above_graph", "the same / those of the minimal graph", ",.3f", interval=True),
     Column("late", "nodes of a proof whose first move was not the right one", ",d"),
 )
+
+TOTALS = ("nodes", "leaves", "last", "late")
+RATIOS = ("above_tree", "above_graph", "last_above_graph")
+"""The figures of rows that are sums of those of positions, and their geometric means."""
+
+MINIMAL = ("minimal graph", "minimal tree", "formula")
+"""What is compared with the searches: the rows before theirs."""
 
 PASSES = 8
 """A proof is repeated at most so often to find its best order."""
@@ -119,41 +133,48 @@ def minimal_graph(
     evaluation: AnyEvaluation = None,
     searches: Iterable[str] | None = None,
     table_mb: int = 64,
+    workers: int = 1,
     positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
     """Compare the nodes of searches with the minimal tree and graph of a game.
 
-    *positions* is a position, or some of one class.  What minimal means here, and how it
-    is estimated, is said at the top of this module.  *searches* are names of :data:`SEARCHES`;
-    *table_mb* is the size of each table in MiB.
+    *positions* is a position, or some of one class, of which nodes are added up, and ratios are
+    geometric means.  What minimal means here, and how it is estimated, is said at the top of this
+    module.  *searches* are names of :data:`SEARCHES`; *table_mb* is the size of each table in MiB;
+    *workers* processes take positions at the same time.
     """
     positions = [positions] if hasattr(positions, "_fields") else list(positions)
     depths = require_depths(depths)
     names = chosen_searches(searches)
     if not positions or not depths:
         raise CutnodeError("a study of minimal graphs needs a position and a depth")
+    require_workers(workers)
     cls: Any = type(positions[0])
     for verb, reason in (("chance", "chance"), ("reversible", "repetition")):
         if defines(cls, verb):
             raise GameError(f"{game_name(cls)} has {reason}: its minimal tree is not estimated")
     progress("compiling", 0, len(positions) * len(depths))
-    searchers = {name: make_searcher(name, cls, table_mb, evaluation) for name in names}
-    scorer = Searcher(cls, exact=True, table=table_mb, evaluation=evaluation, depth_in="actions")
-    prover = _ScoreProver(scorer, table_mb)
-    tasks = [(position, depth) for position in positions for depth in depths]
+    chosen = chosen_evaluation(cls, evaluation)
+    count = min(workers, len(positions) * len(depths))
+    workbench: Workbench[_Task, list[Sample]] = Workbench(
+        count, _Bench, positions, names, chosen, table_mb
+    )
+    several = len(positions) > 1
     study = Study(
         name="minimal",
         about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
         settings={
             "game": game_source(cls),
             "positions": list(map(position_text, positions)),
+            "positions_from": positions_from,
             "depths": depths,
-            "evaluation": scorer.evaluation.name,
+            "evaluation": chosen.name,
             "searches": names,
             "table_mb": table_mb,
+            "workers": workers,
         },
-        columns=COLUMNS,
+        columns=columns_for(len(positions), COLUMNS, of_one=("score",)),
         notes=[
             "minimal tree, minimal graph: estimates from above; proofs of the score that begin "
             "with the moves that proved it before, without and with a table (A. Plaat et al., "
@@ -164,52 +185,114 @@ def minimal_graph(
             "A search with a table may visit fewer nodes than the minimal tree, as positions "
             "are reached in several ways, and fewer than this estimate of the minimal graph, "
             "as other refutations may be cheaper.",
+            *([ABOUT_INTERVALS] if several else []),
         ],
         progress=progress,
     )
     try:
-        for done, (position, depth) in enumerate(tasks):
-            text = position_text(position)
-            progress(f"{text}, depth {depth}", done, len(tasks))
-            score = int(search_afresh(scorer, position, depth).value)
-            for row in _above(position, depth, score, prover, searchers, evaluation):
-                study.add_row({"position": text, "depth": depth, "score": score} | row)
+        with workbench:
+            _fill(study, workbench)
     except KeyboardInterrupt:
         study.add_note(INTERRUPTED)
     return study
 
 
-def _above(
-    position: Any,
-    depth: int,
-    score: int,
-    prover: _ScoreProver,
-    searchers: dict[str, Searcher | None],
-    evaluation: AnyEvaluation,
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one position and depth."""
-    graph = prover.smallest(position, depth, score, share=True)
-    tree = prover.smallest(position, depth, score, share=False)
+def _fill(study: Study, workbench: Workbench[_Task, list[Sample]]) -> None:
+    """Measure all depths and positions, and add what an earlier run has left."""
+    texts, depths = study.settings["positions"], study.settings["depths"]
+    searches = (*MINIMAL, *study.settings["searches"])
+    recalled: dict[_Task, list[Sample]] = {}
+    for depth in depths:
+        for number, text in enumerate(texts):
+            known = [study.recall(depth=depth, search=search, position=text) for search in searches]
+            if None not in known:
+                recalled[number, depth] = [sample for sample in known if sample is not None]
+    tasks = [(number, depth) for depth in depths for number in range(len(texts))]
+    missing = [task for task in tasks if task not in recalled]
+    answers = workbench.answers(missing)
+    done = 0
+    for depth in depths:
+        found: list[Sample] = []
+        for number, text in enumerate(texts):
+            study.progress(f"{text}, depth {depth}", done, len(tasks))
+            done += 1
+            if (number, depth) in recalled:
+                found += recalled[number, depth]
+                continue
+            for sample in next(answers):
+                found.append({"depth": depth} | sample | {"position": text})
+                study.add_sample(found[-1])
+        for search in searches:
+            samples = [sample for sample in found if sample["search"] == search]
+            study.add_row({"depth": depth, "search": search} | _summary(samples))
 
-    def row(search: str, nodes: int, leaves: int, **more: int) -> dict[str, Any]:
-        above = {"above_tree": nodes / tree.nodes, "above_graph": nodes / graph.nodes}
-        return {"search": search, "nodes": nodes, "leaves": leaves} | above | more
 
-    for name, proof in (("minimal graph", graph), ("minimal tree", tree)):
-        yield row(name, int(proof.nodes), int(proof.leaves), late=int(proof.late))
-    yield {"search": "formula", "leaves": expected_leaves(tree.inner, tree.children)}
-    for name, searcher in searchers.items():
-        if searcher is None:
-            plain = alphabeta(position, depth, evaluation=evaluation, depth_in="actions")
-            require_score("the engine", score, plain.value)
-            yield row(name, plain.nodes, plain.leaves)
-            continue
-        result = search_afresh(searcher, position, depth)
-        require_score(name, result.value, score)
-        before = result.iterations[-2].nodes if len(result.iterations) > 1 else 0
-        last = result.nodes - before
-        more = row(name, result.nodes, result.statistics.leaves, last=last)
-        yield more | {"last_above_graph": last / graph.nodes}
+def _summary(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return the figures of a row: sums and means of the samples that have them."""
+    row: dict[str, Any] = {"score": samples[0]["score"]} if len(samples) == 1 else {}
+    for name in TOTALS:
+        if name in samples[0]:
+            row[name] = sum(sample[name] for sample in samples)
+    for name in RATIOS:
+        if name in samples[0]:
+            ratios = [sample[name] for sample in samples]
+            row |= with_interval(name, geometric_mean_ratio(ratios, [1.0] * len(ratios)))
+    return row
+
+
+_Task = tuple[int, int]
+"""The number of a position, and a depth."""
+
+
+class _Bench:
+    """Searches positions and proves their scores, in one process."""
+
+    def __init__(
+        self,
+        positions: Sequence[Any],
+        names: Sequence[str],
+        evaluation: AnyEvaluation,
+        table_mb: int,
+    ):
+        self.positions = positions
+        self.evaluation = evaluation
+        cls: Any = type(positions[0])
+        self.searchers = {name: make_searcher(name, cls, table_mb, evaluation) for name in names}
+        self.scorer = Searcher(
+            cls, exact=True, table=table_mb, evaluation=evaluation, depth_in="actions"
+        )
+        self.prover = _ScoreProver(self.scorer, table_mb)
+
+    def __call__(self, task: _Task) -> list[Sample]:
+        """Return a sample of each proof and search of a position and depth."""
+        number, depth = task
+        position = self.positions[number]
+        score = int(search_afresh(self.scorer, position, depth).value)
+        return [{"score": score} | sample for sample in self._above(position, depth, score)]
+
+    def _above(self, position: Any, depth: int, score: int) -> Iterator[Sample]:
+        graph = self.prover.smallest(position, depth, score, share=True)
+        tree = self.prover.smallest(position, depth, score, share=False)
+
+        def counted(search: str, nodes: int, leaves: int, **more: int) -> Sample:
+            above = {"above_tree": nodes / tree.nodes, "above_graph": nodes / graph.nodes}
+            return {"search": search, "nodes": nodes, "leaves": leaves} | above | more
+
+        for name, proof in (("minimal graph", graph), ("minimal tree", tree)):
+            yield counted(name, int(proof.nodes), int(proof.leaves), late=int(proof.late))
+        yield {"search": "formula", "leaves": expected_leaves(tree.inner, tree.children)}
+        for name, searcher in self.searchers.items():
+            if searcher is None:
+                plain = alphabeta(position, depth, evaluation=self.evaluation, depth_in="actions")
+                require_score("the engine", score, plain.value)
+                yield counted(name, plain.nodes, plain.leaves)
+                continue
+            result = search_afresh(searcher, position, depth)
+            require_score(name, result.value, score)
+            before = result.iterations[-2].nodes if len(result.iterations) > 1 else 0
+            last = result.nodes - before
+            more = counted(name, result.nodes, result.statistics.leaves, last=last)
+            yield more | {"last_above_graph": last / graph.nodes}
 
 
 def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
@@ -225,21 +308,15 @@ def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes by depth, those of the minimal tree and graph too; means of positions."""
+    """Draw nodes by depth, and how far they are above those of the minimal graph."""
     figure.set_size_inches(PAGE, 3.2)
     figure.set_label(
-        "Nodes by depth; of several positions the geometric mean, with bars from the least to the "
-        "most. Marks of one depth are set apart."
+        "Left, nodes of all positions by depth; right, nodes / those of the minimal graph, "
+        "geometric means over positions with 95 % intervals. Marks of one depth are set apart."
     )
-    axes = figure.subplots()
-    counts: dict[tuple[str, int], list[int]] = {}
-    for row in study.rows:
-        if row.get("nodes"):
-            counts.setdefault((row["search"], row["depth"]), []).append(row["nodes"])
-    rows = [
-        {"search": search, "depth": depth, "nodes": geometric_mean(nodes)}
-        | ({"nodes_low": min(nodes), "nodes_high": max(nodes)} if len(nodes) > 1 else {})
-        for (search, depth), nodes in counts.items()
-    ]
-    draw_searches(axes, "Nodes", rows, "nodes")
-    axes.set_xlabel("depth in plies")
+    left, right = figure.subplots(1, 2)
+    draw_searches(left, "Nodes", study.rows, "nodes", direct=False)
+    draw_searches(right, "Nodes / minimal graph", study.rows, "above_graph", direct=False)
+    for axes in (left, right):
+        axes.set_xlabel("depth in plies")
+    add_line_legend(figure, left)

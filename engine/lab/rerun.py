@@ -158,7 +158,11 @@ def _row_names(study: Study) -> list[str]:
     """Return a name for each row; rows of one name have numbers."""
     leading = _leading(study)
     names = [
-        ", ".join(filter(None, (study.text(row, column) for column in leading)))
+        ", ".join(
+            f"{column.name} {text}" if column.form else text
+            for column in leading
+            if (text := study.text(row, column))
+        )
         for row in study.rows
     ]
     return _numbered(names)
@@ -210,9 +214,13 @@ def _apart_samples(before: Study, again: Study, timed: set[str]) -> Iterator[str
 
 def _by_name(study: Study) -> dict[str, dict[str, Any]]:
     """Return the samples by the names of their rows and positions."""
-    parts = dict.fromkeys([*(column.name for column in _leading(study)), "position"])
+    forms = {column.name: column.form for column in _leading(study)} | {"position": ""}
     names = [
-        ", ".join(str(sample[part]) for part in parts if sample.get(part) is not None)
+        ", ".join(
+            f"{name} {sample[name]}" if form else str(sample[name])
+            for name, form in forms.items()
+            if sample.get(name) is not None
+        )
         for sample in study.samples
     ]
     return dict(zip(_numbered(names), study.samples, strict=True))

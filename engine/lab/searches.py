@@ -98,14 +98,14 @@ def draw_searches(
     axes: Any, title: str, rows: list[dict[str, Any]], figure: str, *, direct: bool = True
 ) -> None:
     """Draw a figure of the rows by depth: a line for each search, named beside it if *direct*."""
-    names = dict.fromkeys(row["search"] for row in rows)
+    names = dict.fromkeys(row["search"] for row in rows if row.get(figure))
     lines = [
         Line.of(
             name,
             [row for row in rows if row["search"] == name],
             "depth",
             figure,
-            COLOURS[name],
+            COLOURS.get(name, ""),
         )
         for name in names
     ]

@@ -21,6 +21,7 @@ __all__ = [
     "CONFIDENCE",
     "Interval",
     "bootstrap_mean",
+    "bootstrap_share",
     "geometric_mean",
     "geometric_mean_ratio",
     "growth_factor",
@@ -61,41 +62,62 @@ def geometric_mean(values: Numbers) -> float:
 def bootstrap_mean(values: Numbers) -> Interval:
     """Return the mean of samples, and its interval by the BCa bootstrap.
 
-    B. Efron, Better bootstrap confidence intervals (1987): the percentiles of the means of
-    resamples, corrected for bias and for skewness.  Equal samples have an interval of no width.
+    Equal samples have an interval of no width.
     """
-    samples = _numbers(values)
-    mean = float(np.mean(samples))
-    count = len(samples)
-    if count < 2:
-        return mean, None, None
-    if np.all(samples == samples[0]):
-        return mean, mean, mean
-    means = _resampled_means(samples)
+    return bootstrap_share(values, np.ones(len(values)))
+
+
+def bootstrap_share(parts: Numbers, wholes: Numbers) -> Interval:
+    """Return the sum of *parts* / the sum of *wholes*, and its interval by the BCa bootstrap.
+
+    Each sample is a part and its whole, such as the cutoffs of one search by the first move, and
+    all of its cutoffs.  B. Efron, Better bootstrap confidence intervals (1987): the percentiles of
+    the shares of resamples, corrected for bias and for skewness.
+    """
+    _require_pairs(parts, wholes)
+    a, b = _numbers(parts), _numbers(wholes)
+    if b.sum() == 0:
+        raise CutnodeError("a share needs a whole that is not 0")
+    share = float(a.sum() / b.sum())
+    kept = b != 0  # a sample without a whole has no part in any share
+    a, b = a[kept], b[kept]
+    if len(a) < 2:
+        return share, None, None
+    if np.all(a * b[0] == b * a[0]):
+        return share, share, share
+    return share, *_bca(share, _resampled(a, b), (a.sum() - a) / (b.sum() - b))
+
+
+def _bca(
+    estimate: float, resampled: np.ndarray[Any, Any], left_out: np.ndarray[Any, Any]
+) -> tuple[float, float]:
+    """Return the interval of an estimate, by those of resamples and of all samples but one."""
     normal = NormalDist()
-    # Half of the ties: the means of few samples are often the very same.
-    below = np.mean(means < mean) + np.mean(means == mean) / 2
+    # Half of the ties: the estimates of few samples are often the very same.
+    below = np.mean(resampled < estimate) + np.mean(resampled == estimate) / 2
     bias = normal.inv_cdf(float(np.clip(below, 1 / RESAMPLES, 1 - 1 / RESAMPLES)))
-    apart = samples - mean  # the jackknife of a mean
-    skewness = np.sum(apart**3) / (6 * np.sum(apart**2) ** 1.5)
+    apart = left_out.mean() - left_out
+    spread = float(np.sum(apart**2)) ** 1.5
+    skewness = float(np.sum(apart**3)) / (6 * spread) if spread else 0.0
 
     def end(level: float) -> float:
         reach = bias + normal.inv_cdf(level)
-        share = normal.cdf(bias + reach / max(1 - skewness * reach, 1e-9))
-        return float(np.quantile(means, share))
+        part = normal.cdf(bias + reach / max(1 - skewness * reach, 1e-9))
+        return float(np.quantile(resampled, part))
 
-    return mean, end((1 - CONFIDENCE) / 2), end((1 + CONFIDENCE) / 2)
+    return end((1 - CONFIDENCE) / 2), end((1 + CONFIDENCE) / 2)
 
 
-def _resampled_means(samples: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _resampled(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the shares of samples that are drawn again, with replacement."""
     random = np.random.default_rng(SEED)
-    count = len(samples)
+    count = len(a)
     most = max(1, 1_000_000 // count)  # drawn at once
-    means = [
-        samples[random.integers(0, count, (min(most, RESAMPLES - begun), count))].mean(axis=1)
-        for begun in range(0, RESAMPLES, most)
-    ]
-    return np.concatenate(means)
+    shares = []
+    for begun in range(0, RESAMPLES, most):
+        drawn = random.integers(0, count, (min(most, RESAMPLES - begun), count))
+        shares.append(a[drawn].sum(axis=1) / b[drawn].sum(axis=1))
+    return np.concatenate(shares)
 
 
 def geometric_mean_ratio(a: Numbers, b: Numbers) -> Interval:

@@ -24,11 +24,15 @@ __all__ = [
     "Progress",
     "Study",
     "no_progress",
+    "one_line",
     "plain",
 ]
 
 FORMAT = 1
 """The version of the form in which studies are kept."""
+
+FORMATS = re.compile(r"[+]?,?([.]\d)?[dfge%]?")
+"""The formats of columns."""
 
 INTERRUPTED = "Interrupted: what follows was not measured."
 """The note of a study that was stopped."""
@@ -209,12 +213,15 @@ class Study(Tabular):
             columns = tuple(Column(**column) for column in data["columns"])
             study = cls(**{name: data[name] for name in FORM} | {"columns": columns})
             for column in columns:
-                if not re.fullmatch(r"[+]?,?([.]\d)?[dfge%]?", column.form):
+                texts = column.name, column.about, column.form
+                if not all(isinstance(text, str) for text in texts):
+                    raise TypeError(f"{texts} are not texts")
+                if not FORMATS.fullmatch(column.form):
                     raise ValueError(f"{column.form!r} is not a format")
                 for row in study.rows:
                     study.text(row, column)
-        except (TypeError, ValueError, AttributeError) as error:
-            raise CutnodeError(f"its columns are damaged: {error}") from None
+        except (TypeError, ValueError, AttributeError):
+            raise CutnodeError("its columns are damaged, or do not suit its rows") from None
         return study
 
     @property
@@ -225,6 +232,13 @@ class Study(Tabular):
     def to_columns(self) -> dict[str, list[Any]]:
         """Return the figures of all rows by the name of their column."""
         return {name: [row.get(name) for row in self.rows] for name in self.fields}
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV, below settings, machine and run as ``#`` comments."""
+        about = {**self.settings, **self.machine, **self.run}
+        comments = [f"# {name}: {one_line(value)}\n" for name, value in about.items()]
+        # With slots, a dataclass is another class than super() knows without a name.
+        return "".join(comments) + Tabular.to_csv(self)
 
     def sample_table(self) -> Rows:
         """Return the samples as a table, for pandas and Arrow as the study itself."""
@@ -245,6 +259,10 @@ class Study(Tabular):
         picked = tuple(columns[name] for name in chosen)
         return replace(self, columns=picked, progress=no_progress)
 
+    def _repr_html_(self) -> str:
+        rows = [{each.name: self.text(row, each) for each in self.columns} for row in self.rows]
+        return Rows(rows)._repr_html_()
+
     def text(self, row: dict[str, Any], column: Column) -> str:
         """Format a figure of a row, with its interval: ``1.52 (1.41 to 1.66)``."""
         shown, *ends = (
@@ -258,6 +276,11 @@ FORM: dict[str, type] = {
     **{"notes": list, "samples": list, "machine": dict, "run": dict, "files": dict},
 }
 """The parts of a study as plain data, and the type of each."""
+
+
+def one_line(text: object) -> str:
+    """Return a text without line ends."""
+    return " ".join(str(text).split())
 
 
 def plain(value: Any) -> Any:

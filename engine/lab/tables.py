@@ -1,14 +1,12 @@
-"""Studies as tables in text: CSV for programs, LaTeX and Markdown for papers and pages."""
+"""Studies as tables of LaTeX and Markdown, for papers and pages."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 
-from engine.lab.study import Column, Study
+from engine.lab.study import Column, Study, one_line
 
-__all__ = ["csv_table", "heading", "latex_table", "legend", "markdown_table", "one_line"]
+__all__ = ["heading", "latex_table", "legend", "markdown_table"]
 
 LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -38,11 +36,6 @@ def heading(study: Study) -> str:
     return f"{study.about}: {', '.join(parts)}" if parts else study.about
 
 
-def one_line(text: object) -> str:
-    """Return a text without line ends."""
-    return " ".join(str(text).split())
-
-
 def legend(study: Study) -> dict[str, str]:
     """Return the meaning of the columns that say one."""
     return {
@@ -50,17 +43,6 @@ def legend(study: Study) -> dict[str, str]:
         for column in study.columns
         if column.about
     }
-
-
-def csv_table(study: Study) -> str:
-    """Return the rows below a line of names; settings, machine and run as ``#`` comments."""
-    out = io.StringIO()
-    for name, value in {**study.settings, **study.machine, **study.run}.items():
-        out.write(f"# {name}: {one_line(str(value))}\n")
-    writer = csv.DictWriter(out, study.fields, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(study.rows)
-    return out.getvalue()
 
 
 def latex_table(study: Study) -> str:
@@ -105,7 +87,7 @@ def _latex_head(column: Column) -> str:
 def _latex_cell(text: str, column: Column) -> str:
     """Return a cell, or two of a figure and its interval, with minus signs as papers have them."""
     if not column.form:
-        return _latex(text)
+        return re.sub(r"^[+-](?= )", r"$\g<0>$", _latex(text))
     text = re.sub(r"e([+-]\d+)", lambda found: rf"$\cdot10^{{{int(found[1])}}}$", _latex(text))
     figure, bracket, interval = re.sub(r"(?<!\{)-(?=\d)", "$-$", text).partition(" (")
     if not column.interval:

@@ -105,6 +105,10 @@ def theory(
             variant = f"{width}x{_deepest(width, depths)},{model}"
             trees = [load_game(f"uniform:{variant},seed={seed}").start() for seed in seeds]
             counts = _leaves(trees, depths, names, table_mb)
+            for name, depth, seed, leaves in _each(counts, seeds):
+                tree = {"position": f"{variant},seed={seed}", "leaves": leaves}
+                shape = {"model": model, "width": width, "depth": depth, "search": name}
+                study.add_sample(shape | tree)
             for name in names:
                 for row in _growing(width, model, name, counts[name]):
                     study.add_row(row)
@@ -118,6 +122,16 @@ def _deepest(width: int, depths: Sequence[int]) -> int:
     asked = max(depths)
     fits = formulas.nodes(width, USUAL_DEPTH) <= WORD
     return max(asked, USUAL_DEPTH) if fits else asked
+
+
+def _each(
+    counts: dict[str, dict[int, list[int]]], seeds: Sequence[int]
+) -> Iterator[tuple[str, int, int, int]]:
+    """Yield search, depth, seed and leaves of each count."""
+    for name, by_depth in counts.items():
+        for depth, leaves in by_depth.items():
+            for seed, count in zip(seeds, leaves, strict=True):
+                yield name, depth, seed, count
 
 
 def _leaves(
@@ -181,10 +195,9 @@ def draw(study: Study, figure: Any) -> None:
     for model, panels in zip(models, grid, strict=True):
         for width, axes in zip(widths, panels, strict=True):
             rows = [
-                row | {"ratio_low": row["ratio"] - error, "ratio_high": row["ratio"] + error}
+                _with_interval(row)
                 for row in study.rows
                 if (row["width"], row["model"]) == (width, model)
-                for error in [SIGMAS * (row["error"] or 0) / row["minimal"]]
             ]
             draw_searches(axes, f"{model}, width {width}", rows, "ratio", direct=False)
     for axes in grid[:, 0]:
@@ -192,3 +205,11 @@ def draw(study: Study, figure: Any) -> None:
     for axes in grid[-1]:
         axes.set_xlabel("depth in plies")
     add_line_legend(figure, grid[0, 0])
+
+
+def _with_interval(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with the ends of the interval of its ratio, from the error of the mean."""
+    if row.get("error") is None:
+        return row
+    error = SIGMAS * row["error"] / row["minimal"]
+    return row | {"ratio_low": row["ratio"] - error, "ratio_high": row["ratio"] + error}

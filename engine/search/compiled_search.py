@@ -20,7 +20,7 @@ from engine.contract.stop import CALLED, counts_turns
 from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels.chance import chance_root
 from engine.kernels.evaluation import kept_bytes
-from engine.kernels.node import COUNTERS, PREPARE_TABLE, search_dtype
+from engine.kernels.node import COUNTERS, PREPARE_TABLE, QUIET_COUNTS, search_dtype
 from engine.kernels.outside import require_compiled
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.profiles import profile_of
@@ -70,7 +70,7 @@ class CompiledSearch:
         self.parameters = checked_parameters(options.parameters or {}, self.techniques)
         self.tablebase = Tablebase.of(options.tablebase, cls)
         self.options = replace(options, techniques=self.techniques, tablebase=self.tablebase)
-        self.exact = not self.techniques - choose(cls, None, exact=True)
+        self.exact = all(technique_of(name).exact for name in self.techniques)
         if self.has_chance:
             self.exact = options.exact or "table" not in self.techniques
         self.win = WIN if is_decisive(cls) else 0
@@ -186,6 +186,7 @@ class CompiledSearch:
     def count_from_zero(self) -> None:
         """Set all counters to zero, before a search begins."""
         self.memory.clear(COUNTERS)
+        self.memory.clear(QUIET_COUNTS)
         for technique in self.outside:
             for name in technique.counters:
                 self.memory[technique.field(name)] = 0

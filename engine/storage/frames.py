@@ -43,6 +43,15 @@ class Tabular(ABC):
             raise CutnodeError("data frames need pandas: pip install 'cutnode[pandas]'") from None
         return pandas.DataFrame(self.to_columns())
 
+    def to_csv(self) -> str:
+        """Return the rows as CSV below a line of names."""
+        columns = self.to_columns()
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        return out.getvalue()
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
@@ -69,11 +78,3 @@ class Rows(Tabular):
         """Return the columns in the order in which rows first have them."""
         names = dict.fromkeys(name for row in self.rows for name in row)
         return {name: [row.get(name) for row in self.rows] for name in names}
-
-    def to_csv(self) -> str:
-        """Return the rows as CSV below a line of names."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, list(self.to_columns()), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return out.getvalue()
