@@ -537,3 +537,45 @@ def list_parameters(game: str | None, **options: Any) -> None:
     study = parameters_study(None if game is None else load_game(game))
     outputs.write(study, None)
     outputs.print(study)
+
+
+@lab.command(epilog=EPILOG)
+@positions_options(seed=OPENINGS_TOO)
+@option(
+    "--parameters",
+    "Fit these, as lmr.*,futility.margin.  [those of selective techniques that change moves]",
+    metavar="A,B",
+)
+@nodes_option("Choose moves with N nodes.", default=1000)
+@integer("--iterations", "Take N steps of SPSA.", default=60)
+@pairs_option("Play at most N pairs of games; 0: none.", least=0, default=200)
+@positive("--move-seconds", "Give each move in play S seconds.  [0.05]", metavar="S")
+@integer("--move-nodes", "Give each move in play N nodes: then games are the same each time.")
+@integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4)
+@positive("--least-elo", "Accept what wins so much Elo.", default=20.0, metavar="ELO")
+@WORKERS
+@MEASURED
+def tune(
+    parameters: str | None, opening_plies: int, seed: int, workers: int | None, **options: Any
+) -> None:
+    """Fit parameters of the search to a game.
+
+    First by the moves that it chooses, and what a deeper search says that they lose; then the
+    fitted search plays the default, until a sequential test (SPRT) tells the least Elo from 0. What
+    to write in the game is printed if it won. Without POSITION or a FILE, 200 positions are drawn.
+    """
+    from engine.lab import tuning as study
+
+    if options["position"] is None and options["file"] is None:
+        options["positions"] = options["positions"] or 200
+    game, options = with_positions(seed=seed, **options)
+    deliver(
+        study.tune,
+        study.draw,
+        game=game,
+        parameters=None if parameters is None else names_in(parameters),
+        plies=opening_plies,
+        seed=seed,
+        workers=workers or physical_cores(),
+        **options,
+    )

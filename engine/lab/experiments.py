@@ -23,6 +23,7 @@ EXPERIMENTS = {
     "nodes": "engine.lab.nodes:nodes",
     "sweep": "engine.lab.sweep:sweep",
     "theory": "engine.lab.theory:theory",
+    "tune": "engine.lab.tuning:tune",
 }
 """The function of each experiment.
 

@@ -1,0 +1,621 @@
+"""Fitting the numbers of a search to a game: by the moves it chooses first, by games after.
+
+Fewer nodes to a depth are no aim of their own, as who prunes everything has the fewest.  What is
+minimised is the *loss*: what the moves chosen with some nodes give away, as a search with many times
+the nodes sees it.  That one is exact if it gets deeper than the search that it judges, and otherwise
+the engine's own.  Scores count as points of a game, by the logistic curve of Elo, in which a
+``UNIT`` of the game is worth 100.
+
+The minimum is sought by SPSA (:mod:`engine.lab.spsa`) on half of the positions and judged on the
+other half; then the tuned search plays the untuned one, until a sequential test is decided.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from random import Random
+from statistics import fmean, pstdev
+from typing import Any
+
+from engine.contract.dispatch import game_constant, game_name
+from engine.contract.errors import CutnodeError, require_integer
+from engine.contract.legal import legal_moves
+from engine.contract.loading import Game, load_game
+from engine.contract.messages import position_text
+from engine.contract.text import quoted
+from engine.contract.verbs import outcome
+from engine.kernels.declarations import Parameter
+from engine.kernels.profiles import profile_of
+from engine.kernels.scores import MOST_ESTIMATE
+from engine.kernels.techniques import (
+    EXACT,
+    SHORT,
+    TECHNIQUES,
+    choose,
+    find_parameter,
+    parameters_of,
+)
+from engine.lab.laboratory import with_interval
+from engine.lab.measuring import ABOUT_INTERVALS
+from engine.lab.plots import GREY, PAGE, PALETTE, set_axes
+from engine.lab.provenance import game_source
+from engine.lab.spsa import Spsa
+from engine.lab.statistics import bootstrap_mean, share
+from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
+from engine.playing.elo import POINTS, Sprt, elo_difference, expected_score, mean_and_error
+from engine.playing.elo import CONFIDENCE as NORMAL
+from engine.playing.matches import make_openings, match
+from engine.runtime.processes import MOST_PROCESSES, Processes
+from engine.runtime.running import Limits
+from engine.search.searcher import Searcher
+from engine.storage.tables import Table
+
+__all__ = ["DEFAULT", "TUNED", "draw", "tune", "tuned_parameters"]
+
+DEFAULT, TUNED = "default", "tuned"
+"""The rows of a study."""
+
+REFERENCE = 100
+"""The search that judges has so many times the nodes of one that it judges,"""
+
+DEEPER = 2
+"""and gets at most so many plies deeper: all moves are searched."""
+
+UNIT_ELO = 100.0
+"""What a ``UNIT`` of the game is worth in Elo."""
+
+SCREENED = 40
+SENSITIVE = 0.02
+MOST_PARAMETERS = 8
+"""By default those parameters are fitted that change so much of the moves in so many positions, and
+the most sensitive of them."""
+
+STEPS = 4
+"""A parameter is changed by a part of its value at first."""
+
+BATCH = 40
+"""Positions of an iteration."""
+
+CHUNK = 10
+"""Pairs that are played before what they said is kept."""
+
+TABLE_MB = 16
+
+COLUMNS = (
+    Column("setting"),
+    Column("loss", "points of a game lost by a move, on positions not fitted to", ".4f", True),
+    Column("move", "share of these positions with a best move", ".0%", True),
+    Column("depth", "plies that were completed, mean", ".2f"),
+    Column("elo", "Elo in play against the default", "+.0f", True),
+    Column("score", "points a game in play against the default", ".3f"),
+    Column("games", "games of the match", "d"),
+    Column("llr", "logarithm of the likelihood ratio of least_elo and 0 (SPRT)", "+.2f"),
+)
+
+OF_MATCHES = {"elo", "score", "games", "llr"}
+
+Point = Mapping[str, float]
+"""Values of parameters by their full names."""
+
+
+def tune(
+    game: Game | str,
+    positions: Sequence[Any],
+    *,
+    parameters: Iterable[str] | None = None,
+    nodes: int = 1000,
+    iterations: int = 60,
+    pairs: int = 200,
+    move_seconds: float | None = None,
+    move_nodes: int | None = None,
+    plies: int = 4,
+    least_elo: float = 20.0,
+    seed: int = 0,
+    workers: int = 1,
+    positions_from: str = "",
+    progress: Progress = no_progress,
+) -> Study:
+    """Fit parameters of the search to a game, and play the fitted search against the default.
+
+    *parameters* are names, also as ``late_move_reductions.*`` or ``lmr.*``; by default those of the
+    game's selective techniques to which its moves are sensitive.  Searches have so many *nodes*.
+    After *iterations* of SPSA at most *pairs* of games are played (0: none), with *move_seconds*
+    (0.05) or *move_nodes* for each move, *plies* random ones at the beginning, until a test tells
+    *least_elo* from 0.  What is found is accepted if it won at least that, and the interval is above
+    0.  Rows have the values of the fitted parameters, and a note what to write in the game.
+    :class:`CutnodeError` says what makes no sense.
+    """
+    game = load_game(game) if isinstance(game, str) else game
+    cls = type(game.start())
+    positions = list(positions)
+    if len(positions) < 2:
+        raise CutnodeError("a tuning needs at least 2 positions: to fit to, and to judge by")
+    for position in positions:
+        if outcome(position)[0]:
+            raise CutnodeError(f"the game is over in {quoted(position_text(position))}")
+    Limits(nodes)
+    if move_seconds is None and move_nodes is None:
+        move_seconds = 0.05
+    Limits(move_nodes, move_seconds)
+    for number, least, what in (
+        (iterations, 1, "a number of iterations"),
+        (pairs, 0, "a number of pairs"),
+        (plies, 0, "a number of plies"),
+    ):
+        if require_integer(number, what) < least:
+            raise CutnodeError(f"{what} is at least {least}, not {number}")
+    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
+        raise CutnodeError(f"a tuning has 1..{MOST_PROCESSES} workers, not {workers}")
+    if not 0 < least_elo < math.inf:
+        raise CutnodeError(f"the least Elo is above 0, not {least_elo:g}")
+    names = None if parameters is None else list(parameters)
+    candidates = parameters_for(cls, names)
+    settings = {
+        "game": game_source(cls),
+        "positions": [position_text(position) for position in positions],
+        "positions_from": positions_from,
+        "parameters": names,
+        "nodes": nodes,
+        "iterations": iterations,
+        "pairs": pairs,
+        "move_seconds": move_seconds,
+        "move_nodes": move_nodes,
+        "plies": plies,
+        "least_elo": least_elo,
+        "seed": seed,
+        "workers": workers,
+    }
+    unused = set() if pairs else OF_MATCHES
+    timed = move_seconds is not None
+    study = Study(
+        "tune",
+        "Parameters fitted to a game",
+        {name: value for name, value in settings.items() if value is not None},
+        tuple(
+            replace(column, timed=timed and column.name in OF_MATCHES)
+            for column in COLUMNS
+            if column.name not in unused
+        ),
+        progress=progress,
+    )
+    judge = _Judge(game.source, nodes, tuple(settings["positions"]))
+    tuning = _Tuning(study, judge, candidates, values_of(cls, candidates), seed)
+    try:
+        with Processes(judge.begin, workers) as others, closing(tuning):
+            tuning.answers = map_locally(judge) if workers == 1 else others.answers
+            tuning.refer()
+            if names is None:
+                tuning.screen()
+            tuning.fit(iterations)
+            tuning.validate()
+        if pairs and tuning.worth_playing():
+            limit = {"seconds": move_seconds} if move_nodes is None else {"nodes": move_nodes}
+            tuning.play(game, limit, pairs, plies, least_elo, workers)
+    except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    tuning.sum_up(game, pairs, least_elo)
+    return study
+
+
+def tuned_parameters(study: Study) -> dict[str, float]:
+    """Return the values that a study of tuning found; :class:`CutnodeError` if it has none."""
+    for row in study.rows:
+        if study.name == "tune" and row.get("setting") == TUNED:
+            return {name: value for name, value in row.items() if "." in name}
+    raise CutnodeError("it has no tuned parameters: `cutnode lab tune` finds some")
+
+
+# Parameters
+
+
+def parameters_for(cls: Any, names: Sequence[str] | None) -> dict[str, Parameter]:
+    """Return the parameters that names mean; by default those of selective techniques in use."""
+    used = choose(cls, None)
+    every = {
+        full: parameter
+        for full, _, parameter in parameters_of(TECHNIQUES.values())
+        if full.partition(".")[0] in used
+    }
+    if names is None:
+        found = {
+            name: each for name, each in every.items() if name.partition(".")[0] not in EXACT
+        }
+        if not found:
+            raise CutnodeError(
+                f"the search of {game_name(cls)} has no selective technique with parameters: name "
+                f"those of others, as history.bonus"
+            )
+        return found
+    found = {}
+    for name in names:
+        first, dot, last = name.partition(".")
+        full = f"{SHORT.get(first, first)}{dot}{last}"
+        fitting = [known for known in every if fnmatchcase(known, full)]
+        if not fitting and any(sign in full for sign in "*?["):
+            raise CutnodeError(f"no parameter of the search of {game_name(cls)} is {quoted(name)}")
+        if not fitting:
+            full, _ = find_parameter(name)
+            raise CutnodeError(
+                f"{name} changes nothing: {game_name(cls)} is searched without "
+                f"{full.partition('.')[0]}"
+            )
+        found |= {known: every[known] for known in fitting}
+    if not found:
+        raise CutnodeError("there are no parameters to fit")
+    return found
+
+
+def values_of(cls: Any, parameters: Mapping[str, Parameter]) -> dict[str, float]:
+    """Return the values that searches of a game use."""
+    profile = profile_of(cls).suited_to(choose(cls, None))
+    return {
+        name: profile.values.get(name, parameter.default) for name, parameter in parameters.items()
+    }
+
+
+def unit_of(parameter: Parameter, value: float) -> float:
+    """Return a change of a parameter that matters."""
+    size = max(abs(value), abs(parameter.default))
+    size = size / STEPS or (parameter.most - parameter.least) / (6 * STEPS)
+    return float(max(1, round(size))) if parameter.is_integer else size
+
+
+def rounded(parameter: Parameter, value: float) -> float:
+    """Return a value that the parameter can have."""
+    value = min(max(value, parameter.least), parameter.most)
+    return round(value) if parameter.is_integer else round(value, 3)
+
+
+# The judgement of moves
+
+Task = tuple[str, Point, tuple[int, ...]]
+"""``reference`` or ``moves``, the parameters, and the numbers of positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """All that a process has to know to search positions."""
+
+    game: str
+    nodes: int
+    positions: tuple[str, ...]
+
+    def begin(self) -> Callable[[Task], list[dict[str, Any]]]:
+        """Return the function that answers tasks: a sample for each position."""
+        game = load_game(self.game)
+        cls = type(game.start())
+        table = Table(TABLE_MB)
+        usual, exact = Searcher(cls, table=table), Searcher(cls, table=table, exact=True)
+
+        def search(searcher: Searcher, position: Any, nodes: int, **options: Any) -> Any:
+            searcher.clear()
+            result = searcher.search(position, nodes=nodes, **options)
+            if result.reason == "interrupted":
+                raise KeyboardInterrupt
+            return result
+
+        def refer(position: Any) -> dict[str, Any]:
+            depth = search(usual, position, self.nodes).depth
+            lines, most = len(legal_moves(position)), REFERENCE * self.nodes
+            result = search(exact, position, most, depth=depth + DEEPER, lines=lines)
+            judged = "exact"
+            if result.depth <= depth and not result.proven:
+                result = search(usual, position, most, depth=depth + DEEPER, lines=lines)
+                judged = "usual"
+            scores = {str(line.move): line.value for line in result.lines}
+            return {"judge": judged, "deeper": result.depth - depth, "scores": scores}
+
+        def answer(task: Task) -> list[dict[str, Any]]:
+            kind, point, numbers = task
+            found = []
+            searcher = usual
+            if point:
+                searcher = Searcher(cls, table=table, parameters=dict(point))
+            for number in numbers:
+                position = game.parse(self.positions[number])
+                if kind == "reference":
+                    found.append(refer(position))
+                else:
+                    result = search(searcher, position, self.nodes)
+                    found.append({"move": result.move, "depth": result.depth})
+            return found
+
+        return answer
+
+
+def map_locally(judge: _Judge) -> Callable[[Iterable[Task]], Iterable[list[dict[str, Any]]]]:
+    """Return what answers tasks in this process."""
+    answer = functools.cache(judge.begin)
+    return lambda tasks: (answer()(task) for task in tasks)
+
+
+class _Tuning:
+    """A tuning that runs: what was found so far."""
+
+    def __init__(
+        self,
+        study: Study,
+        judge: _Judge,
+        parameters: dict[str, Parameter],
+        start: dict[str, float],
+        seed: int,
+    ):
+        self.study = study
+        self.judge = judge
+        self.parameters = parameters
+        self.start = start
+        self.seed = seed
+        self.answers: Callable[[Iterable[Task]], Iterable[list[dict[str, Any]]]] = iter
+        self.losses: list[dict[int, float]] = []
+        """Of each position what each move loses, in points."""
+        numbers = list(range(len(judge.positions)))
+        Random(f"{seed} halves").shuffle(numbers)
+        self.fitted, self.held = numbers[::2], numbers[1::2]
+        self.search: Spsa | None = None
+        self.rows: list[dict[str, Any]] = [{"setting": DEFAULT}, {"setting": TUNED}]
+        self.counts = [0] * len(POINTS)
+
+    def close(self) -> None:
+        """Forget the processes that answered."""
+        self.answers = iter
+
+    # Searches
+
+    def ask(self, kind: str, points: Sequence[Point], numbers: Sequence[int]) -> list[list[Any]]:
+        """Search positions with each of some settings, in all processes."""
+        tasks = [(kind, point, (number,)) for point in points for number in numbers]
+        if kind != "reference":  # a searcher is made for each task
+            each = max(1, len(numbers) // 4)
+            parts = [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
+            tasks = [(kind, point, part) for point in points for part in parts]
+        found = [sample for answer in self.answers(tasks) for sample in answer]
+        return [found[at : at + len(numbers)] for at in range(0, len(found), len(numbers))]
+
+    def refer(self) -> None:
+        """Have all moves of all positions judged."""
+        every: list[dict[str, Any]] = []
+        count = len(self.judge.positions)
+        for number, text in enumerate(self.judge.positions):
+            sample = self.study.recall(stage="reference", position=text)
+            if sample is None:
+                self.study.progress("judging moves", number, count)
+                [[found]] = self.ask("reference", [{}], [number])
+                sample = {"stage": "reference", "position": text} | found
+                self.study.add_sample(sample)
+            every.append(sample)
+        self.losses = losses_of(type(load_game(self.judge.game).start()), every)
+        exact = sum(sample["judge"] == "exact" for sample in every)
+        deeper = fmean(sample["deeper"] for sample in every)
+        self.study.add_note(
+            f"Moves were judged by a search {deeper:.1f} plies deeper on average, which was exact "
+            f"in {exact:,} of {count:,} positions."
+        )
+
+    def loss(self, numbers: Sequence[int], found: Sequence[dict[str, Any]]) -> list[float]:
+        """Return what the moves found in positions lose, in points."""
+        worst = [max(self.losses[number].values()) for number in numbers]
+        moves = [sample["move"] for sample in found]
+        each = zip(numbers, moves, worst, strict=True)
+        return [self.losses[number].get(move, most) for number, move, most in each]
+
+    # Stages
+
+    def screen(self) -> None:
+        """Keep the parameters to which moves are sensitive."""
+        numbers = self.fitted[:SCREENED]
+        if not numbers:
+            return
+        [base] = self.ask("moves", [{}], numbers)
+        effects: dict[str, float] = {}
+        for at, (name, parameter) in enumerate(self.parameters.items()):
+            sample = self.study.recall(stage="screen", parameter=name)
+            if sample is None:
+                self.study.progress(f"trying {name}", at, len(self.parameters))
+                unit, value = unit_of(parameter, self.start[name]), self.start[name]
+                values = {rounded(parameter, value + sign * unit) for sign in (-1, 1)} - {value}
+                points = [{name: each} for each in sorted(values)]
+                others = self.ask("moves", points, numbers)
+                differ = [
+                    found["move"] != before["move"]
+                    for other in others
+                    for found, before in zip(other, base, strict=True)
+                ]
+                changed = fmean(differ) if differ else 0.0
+                sample = {"stage": "screen", "parameter": name, "changed": changed}
+                self.study.add_sample(sample)
+            effects[name] = sample["changed"]
+        ranked = sorted(effects, key=lambda name: -effects[name])
+        kept = [name for name in ranked if effects[name] >= SENSITIVE][:MOST_PARAMETERS]
+        if not kept:
+            self.study.add_note("No parameter changes moves: there is nothing to fit.")
+        self.parameters = {name: self.parameters[name] for name in kept}
+        self.start = {name: self.start[name] for name in kept}
+
+    def point_of(self, numbers: Sequence[float]) -> dict[str, float]:
+        """Return the values of parameters at a point of the search."""
+        pairs = zip(self.parameters.items(), numbers, strict=True)
+        return {
+            name: rounded(parameter, number * unit_of(parameter, self.start[name]))
+            for (name, parameter), number in pairs
+        }
+
+    def fit(self, iterations: int) -> None:
+        """Find the values with the least loss."""
+        if not self.parameters:
+            return
+        units = {name: unit_of(each, self.start[name]) for name, each in self.parameters.items()}
+        self.search = search = Spsa(
+            [self.start[name] / unit for name, unit in units.items()],
+            iterations=iterations,
+            seed=self.seed,
+            bounds=[
+                (each.least / units[name], each.most / units[name])
+                for name, each in self.parameters.items()
+            ],
+        )
+        for number, pair in enumerate(search):
+            sample = self.study.recall(stage="fit", iteration=number)
+            if sample is None:
+                self.study.progress("fitting", number, iterations)
+                random = Random(f"{self.seed} batch {number}")
+                batch = random.sample(self.fitted, min(BATCH, len(self.fitted)))
+                points = [self.point_of(each) for each in pair]
+                up, down = (fmean(self.loss(batch, f)) for f in self.ask("moves", points, batch))
+                sample = {"stage": "fit", "iteration": number, "up": up, "down": down}
+                sample |= {"values": json.dumps(self.point_of(search.point))}
+                self.study.add_sample(sample)
+            search.tell(sample["up"], sample["down"])
+
+    def found(self) -> dict[str, float]:
+        """Return the values found so far."""
+        return dict(self.start) if self.search is None else self.point_of(self.search.mean())
+
+    def validate(self) -> None:
+        """Judge both settings on positions that nothing was fitted to."""
+        points = {DEFAULT: {}, TUNED: self.found()}
+        for row in self.rows:
+            setting = row["setting"]
+            samples = []
+            for number in self.held:
+                text = self.judge.positions[number]
+                key = {"stage": "judge", "setting": setting, "position": text}
+                sample = self.study.recall(**key)
+                if sample is None:
+                    [[found]] = self.ask("moves", [points[setting]], [number])
+                    [loss] = self.loss([number], [found])
+                    sample = key | found | {"loss": loss}
+                    self.study.add_sample(sample)
+                samples.append(sample)
+            losses = [sample["loss"] for sample in samples]
+            row |= with_interval("loss", bootstrap_mean(losses))
+            row |= with_interval("move", share([loss == 0 for loss in losses]))
+            row["depth"] = fmean(sample["depth"] for sample in samples)
+
+    def worth_playing(self) -> bool:
+        """Return whether something was found that may be better."""
+        default, tuned = self.rows
+        return self.found() != self.start and tuned["loss"] <= default["loss"]
+
+    def play(
+        self,
+        game: Game,
+        limit: dict[str, float | None],
+        pairs: int,
+        plies: int,
+        least_elo: float,
+        workers: int,
+    ) -> None:
+        """Play the fitted search against the default."""
+        text = ",".join(f"{name}={number:g}" for name, number in limit.items())
+        chosen = "+".join(f"{name}={value:g}" for name, value in self.found().items())
+        openings = make_openings(game, pairs, plies, self.seed)
+        test = Sprt(0, least_elo)
+        for at in range(0, pairs, CHUNK):
+            sample = self.study.recall(stage="match", pair=at)
+            if sample is None:
+                self.study.progress("games", 2 * at, 2 * pairs)
+                result = match(
+                    game,
+                    f"set={chosen},{text}",
+                    text,
+                    openings=openings[at : at + CHUNK],
+                    seed=self.seed + at,
+                    processes=workers,
+                )
+                if result.reason == "interrupted":
+                    raise KeyboardInterrupt
+                sample = {"stage": "match", "pair": at, "counts": list(result.pairs)}
+                self.study.add_sample(sample)
+            self.counts = [a + b for a, b in zip(self.counts, sample["counts"], strict=True)]
+            if test.decision(self.counts):
+                return
+
+    # What it comes to
+
+    def sum_up(self, game: Game, pairs: int, least_elo: float) -> None:
+        """Add the rows and notes to the study."""
+        found = self.found()
+        columns = [
+            Column(name, f"{parameter.about} (fitted)", "g")
+            for name, parameter in self.parameters.items()
+        ]
+        object.__setattr__(self.study, "columns", (*self.study.columns, *columns))
+        default, tuned = self.rows
+        accepted = False
+        if sum(self.counts):
+            mean, error = mean_and_error(self.counts)
+            tuned |= {"score": mean, "games": 2 * sum(self.counts)}
+            tuned["llr"] = Sprt(0, least_elo).llr(self.counts)
+            low, high = mean - NORMAL * error, mean + NORMAL * error
+            if error and 0 < low and high < 1:
+                tuned |= with_interval("elo", tuple(map(elo_difference, (mean, low, high))))
+            elif 0 < mean < 1:
+                tuned["elo"] = elo_difference(mean)
+            accepted = mean >= expected_score(least_elo) and low > 0.5
+        self.study.add_row(default | self.start)
+        self.study.add_row(tuned | found)
+        if "loss" in tuned:
+            self.study.add_note(ABOUT_INTERVALS)
+        if not pairs or self.study.stopped:
+            return
+        if not accepted:
+            self.study.add_note(
+                f"It did not win {least_elo:g} Elo, which is not by chance: keep the default."
+                if sum(self.counts)
+                else "Nothing better was found: keep the default."
+            )
+            return
+        cls = type(game.start())
+        values = {**profile_of(cls).values, **found}
+        self.study.add_note(f"It won. Write in the game: PROFILE = {values}")
+
+
+def losses_of(cls: Any, references: Sequence[dict[str, Any]]) -> list[dict[int, float]]:
+    """Return of each position what each move loses, in points of a game."""
+    scores = [
+        {int(move): float(value) for move, value in reference["scores"].items()}
+        for reference in references
+    ]
+    unit = float(game_constant(cls, "UNIT", 0)) or spread(scores)
+    points = [
+        {move: expected_score(UNIT_ELO * value / unit) for move, value in each.items()}
+        for each in scores
+    ]
+    return [
+        {move: max(each.values()) - value for move, value in each.items()} for each in points
+    ]
+
+
+def spread(scores: Sequence[Mapping[int, float]]) -> float:
+    """How far the scores of the moves of a position lie apart on average; 1 if they do not."""
+    estimates = [
+        [value for value in each.values() if abs(value) <= MOST_ESTIMATE] for each in scores
+    ]
+    apart = [pstdev(each) for each in estimates if len(each) > 1]
+    return (fmean(apart) if apart else 0.0) or 1.0
+
+
+def draw(study: Study, figure: Any) -> None:
+    """Draw the loss at both points of each iteration, and its mean over ten of them."""
+    samples = [sample for sample in study.samples if sample["stage"] == "fit"]
+    figure.set_label(
+        "Points of a game that a move loses, at both points of each iteration of SPSA on some of "
+        "the positions; the line is the mean of ten iterations."
+    )
+    figure.set_size_inches(PAGE / 2, PAGE / 3)
+    axes = figure.subplots()
+    numbers = [sample["iteration"] + 1 for sample in samples]
+    for side in ("up", "down"):
+        losses = [sample[side] for sample in samples]
+        axes.plot(numbers, losses, ".", color=GREY, markersize=3)
+    means = [(sample["up"] + sample["down"]) / 2 for sample in samples]
+    smooth = [fmean(means[max(0, at - 9) : at + 1]) for at in range(len(means))]
+    axes.plot(numbers, smooth, color=PALETTE["blue"])
+    axes.set_ylim(bottom=0)
+    set_axes(axes, x="iteration", y="loss")
