@@ -43,9 +43,15 @@ def with_techniques(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameters_in(texts: Iterable[str]) -> dict[str, float]:
-    """Return the parameters of texts such as ``lmr.base=0.8``."""
+    """Return the parameters of texts such as ``lmr.base=0.8``.
+
+    ``@FILE`` stands for those that a study of ``cutnode lab tune`` found.
+    """
     found: dict[str, float] = {}
     for text in texts:
+        if text.startswith("@"):
+            found |= tuned_in(text.removeprefix("@"))
+            continue
         name, _, value = text.partition("=")
         try:
             number = float(value)
@@ -53,6 +59,18 @@ def parameters_in(texts: Iterable[str]) -> dict[str, float]:
             raise CutnodeError(f"{text!r} is not NAME=VALUE, as lmr.base=0.8") from None
         found[name.strip()] = int(number) if number.is_integer() else number
     return found
+
+
+def tuned_in(path: str) -> dict[str, float]:
+    """Return the parameters in the file of a study of tuning."""
+    from engine.lab.files import read_study
+    from engine.lab.tuning import tuned_parameters
+
+    study = read_study(path)
+    try:
+        return tuned_parameters(study)
+    except CutnodeError as error:
+        raise CutnodeError(f"{path}: {error}") from None
 
 
 def names_in(text: str) -> list[str]:

@@ -227,7 +227,7 @@ SET = click.option(
     metavar="NAME=VALUE",
     multiple=True,
     help="Give a parameter of a technique a value, as lmr.base=0.8 (`cutnode lab parameters` "
-    "lists them).  Can be repeated.",
+    "lists them); @FILE for those that `cutnode lab tune` found.  Can be repeated.",
     shell_complete=complete_parameter,
 )
 CHOSEN = combined(EXACT, TECHNIQUES, WITHOUT, ORDER, SET)

@@ -70,6 +70,9 @@ DEEPER = 2
 UNIT_ELO = 100.0
 """What a ``UNIT`` of the game is worth in Elo."""
 
+DECISIVE_UNITS = 40
+"""A lead of more of them is won."""
+
 SCREENED = 40
 SENSITIVE = 0.02
 MOST_PARAMETERS = 8
@@ -223,9 +226,7 @@ def parameters_for(cls: Any, names: Sequence[str] | None) -> dict[str, Parameter
         if full.partition(".")[0] in used
     }
     if names is None:
-        found = {
-            name: each for name, each in every.items() if name.partition(".")[0] not in EXACT
-        }
+        found = {name: each for name, each in every.items() if name.partition(".")[0] not in EXACT}
         if not found:
             raise CutnodeError(
                 f"the search of {game_name(cls)} has no selective technique with parameters: name "
@@ -309,7 +310,8 @@ class _Judge:
                 result = search(usual, position, most, depth=depth + DEEPER, lines=lines)
                 judged = "usual"
             scores = {str(line.move): line.value for line in result.lines}
-            return {"judge": judged, "deeper": result.depth - depth, "scores": scores}
+            facts = {"judge": judged, "deeper": result.depth - depth}
+            return facts | {"scores": json.dumps(scores)}
 
         def answer(task: Task) -> list[dict[str, Any]]:
             kind, point, numbers = task
@@ -530,9 +532,10 @@ class _Tuning:
                 )
                 if result.reason == "interrupted":
                     raise KeyboardInterrupt
-                sample = {"stage": "match", "pair": at, "counts": list(result.pairs)}
+                sample = {"stage": "match", "pair": at, "pairs": json.dumps(result.pairs)}
                 self.study.add_sample(sample)
-            self.counts = [a + b for a, b in zip(self.counts, sample["counts"], strict=True)]
+            played = json.loads(sample["pairs"])
+            self.counts = [a + b for a, b in zip(self.counts, played, strict=True)]
             if test.decision(self.counts):
                 return
 
@@ -579,17 +582,17 @@ class _Tuning:
 def losses_of(cls: Any, references: Sequence[dict[str, Any]]) -> list[dict[int, float]]:
     """Return of each position what each move loses, in points of a game."""
     scores = [
-        {int(move): float(value) for move, value in reference["scores"].items()}
+        {int(move): float(value) for move, value in json.loads(reference["scores"]).items()}
         for reference in references
     ]
     unit = float(game_constant(cls, "UNIT", 0)) or spread(scores)
-    points = [
-        {move: expected_score(UNIT_ELO * value / unit) for move, value in each.items()}
-        for each in scores
-    ]
-    return [
-        {move: max(each.values()) - value for move, value in each.items()} for each in points
-    ]
+    points = [{move: points_of(value / unit) for move, value in each.items()} for each in scores]
+    return [{move: max(each.values()) - value for move, value in each.items()} for each in points]
+
+
+def points_of(units: float) -> float:
+    """Return the points of a game that a lead of so many units is worth."""
+    return expected_score(UNIT_ELO * min(max(units, -DECISIVE_UNITS), DECISIVE_UNITS))
 
 
 def spread(scores: Sequence[Mapping[int, float]]) -> float:

@@ -1,0 +1,241 @@
+"""Fitting parameters: SPSA, what moves lose, and the command from end to end."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from engine import CutnodeError, load_game
+from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
+from engine.kernels.techniques import choose
+from engine.lab.files import Journal, read_study
+from engine.lab.plots import can_plot, inline_plot
+from engine.lab.spsa import Spsa
+from engine.lab.study import Follower
+from engine.lab.tuning import draw, losses_of, parameters_for, tune, tuned_parameters
+from games import tictactoe, ur
+
+TICTACTOE = load_game("tictactoe")
+SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "15", "52", "159", "19", "2")]
+FEW = {
+    **{"parameters": ["lmr.*", "late_move_pruning.moves"], "nodes": 60, "iterations": 4},
+    **{"pairs": 12, "move_nodes": 60, "plies": 1},
+}
+
+
+# The optimiser
+
+
+def bowl(point):
+    return sum((x - target) ** 2 for x, target in zip(point, (2.0, -1.0), strict=True))
+
+
+def minimum(seed, iterations=300, **options):
+    search = Spsa([0.0, 0.0], iterations=iterations, seed=seed, **options)
+    for up, down in search:
+        search.tell(bowl(up), bowl(down))
+    return search
+
+
+def test_spsa_finds_a_minimum():
+    assert math.dist(minimum(1).mean(), (2, -1)) < 0.1
+
+
+def test_spsa_follows_its_seed():
+    assert minimum(1).path == minimum(1).path != minimum(2).path
+
+
+def test_spsa_stays_within_bounds():
+    search = minimum(1, bounds=[(-1, 1.5), (-0.5, 3)])
+    assert all(-1 <= x <= 1.5 and -0.5 <= y <= 3 for x, y in search.path)
+    assert math.dist(search.mean(), (1.5, -0.5)) < 0.1
+
+
+def test_spsa_stays_where_nothing_changes():
+    search = Spsa([1.0], iterations=20, seed=0)
+    for _ in search:
+        search.tell(3.0, 3.0)
+    assert search.mean() == [1.0]
+
+
+# Parameters, and what moves lose
+
+
+def test_parameters_are_those_of_selective_techniques_in_use():
+    found = parameters_for(tictactoe.Position, None)
+    used = choose(tictactoe.Position, None) - choose(tictactoe.Position, None, exact=True)
+    assert {name.partition(".")[0] for name in found} <= used
+    assert "late_move_reductions.base" in found
+
+
+def test_parameters_by_pattern_and_abbreviation():
+    names = list(parameters_for(tictactoe.Position, ["lmr.d*", "history.bonus"]))
+    wanted = ["late_move_reductions.depth", "late_move_reductions.divisor", "history.bonus"]
+    assert names == wanted
+
+
+@pytest.mark.parametrize(
+    ("cls", "names", "message"),
+    [
+        (tictactoe.Position, ["lmr.bass"], "did you mean 'late_move_reductions.base'"),
+        (tictactoe.Position, ["lmr.x*"], "no parameter of the search of tictactoe is 'lmr.x*'"),
+        (tictactoe.Position, ["null_move.depth"], "tictactoe is searched without null_move"),
+        (tictactoe.Position, [], "there are no parameters to fit"),
+        (ur.Position, None, "no selective technique with parameters"),
+    ],
+)
+def test_parameters_that_make_no_sense(cls, names, message):
+    with pytest.raises(CutnodeError, match=re.escape(message)):
+        parameters_for(cls, names)
+
+
+def test_losses_are_points_of_a_game():
+    class Position:
+        UNIT = 100
+
+    scores = {"7": 100, "8": 0, "9": -32000}
+    [losses] = losses_of(Position, [{"scores": json.dumps(scores)}])
+    best = 1 / (1 + 10 ** (-100 / 400))
+    assert losses == pytest.approx({7: 0, 8: best - 0.5, 9: best})
+
+
+def test_losses_without_a_unit():
+    class Position:
+        pass
+
+    references = [{"scores": json.dumps(scores)} for scores in ({"1": 4, "2": 0}, {"3": 5})]
+    unit = 2
+    best = 1 / (1 + 10 ** (-100 * 4 / unit / 400))
+    assert losses_of(Position, references) == [pytest.approx({1: 0, 2: best - 0.5}), {3: 0}]
+
+
+# Studies
+
+
+@pytest.fixture(scope="module")
+def study():
+    return tune(TICTACTOE, SOME, **FEW)
+
+
+def test_rows(study):
+    default, tuned = study.rows
+    assert [default["setting"], tuned["setting"]] == ["default", "tuned"]
+    names = {name for name in default if "." in name}
+    assert names == set(parameters_for(tictactoe.Position, FEW["parameters"]))
+    assert default["late_move_pruning.moves"] == 4
+    assert 0 <= default["loss"] <= 1 and default["depth"] > 0
+    assert set(names) <= {column.name for column in study.columns}
+
+
+def test_nothing_is_installed_that_did_not_win(study):
+    assert any("keep the default" in note for note in study.notes)
+    assert not any("PROFILE" in note for note in study.notes)
+
+
+def test_the_same_seed_finds_the_same(study):
+    assert tune(TICTACTOE, SOME, **FEW).rows == study.rows
+
+
+class Stopping(Journal):
+    """Keeps so many samples of a study, and then stops it."""
+
+    left = 14
+
+    def sample(self, sample):
+        super().sample(sample)
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+def test_a_study_that_was_stopped_goes_on(study, tmp_path):
+    path = str(tmp_path / "tune.jsonl")
+    stopped = tune(TICTACTOE, SOME, **FEW, progress=Stopping(path))
+    assert stopped.stopped and len(stopped.samples) == 14
+    assert stopped.rows[1]["setting"] == "tuned"  # the best so far
+    again = tune(TICTACTOE, SOME, **FEW, progress=Journal(path, resume=True))
+    assert again.rows == study.rows and again.samples == study.samples
+
+
+class Counting(Follower):
+    def __init__(self):
+        self.told = []
+
+    def __call__(self, now, done, of):
+        assert done <= of
+        self.told.append(now)
+
+
+def test_parameters_that_change_no_move_are_left_out():
+    told = Counting()
+    few = FEW | {"parameters": None, "pairs": 0}
+    screened = tune(TICTACTOE, SOME, **few, progress=told)
+    tried = {s["parameter"]: s["changed"] for s in screened.samples if s["stage"] == "screen"}
+    fitted = {name for name in screened.rows[0] if "." in name}
+    assert set(tried) == set(parameters_for(tictactoe.Position, None))
+    assert fitted == {name for name, changed in tried.items() if changed >= 0.02}
+    assert "elo" not in [column.name for column in screened.columns]
+    assert any(now.startswith("trying") for now in told.told)
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="other processes compile")
+def test_workers_find_the_same(study):
+    few = FEW | {"workers": 2}
+    assert tune(TICTACTOE, SOME, **few).rows == study.rows
+
+
+@pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
+def test_it_can_be_drawn(study):
+    svg, caption = inline_plot(study, draw)
+    assert "svg" in svg and "SPSA" in caption
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"iterations": 0}, "a number of iterations is at least 1, not 0"),
+        ({"pairs": -1}, "a number of pairs is at least 0, not -1"),
+        ({"least_elo": 0.0}, "the least Elo is above 0, not 0"),
+        ({"workers": 0}, "workers, not 0"),
+    ],
+)
+def test_options_that_make_no_sense(options, message):
+    with pytest.raises(CutnodeError, match=message):
+        tune(TICTACTOE, SOME, **FEW | options)
+
+
+def test_too_few_positions():
+    with pytest.raises(CutnodeError, match="at least 2 positions"):
+        tune(TICTACTOE, SOME[:1], **FEW)
+    with pytest.raises(CutnodeError, match="the game is over"):
+        tune(TICTACTOE, [TICTACTOE.parse("14253"), *SOME], **FEW)
+
+
+# The command
+
+
+def run(*words):
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+def test_the_command_and_its_file(tmp_path):
+    out = tmp_path / "tuned.json"
+    words = "--positions 6 --plies 1:4 --parameters lmr.* --nodes 50 --iterations 2".split()
+    result = run("lab", "tune", "tictactoe", *words, "--pairs", 0, "--workers", 1, "--out", out)
+    assert result.exit_code == 0, result.output
+    found = tuned_parameters(read_study(out))
+    assert found and all(name.startswith("late_move_reductions.") for name in found)
+    assert run("search", "tictactoe", "--depth", 3, "--set", f"@{out}").exit_code == 0
+
+
+def test_a_file_without_parameters(tmp_path):
+    other = tmp_path / "parameters.json"
+    assert run("lab", "parameters", "--out", other).exit_code == 0
+    for path, message in ((other, "no tuned parameters"), (tmp_path / "none.json", "cannot be")):
+        result = run("search", "tictactoe", "--depth", 3, "--set", f"@{path}")
+        assert result.exit_code == 2 and message in result.stderr
