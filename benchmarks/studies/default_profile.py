@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.positions import DATA
+from engine.contract.loading import load_game
+from engine.kernels.techniques import choose
 from engine.playing.elo import CONFIDENCE, POINTS, elo_difference, mean_and_error
 from engine.playing.matches import match
 
@@ -41,7 +43,8 @@ GAMES = (
 )
 """Shipped games without a profile of their own, and toys."""
 
-PLAIN = "techniques=table+order+killers+history+deepening+pvs"
+PLAIN = ("table", "order", "killers", "history", "deepening", "pvs")
+"""The techniques of the opponent, as far as a game allows them."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,12 @@ class Standing:
 
 def play(game: str, limit: str, pairs: int, plies: int, seed: int, workers: int) -> Standing:
     """Play a match of the default search against plain alpha-beta."""
+    usual = choose(type(load_game(game).start()), None, exact=True)
+    names = "+".join(name for name in PLAIN if name in usual)
     result = match(
         game,
         limit,
-        f"{PLAIN},{limit}",
+        f"techniques={names},{limit}",
         pairs=pairs,
         plies=plies,
         seed=seed,
@@ -87,7 +92,7 @@ def main() -> None:
     limit = f"seconds={given.move_seconds}"
     if given.move_nodes is not None:
         limit = f"nodes={given.move_nodes}"
-    print(f"default against {PLAIN}, {limit}\n")
+    print(f"default against {', '.join(PLAIN)}; {limit}\n")
     print(f"{'game':24}  games  score     elo (95 %)")
     total = [0] * len(POINTS)
     try:

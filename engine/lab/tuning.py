@@ -1,10 +1,10 @@
 """Fitting the numbers of a search to a game: by the moves it chooses first, by games after.
 
 Fewer nodes to a depth are no aim of their own, as who prunes everything has the fewest.  What is
-minimised is the *loss*: what the moves chosen with some nodes give away, as a search with many times
-the nodes sees it.  That one is exact if it gets deeper than the search that it judges, and otherwise
-the engine's own.  Scores count as points of a game, by the logistic curve of Elo, in which a
-``UNIT`` of the game is worth 100.
+minimised is the *loss*: what moves chosen with some nodes give away, as a search with many times
+the nodes sees it.  That one is exact if it gets deeper than the search that it judges, and
+otherwise the engine's own.  Scores count as points of a game, by the logistic curve of Elo, in
+which a ``UNIT`` of the game is worth 100.
 
 The minimum is sought by SPSA (:mod:`engine.lab.spsa`) on half of the positions and judged on the
 other half; then the tuned search plays the untuned one, until a sequential test is decided.
@@ -16,7 +16,6 @@ import functools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from random import Random
@@ -48,8 +47,8 @@ from engine.lab.provenance import game_source
 from engine.lab.spsa import Spsa
 from engine.lab.statistics import bootstrap_mean, share
 from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
-from engine.playing.elo import POINTS, Sprt, elo_difference, expected_score, mean_and_error
 from engine.playing.elo import CONFIDENCE as NORMAL
+from engine.playing.elo import POINTS, Sprt, elo_difference, expected_score, mean_and_error
 from engine.playing.matches import make_openings, match
 from engine.runtime.processes import MOST_PROCESSES, Processes
 from engine.runtime.running import Limits
@@ -88,10 +87,14 @@ BATCH = 40
 CHUNK = 10
 """Pairs that are played before what they said is kept."""
 
+PARTS = 4
+"""Processes are given so large a part of a batch at a time: a search is made for each."""
+
 TABLE_MB = 16
 
 COLUMNS = (
     Column("setting"),
+    Column("set", "values of the parameters, as a player's set= takes them"),
     Column("loss", "points of a game lost by a move, on positions not fitted to", ".4f", True),
     Column("move", "share of these positions with a best move", ".0%", True),
     Column("depth", "plies that were completed, mean", ".2f"),
@@ -130,8 +133,8 @@ def tune(
     game's selective techniques to which its moves are sensitive.  Searches have so many *nodes*.
     After *iterations* of SPSA at most *pairs* of games are played (0: none), with *move_seconds*
     (0.05) or *move_nodes* for each move, *plies* random ones at the beginning, until a test tells
-    *least_elo* from 0.  What is found is accepted if it won at least that, and the interval is above
-    0.  Rows have the values of the fitted parameters, and a note what to write in the game.
+    *least_elo* from 0.  What is found is accepted if it won at least that, and the interval is
+    above 0, and a note says what to write in the game.
     :class:`CutnodeError` says what makes no sense.
     """
     game = load_game(game) if isinstance(game, str) else game
@@ -159,9 +162,10 @@ def tune(
         raise CutnodeError(f"the least Elo is above 0, not {least_elo:g}")
     names = None if parameters is None else list(parameters)
     candidates = parameters_for(cls, names)
+    texts = [position_text(position) for position in positions]
     settings = {
         "game": game_source(cls),
-        "positions": [position_text(position) for position in positions],
+        "positions": texts,
         "positions_from": positions_from,
         "parameters": names,
         "nodes": nodes,
@@ -187,18 +191,19 @@ def tune(
         ),
         progress=progress,
     )
-    judge = _Judge(game.source, nodes, tuple(settings["positions"]))
+    judge = _Judge(game.source, nodes, tuple(texts))
     tuning = _Tuning(study, judge, candidates, values_of(cls, candidates), seed)
     try:
-        with Processes(judge.begin, workers) as others, closing(tuning):
-            tuning.answers = map_locally(judge) if workers == 1 else others.answers
+        with Processes(judge.begin, workers) as others:
+            if workers > 1:
+                tuning.answers = others.answers
             tuning.refer()
             if names is None:
                 tuning.screen()
             tuning.fit(iterations)
             tuning.validate()
         if pairs and tuning.worth_playing():
-            limit = {"seconds": move_seconds} if move_nodes is None else {"nodes": move_nodes}
+            limit = f"nodes={move_nodes}" if move_nodes else f"seconds={move_seconds:g}"
             tuning.play(game, limit, pairs, plies, least_elo, workers)
     except KeyboardInterrupt:
         study.add_note(INTERRUPTED)
@@ -210,7 +215,8 @@ def tuned_parameters(study: Study) -> dict[str, float]:
     """Return the values that a study of tuning found; :class:`CutnodeError` if it has none."""
     for row in study.rows:
         if study.name == "tune" and row.get("setting") == TUNED:
-            return {name: value for name, value in row.items() if "." in name}
+            pairs = (pair.partition("=") for pair in filter(None, str(row["set"]).split("+")))
+            return {find_parameter(name)[0]: float(value) for name, _, value in pairs}
     raise CutnodeError("it has no tuned parameters: `cutnode lab tune` finds some")
 
 
@@ -260,6 +266,15 @@ def values_of(cls: Any, parameters: Mapping[str, Parameter]) -> dict[str, float]
     }
 
 
+def text_of(point: Point) -> str:
+    """Return values as the setting ``set`` of a player takes them."""
+    short = {name: abbreviation for abbreviation, name in SHORT.items()}
+    parts = ((*name.partition("."), value) for name, value in point.items())
+    return "+".join(
+        f"{short.get(technique, technique)}.{name}={value:g}" for technique, _, name, value in parts
+    )
+
+
 def unit_of(parameter: Parameter, value: float) -> float:
     """Return a change of a parameter that matters."""
     size = max(abs(value), abs(parameter.default))
@@ -277,6 +292,9 @@ def rounded(parameter: Parameter, value: float) -> float:
 
 Task = tuple[str, Point, tuple[int, ...]]
 """``reference`` or ``moves``, the parameters, and the numbers of positions."""
+
+Answers = Callable[[Iterable[Task]], Iterable[list[dict[str, Any]]]]
+"""Answers tasks: a sample for each position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +349,7 @@ class _Judge:
         return answer
 
 
-def map_locally(judge: _Judge) -> Callable[[Iterable[Task]], Iterable[list[dict[str, Any]]]]:
+def map_locally(judge: _Judge) -> Answers:
     """Return what answers tasks in this process."""
     answer = functools.cache(judge.begin)
     return lambda tasks: (answer()(task) for task in tasks)
@@ -353,7 +371,7 @@ class _Tuning:
         self.parameters = parameters
         self.start = start
         self.seed = seed
-        self.answers: Callable[[Iterable[Task]], Iterable[list[dict[str, Any]]]] = iter
+        self.answers: Answers = map_locally(judge)
         self.losses: list[dict[int, float]] = []
         """Of each position what each move loses, in points."""
         numbers = list(range(len(judge.positions)))
@@ -363,19 +381,13 @@ class _Tuning:
         self.rows: list[dict[str, Any]] = [{"setting": DEFAULT}, {"setting": TUNED}]
         self.counts = [0] * len(POINTS)
 
-    def close(self) -> None:
-        """Forget the processes that answered."""
-        self.answers = iter
-
     # Searches
 
     def ask(self, kind: str, points: Sequence[Point], numbers: Sequence[int]) -> list[list[Any]]:
         """Search positions with each of some settings, in all processes."""
-        tasks = [(kind, point, (number,)) for point in points for number in numbers]
-        if kind != "reference":  # a searcher is made for each task
-            each = max(1, len(numbers) // 4)
-            parts = [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
-            tasks = [(kind, point, part) for point in points for part in parts]
+        each = max(1, len(numbers) // PARTS)
+        parts = [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
+        tasks = [(kind, point, part) for point in points for part in parts]
         found = [sample for answer in self.answers(tasks) for sample in answer]
         return [found[at : at + len(numbers)] for at in range(0, len(found), len(numbers))]
 
@@ -507,15 +519,14 @@ class _Tuning:
     def play(
         self,
         game: Game,
-        limit: dict[str, float | None],
+        limit: str,
         pairs: int,
         plies: int,
         least_elo: float,
         workers: int,
     ) -> None:
         """Play the fitted search against the default."""
-        text = ",".join(f"{name}={number:g}" for name, number in limit.items())
-        chosen = "+".join(f"{name}={value:g}" for name, value in self.found().items())
+        chosen = text_of(self.found())
         openings = make_openings(game, pairs, plies, self.seed)
         test = Sprt(0, least_elo)
         for at in range(0, pairs, CHUNK):
@@ -524,8 +535,8 @@ class _Tuning:
                 self.study.progress("games", 2 * at, 2 * pairs)
                 result = match(
                     game,
-                    f"set={chosen},{text}",
-                    text,
+                    f"set={chosen},{limit}",
+                    limit,
                     openings=openings[at : at + CHUNK],
                     seed=self.seed + at,
                     processes=workers,
@@ -544,11 +555,6 @@ class _Tuning:
     def sum_up(self, game: Game, pairs: int, least_elo: float) -> None:
         """Add the rows and notes to the study."""
         found = self.found()
-        columns = [
-            Column(name, f"{parameter.about} (fitted)", "g")
-            for name, parameter in self.parameters.items()
-        ]
-        object.__setattr__(self.study, "columns", (*self.study.columns, *columns))
         default, tuned = self.rows
         accepted = False
         if sum(self.counts):
@@ -556,13 +562,14 @@ class _Tuning:
             tuned |= {"score": mean, "games": 2 * sum(self.counts)}
             tuned["llr"] = Sprt(0, least_elo).llr(self.counts)
             low, high = mean - NORMAL * error, mean + NORMAL * error
-            if error and 0 < low and high < 1:
-                tuned |= with_interval("elo", tuple(map(elo_difference, (mean, low, high))))
+            if error and low > 0 and high < 1:
+                ends = elo_difference(low), elo_difference(high)
+                tuned |= with_interval("elo", (elo_difference(mean), *ends))
             elif 0 < mean < 1:
                 tuned["elo"] = elo_difference(mean)
             accepted = mean >= expected_score(least_elo) and low > 0.5
-        self.study.add_row(default | self.start)
-        self.study.add_row(tuned | found)
+        self.study.add_row(default | {"set": text_of(self.start)})
+        self.study.add_row(tuned | {"set": text_of(found)})
         if "loss" in tuned:
             self.study.add_note(ABOUT_INTERVALS)
         if not pairs or self.study.stopped:
@@ -574,8 +581,7 @@ class _Tuning:
                 else "Nothing better was found: keep the default."
             )
             return
-        cls = type(game.start())
-        values = {**profile_of(cls).values, **found}
+        values = {**profile_of(type(game.start())).values, **found}
         self.study.add_note(f"It won. Write in the game: PROFILE = {values}")
 
 
