@@ -11,6 +11,7 @@ say nothing; ``--games`` names others.
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +90,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args()
+    sys.path.append(str(TOYS.parent))  # toys share code
     limit = f"seconds={given.move_seconds}"
     if given.move_nodes is not None:
         limit = f"nodes={given.move_nodes}"

@@ -1,0 +1,116 @@
+"""Amazons, and dots and boxes: games that nobody tuned for; and what their searches must not do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from toys import amazons, dots_and_boxes
+
+from engine import PositionError, Searcher, legal_moves, load_game
+from engine.contract.verbs import evaluate, outcome, play
+from engine.kernels.techniques import choose, leave_out
+from engine.lab.sampling import sample_positions
+
+TOYS = Path(__file__).parent / "toys"
+
+# Their rules
+
+DIRECTIONS = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
+
+
+def queen_moves(size, taken, row, column):
+    """The cells that a queen can go to: the rules once more, on a set of cells."""
+    for down, right in DIRECTIONS:
+        place = row + down, column + right
+        while place not in taken and min(place) >= 0 and max(place) < size:
+            yield place
+            place = place[0] + down, place[1] + right
+
+
+def turns(size, mine, taken):
+    """How many turns a player of amazons has."""
+    return sum(
+        len(list(queen_moves(size, (taken - {amazon}) | {target}, *target)))
+        for amazon in mine
+        for target in queen_moves(size, taken, *amazon)
+    )
+
+
+@pytest.mark.parametrize("size", [4, 5, 6, 8])
+def test_turns_of_amazons(size):
+    start = amazons.start(f"{size}x{size}")
+    places = [
+        {(cell // 8, cell % 8) for cell in range(64) if word >> cell & 1}
+        for word in (start.mine, start.theirs)
+    ]
+    assert list(map(len, places)) == [4, 4]
+    found = sum(
+        len(legal_moves(play(start, move))) for move in legal_moves(start) if start.moved == 64
+    )
+    assert found == turns(size, places[0], places[0] | places[1])
+
+
+def test_amazons_start_level():
+    assert evaluate(amazons.start("6x6")) == 0
+
+
+def plain_value(name, depth):
+    start = load_game(f"{TOYS / name}", plain=True).start()
+    return Searcher(start, table=1, exact=True).search(start, depth=depth).value
+
+
+def test_boxes_in_a_row_are_the_same_game():
+    """As in ``toys.boxes``, which has lines of its own."""
+    for depth in (5, 6):
+        assert plain_value("dots_and_boxes.py:1x2", depth) == plain_value("boxes.py:2", depth)
+
+
+def test_all_boxes_are_won():
+    position = dots_and_boxes.board(2, 2)()
+    for move in range(12):
+        assert not outcome(position)[0] and move in legal_moves(position)
+        position = play(position, move)
+    over, value = outcome(position)
+    assert over and abs(value) in (0, 2, 4)
+
+
+@pytest.mark.parametrize("text", ["0x3", "9x9", "3", "x"])
+def test_sizes_that_are_none(text):
+    for game in (amazons, dots_and_boxes):
+        with pytest.raises(PositionError):
+            game.start(text) if game is amazons else game.board.of(text)
+
+
+# Their searches
+
+
+def test_quiet_searches_do_not_take_over():
+    """A four in Gomoku leads to the next, and leaves would cost all the depth there could be."""
+    game = load_game("mnk:8x8x5")
+    searcher = Searcher(game, table=1)
+    for position in sample_positions(game.start(), 5, plies=(8, 16)):
+        searcher.clear()
+        result = searcher.search(position, nodes=4000)
+        assert result.depth >= 2
+
+
+def test_the_same_search_shortens_the_same():
+    game = load_game("mnk:8x8x5")
+    [position] = sample_positions(game.start(), 1, plies=(10, 10), seed=1)
+    searcher = Searcher(game, table=1)
+    found = []
+    for _ in range(2):
+        searcher.clear()
+        found.append(searcher.search(position, depth=3).nodes)
+    assert found[0] == found[1] == Searcher(game, table=1).search(position, depth=3).nodes
+
+
+def test_razoring_needs_quiescence():
+    """An estimate that nothing confirms is no reason to cut."""
+    boxes = type(dots_and_boxes.board(2, 2)())
+    assert {"futility", "reverse_futility"} <= choose(boxes, None)
+    assert "razoring" not in choose(boxes, None)
+    gomoku = type(load_game("mnk:8x8x5").start())
+    assert "razoring" in choose(gomoku, None)
+    assert "razoring" not in leave_out(choose(gomoku, None), ["quiescence"])
