@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from toys import amazons, dots_and_boxes
+from toys import amazons, dots_and_boxes, teeko
 
 from engine import PositionError, Searcher, legal_moves, load_game
 from engine.contract.verbs import evaluate, outcome, play
@@ -114,3 +114,9 @@ def test_razoring_needs_quiescence():
     gomoku = type(load_game("mnk:8x8x5").start())
     assert "razoring" in choose(gomoku, None)
     assert "razoring" not in leave_out(choose(gomoku, None), ["quiescence"])
+
+
+def test_late_moves_are_searched_where_nothing_is_estimated():
+    """All scores are 0 there until a win is seen, and a late move may be the one that wins."""
+    assert "late_move_pruning" not in choose(teeko.Position, None)
+    assert "late_move_pruning" in choose(amazons.Position, None)

@@ -349,6 +349,7 @@ TECHNIQUES = {
             "late_move_pruning",
             False,
             "skip the last moves near the leaves",
+            "evaluate",
             short="lmp",
             former="late",
             parameters=(
