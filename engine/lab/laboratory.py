@@ -52,6 +52,9 @@ for."""
 SHORT_NODES = 10_000
 """Times of searches of fewer nodes tell more about a call than about the search."""
 
+WORTHWHILE = 2.0
+"""After so many CPU seconds of work other processes take a share of the rest."""
+
 BUSY = 0.05
 """The part of its time that a search waits for a core, if others are at work on the machine."""
 
@@ -174,6 +177,8 @@ class Workbench(Generic[Task, Answer]):
     worker it is called in each of them; it and its arguments have to pickle, and
     :class:`CutnodeError` says what does not.  Techniques from outside are known there by their
     names as they are here.  As a context, it ends them.
+
+    Work of less than :data:`WORTHWHILE` CPU seconds is done here: to begin a process takes as long.
     """
 
     def __init__(
@@ -186,6 +191,9 @@ class Workbench(Generic[Task, Answer]):
     ):
         self.here: Any = prepare(positions, *args)
         """The function in this process: what it compiles, the others find compiled."""
+        self.shares = False
+        """Whether other processes take a share of the work by now."""
+        self._spent = 0.0
         self._processes: Processes[Task, Answer] | None = None
         if workers > 1:
             texts = list(map(reference, techniques))
@@ -208,16 +216,33 @@ class Workbench(Generic[Task, Answer]):
 
     def answers(self, tasks: Iterable[Task]) -> Generator[Answer, None, None]:
         """Yield the answers to tasks in their order; a task is made when there is time for it."""
-        if self._processes is None:
-            yield from map(self.here, tasks)
-        else:
-            with closing(self._processes.answers(tasks)) as answers:
+        waiting = iter(tasks)
+        if not self.shares:
+            for task in waiting:
+                yield self._answer_here(task)
+                self.shares = self._processes is not None and self._spent >= WORTHWHILE
+                if self.shares:
+                    break
+        if self._processes is not None and self.shares:
+            with closing(self._processes.answers(waiting)) as answers:
                 yield from answers
+
+    def _answer_here(self, task: Task) -> Answer:
+        began = time.process_time()
+        answer: Answer = self.here(task)
+        self._spent += time.process_time() - began
+        return answer
 
 
 def _received(source: str, content: bytes) -> Any:
     load_game(source)
-    texts, prepare, positions, args = pickle.loads(content)
+    try:
+        texts, prepare, positions, args = pickle.loads(content)
+    except (AttributeError, ImportError) as error:
+        raise CutnodeError(
+            f"another process does not find what is searched ({error}): put it into a file, or use "
+            f"1 worker"
+        ) from None
     for text in texts:
         technique_of(text)  # those from outside are known from then on
     return prepare(positions, *args)
@@ -389,10 +414,10 @@ class Laboratory:
 
     def note_conditions(self) -> None:
         """Note under which conditions times were taken, where they are not the best."""
-        if self.workers > 1:
+        if self._workbench.shares:
             self.study.add_note(
-                f"Times: {self.workers} searches ran at once, each in a process of its own, and "
-                f"shared caches and memory. With --workers 1 nothing of the kind disturbs them."
+                f"Times: up to {self.workers} searches ran at once, each in a process of its own, "
+                f"and shared caches and memory. With --workers 1 nothing of the kind disturbs them."
             )
         if self._busy and self._waited / self._busy > BUSY:
             self.study.add_note(

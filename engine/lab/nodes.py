@@ -284,3 +284,4 @@ def draw(study: Study, figure: Any) -> None:
         draw_dots(axes, dots, log=False, numbers=False)
         axes.set_xlim(left=0)
         axes.set_title(title)
+        axes.set_xlabel("share of probes" if title == "Table" else "share of cutoffs")
