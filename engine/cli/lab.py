@@ -70,8 +70,8 @@ Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted
 
 RERUN_EPILOG = """\
 \b
-Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input, 130
-interrupted.
+Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input,
+130 interrupted.
 """
 DIFFERS = 1
 
