@@ -217,9 +217,9 @@ def ablation(**options: Any) -> None:
     """Add techniques in turn, and take each from all of them.
 
     The rows: minimax and textbook alpha-beta, the search without any technique, with each
-    technique more, and with all but one. Node counts are exact and can be had again; with
-    a FILE they are totals. Selective techniques are compared with the exact result at the
-    same depth.
+    technique more, and with all but one. Node counts are exact and can be had again. Of
+    several positions they are totals, and ratios are geometric means with 95 % intervals.
+    Selective techniques are compared with the exact result at the same depth.
     """
     from engine.lab import ablation as study
 
@@ -232,7 +232,8 @@ def ablation(**options: Any) -> None:
 def depths(**options: Any) -> None:
     """Search each depth up to N: nodes, time, best move and score.
 
-    Every depth is searched from nothing. With a FILE, nodes and times are totals.
+    Every depth is searched from nothing. Of several positions, nodes and times are totals;
+    growth and branching factor are geometric means with 95 % intervals.
     """
     from engine.lab import depths as study
 
