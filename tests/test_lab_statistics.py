@@ -429,6 +429,7 @@ def test_nodes_are_those_of_the_search():
 
 @searches
 @pytest.mark.slow
+@pytest.mark.long
 def test_perfect_order_has_the_nodes_of_the_critical_tree():
     options = ("--depth", 4, "--techniques", "")
     _, rows = counted_nodes("uniform:3x4,ordered", *options)

@@ -101,12 +101,11 @@ RUNS = integer(
     default=3,
 )
 
-SEARCHED = combined(
+COUNTED = combined(
     positions_options(),
     depth_option(least=1, most=MOST_DEPTH, required=True),
     CHOSEN,
     EVALUATION,
-    RUNS,
     integer(
         "--most-nodes",
         "Give up a row of the table that takes more nodes than N.",
@@ -116,6 +115,9 @@ SEARCHED = combined(
     WORKERS,
 )
 """The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
+
+SEARCHED = combined(COUNTED, RUNS)
+"""Those of experiments that also time them."""
 
 OPENINGS_TOO = "Which openings, and which games positions are drawn from."
 
@@ -152,7 +154,8 @@ def with_positions(
     starts, whence = [start for _, start in entries], file or ""
     if positions is not None:
         whence = sample_command(game, position, positions, plies, seed)
-        with progress_bar(positions, labelled=True) as progress:
+        wanted = not options.get("quiet")
+        with progress_bar(positions, wanted=wanted, labelled=True) as progress:
             starts = sample_positions(
                 *(starts[0], positions),
                 plies=bounds,
@@ -181,7 +184,7 @@ def measure_searches(
     workers: int | None,
     **options: Any,
 ) -> None:
-    """Run an experiment that takes the parameters :data:`SEARCHED`."""
+    """Run an experiment that takes the parameters :data:`COUNTED`."""
     _, options = with_positions(**options)
     starts = options["positions"]
     options = with_techniques(type(starts[0]), options)
@@ -220,7 +223,7 @@ def depths(**options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
-@SEARCHED
+@COUNTED
 @MEASURED
 def nodes(**options: Any) -> None:
     """Count what happens in nodes: kinds, cutoffs by move, first moves, the table.
