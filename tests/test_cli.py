@@ -665,7 +665,9 @@ def test_help_fits_80_columns():
         assert all(len(line) <= 80 for line in lines), words
 
 
-OF_TWO_MEANINGS = {"--engine", "--games", "--plies", "--search", "--searches"}
+OF_TWO_MEANINGS = {
+    *("--engine", "--format", "--games", "--plies", "--resume", "--search", "--searches"),
+}
 
 
 def test_options_are_declared_once():

@@ -22,7 +22,7 @@ import engine
 from engine.cli.main import main
 from engine.contract.dispatch import VERBS
 from engine.docs.docstrings import homes
-from engine.docs.pages import GAMES, groups
+from engine.docs.pages import GAMES, INSERTS, groups
 from engine.kernels.techniques import TECHNIQUES
 from engine.service.settings import Settings
 
@@ -168,12 +168,11 @@ def test_every_verb_stands_in_the_contract() -> None:
     assert shown == list(groups())
 
 
-def test_sources_are_of_techniques_that_there_are() -> None:
-    sources = TEXTS["reference/techniques.md"].partition("## Sources")[2]
-    first = re.findall(r"^\| (.*?) \|", sources, re.M)
-    named = {name for cell in first for name in re.findall(r"`(\w+)`", cell)}
-    assert len(named) > 10
-    assert named <= TECHNIQUES.keys()
+def test_techniques_and_parameters_are_listed() -> None:
+    for name in TECHNIQUES:
+        assert f"| `{name}` |" in INSERTS["techniques"]()
+    assert INSERTS["sources"]().count("\n") > 10
+    assert "| `late_move_reductions.base` | 0 | -4 to 8 |" in INSERTS["parameters"]()
 
 
 def test_every_game_has_a_page() -> None:

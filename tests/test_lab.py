@@ -299,6 +299,7 @@ BAD_INPUT = {
     ("--out", "a.txt"): "a.txt cannot be written: it has to end in .csv, .json,",
     ("--samples", "a.html"): "a.html cannot be written: it has to end in .csv, .jsonl, .parquet",
     ("--out", "a.csv", "--samples", "a.csv"): "a.csv would be written twice",
+    ("--columns", "node"): "there is no column 'node'; did you mean 'nodes'?",
     ("--resume",): "--resume needs the --out FILE.jsonl of the study that was stopped",
     ("--plot", "a.gif"): "a plot is a file that ends in .png, .svg, .pdf, not 'a.gif'",
     ("--file", "-", "5"): "a position and --file exclude each other",

@@ -151,6 +151,19 @@ def test_what_was_interrupted_is_kept_and_goes_on(study):
     assert stopped.rows[0]["nodes"] == sum(s["nodes"] for s in stopped.samples[::2])
 
 
+def test_a_match_that_was_interrupted_goes_on():
+    options = {"depth": 1, "pairs": 4, "move_nodes": 20, "runs": 1}
+    whole = compare(TICTACTOE, "default", "random", SOME[:1], **options)
+    games = [sample for sample in whole.samples if sample["setting"] == "match"]
+    assert [game["pair"] for game in games] == [0, 1, 2, 3]
+    assert sum(game["score"] for game in games) / 4 == whole.rows[1]["score"]
+    wrong = [games[0] | {"score": 1.0, "games": "1 rules, 1 rules"}, *whole.samples[:2]]
+    again = compare(TICTACTOE, "default", "random", SOME[:1], progress=Again(wrong), **options)
+    kept = [sample for sample in again.samples if sample["setting"] == "match"]
+    assert kept == [wrong[0], *games[1:]]
+    assert again.rows[1]["score"] == sum(game["score"] for game in kept) / 4
+
+
 def test_a_match_is_decided(tmp_path):
     args = [
         "lab",
@@ -168,6 +181,7 @@ def test_a_match_is_decided(tmp_path):
     assert result.exit_code == 0
     row = json.loads(result.stdout)["rows"][1]
     assert row["llr"] > 2.9
+    assert row["accepted"] == "elo1"
     assert row["games"] < 100
     assert row["score"] > 0.7
 
@@ -186,6 +200,15 @@ def test_another_version_is_searched(other):
         )[0]
     )
     assert study.machine[second["setting"]].startswith("cutnode 0.0.1, Python 3")
+
+
+def test_what_was_found_before_an_error_is_kept(other):
+    b = f"path={other},depth=3"
+    study = compare(TICTACTOE, "depth=3", b, SOME[:2], pairs=1, plies=0, move_nodes=9, runs=1)
+    assert "An error ended it: " in study.notes[0]
+    assert study.stopped
+    assert [row["nodes"] > 0 for row in study.rows] == [True, True]
+    assert "elo" not in study.rows[1]
 
 
 def test_what_other_versions_refuse(other):
@@ -225,6 +248,7 @@ REFUSED = {
     ("depth=3", "depth=3,path=/nowhere"): "path=/nowhere: a version is a folder with a checkout",
     ("depth=3", "depth=3,python=/nowhere"): "python=/nowhere: there is no such interpreter",
     ("depth=3", "depth=3,path=a,path=b"): "path is set twice",
+    ("depth=3", "depth=3", "--opening-plies", "99"): "0 distinct openings of 99 plies were found",
     ("depth=3", "depth=3,path"): "'path' should be path=...",
     ("depth=3", "depth=3", "--elo0", "3"): "a test needs elo0 and elo1",
     ("depth=3", "depth=3", "14253"): "the game is over in",

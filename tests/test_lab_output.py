@@ -28,7 +28,14 @@ from engine.contract.errors import CutnodeError
 from engine.lab import plots
 from engine.lab.ablation import ablation, draw
 from engine.lab.experiments import EXPERIMENTS, drawing_of, repeat
-from engine.lab.files import Journal, read_study, study_schema, write_samples, write_study
+from engine.lab.files import (
+    Journal,
+    extract_files,
+    read_study,
+    study_schema,
+    write_samples,
+    write_study,
+)
 from engine.lab.page import page
 from engine.lab.study import INTERRUPTED, Column, Follower, Study, plain
 from engine.lab.tables import latex_table, markdown_table
@@ -151,7 +158,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
     timer = threading.Timer(0.02, signal.pthread_kill, (main_thread, signal.SIGINT))
 
     def show(log):
-        if log.state[0] == "+ enhanced_cutoffs" and not timer.is_alive():
+        if log.state[0] == "+ enhanced_cutoffs" and timer.ident is None:
             timer.start()
 
     monkeypatch.setattr("engine.cli.following.Log.show", show)
@@ -385,7 +392,7 @@ def test_what_differs_is_said(several, tmp_path):
 
 
 def test_all_experiments_can_be_repeated():
-    commands = set(lab.commands) - {"rerun", "sample", "show"}
+    commands = set(lab.commands) - {"parameters", "rerun", "sample", "show"}
     assert commands == EXPERIMENTS.keys()
     for name in EXPERIMENTS:
         assert drawing_of(Study(name, "", {}, ()))
@@ -423,6 +430,17 @@ def test_files_of_the_user_are_kept(tmp_path, monkeypatch):
     assert cutnode("lab", "show", "a.html", "--extract", ".").exit_code == 0
     assert (tmp_path / "my_rows.py").read_text() == source
     assert "it exists" in cutnode("lab", "show", "a.html", "--extract", ".").output
+
+
+def test_extracted_files_stay_in_their_folder(tmp_path):
+    texts = {path: {"text": path} for path in ("../../a.py", "/b.py", "c/d.py")}
+    extract_files(Study("a", "b", {}, (), files=texts, run={"command": "c"}), str(tmp_path))
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.py")}
+    assert found == {"a.py", "b.py", "c/d.py"}
+
+
+def test_notebooks_show_formatted_figures(several):
+    assert "<td>1.00</td>" in several._repr_html_() and " to " in several._repr_html_()
 
 
 LINK = "data:application/gzip;base64,"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
 
 from engine.lab.study import Follower, Study
 
-__all__ = ["following"]
+__all__ = ["Check", "following"]
 
 EVERY = 10.0
 """Seconds between lines in a log."""
@@ -57,6 +57,16 @@ class Followers(Follower):
     def recall(self, key: dict[str, Any]) -> dict[str, Any] | None:
         found = (follower.recall(key) for follower in self.followers)
         return next((sample for sample in found if sample is not None), None)
+
+
+class Check(Follower):
+    """Looks at a study when it begins, and may raise what is wrong with it."""
+
+    def __init__(self, look: Callable[[Study], object]):
+        self.look = look
+
+    def begin(self, study: Study) -> None:
+        self.look(study)
 
 
 class Signs(Follower):

@@ -14,10 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.cli.completion import complete_file, complete_folder, complete_player
+from engine.cli.completion import (
+    complete_file,
+    complete_folder,
+    complete_parameter,
+    complete_player,
+)
 from engine.cli.inputs import names_in, numbers_in, read_positions, with_techniques
 from engine.cli.options import (
     ANY_GAME,
+    BEGIN,
     CHOSEN,
     EVALUATION,
     FILE,
@@ -64,8 +70,8 @@ Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted
 
 RERUN_EPILOG = """\
 \b
-Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input, 130
-interrupted.
+Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input,
+130 interrupted.
 """
 DIFFERS = 1
 
@@ -81,12 +87,11 @@ def positions_options(
 ) -> Decorator:
     """One position, a file of them, or some that are drawn from games; *seed* is help.
 
-    Further *arguments* stand between the game and a position.
+    Without *arguments* a POSITION follows the game.
     """
     return combined(
         GAME,
-        *arguments,
-        POSITION,
+        *(arguments or (POSITION,)),
         FILE,
         positions_option("Draw N positions from games that begin with POSITION."),
         PLIES,
@@ -102,7 +107,6 @@ RUNS = integer(
 )
 
 COUNTED = combined(
-    positions_options(),
     depth_option(least=1, most=MOST_DEPTH, required=True),
     CHOSEN,
     EVALUATION,
@@ -114,10 +118,16 @@ COUNTED = combined(
     table_option(64),
     WORKERS,
 )
-"""The parameters of experiments with searches of a game: positions, depth, techniques, limits."""
+"""How experiments search: depth, techniques, limits."""
 
-SEARCHED = combined(COUNTED, RUNS)
-"""Those of experiments that also time them."""
+SEARCHES_OF_GAME = combined(COUNTED, RUNS)
+"""How they search and take the time."""
+
+SEARCHED = combined(positions_options(), SEARCHES_OF_GAME)
+"""The parameters of experiments with searches of a game."""
+
+USUAL_POSITIONS = 50
+"""The positions of comparisons for which none are named."""
 
 OPENINGS_TOO = "Which openings, and which games positions are drawn from."
 
@@ -127,6 +137,11 @@ SEARCHES = option("--searches", "Only these of plain, engine, pvs, mtdf, exact."
 def depths_option(default: str) -> Decorator:
     """The depths of an experiment."""
     return option("--depths", "Plies.", metavar="N,N", default=default)
+
+
+def move_seconds_option(help: str, **settings: Any) -> Decorator:
+    """The time of each move in play."""
+    return positive("--move-seconds", help, metavar="S", **settings)
 
 
 @click.group(epilog=EPILOG)
@@ -163,6 +178,12 @@ def with_positions(
                 progress=lambda now, done, of: progress(done, of, now),
             )
     return loaded, options | {"positions": starts, "positions_from": whence}
+
+
+def several(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with a number of positions to draw, if they name no others."""
+    named = options["position"] is not None or options["file"] is not None
+    return options if named else options | {"positions": options["positions"] or USUAL_POSITIONS}
 
 
 def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
@@ -223,6 +244,7 @@ def depths(**options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
+@positions_options()
 @COUNTED
 @MEASURED
 def nodes(**options: Any) -> None:
@@ -320,7 +342,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 @positions_options(seed=OPENINGS_TOO)
 @seconds_option("Give each proof S seconds.", default=1.0)
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
-@positive("--move-seconds", "Give each move of a match S seconds.", default=0.05, metavar="S")
+@move_seconds_option("Give each move of a match S seconds.", default=0.05)
 @table_option(256)
 @MEASURED
 def engines(seed: int, **options: Any) -> None:
@@ -336,15 +358,55 @@ def engines(seed: int, **options: Any) -> None:
     deliver(study.engines, study.draw, game=game, seed=seed, **options)
 
 
+SWEPT = """\
+\b
+RANGE     NAME=LOW:HIGH:STEPS, the name of a parameter and the values that it
+          is given; of whole numbers NAME=LOW:HIGH has all. One or two.
+
+"""
+
+
+@lab.command(epilog=SWEPT + EPILOG)
+@positions_options(
+    click.argument(
+        "ranges",
+        metavar="RANGE...",
+        nargs=-1,
+        required=True,
+        shell_complete=complete_parameter,
+    )
+)
+@BEGIN
+@SEARCHES_OF_GAME
+@MEASURED
+def sweep(ranges: tuple[str, ...], start: str | None, **options: Any) -> None:
+    """Search with each value of a number of the search, or each pair of values of two.
+
+    Nodes, time, and how often the value and the move are those of the usual numbers, which stand
+    in the first row; a plot draws a line, or of two numbers a map. Without --from and --file, 50
+    positions are drawn.
+    """
+    from engine.lab import sweep as study
+
+    def measure(**options: Any) -> Study:  # a technique from a file is known by then
+        values = dict(map(study.range_of, ranges))
+        if len(values) < len(ranges):
+            raise CutnodeError("the two parameters of a sweep are one")
+        return study.sweep(ranges=values, **options)
+
+    measure_searches(measure, study.draw, **several(options | {"position": start}))
+
+
 COMPARED = """\
 \b
 A, B      settings, separated by commas, as `cutnode match` takes them, or
           `default`; among others
-            techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts
+            techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts,
+            set=lmr.base=0.8
             depth=N, nodes=N, seconds=S
                           limits of its own
             path=FOLDER   the version of a checkout of cutnode
-            python=FILE   that of a virtual environment, or Python for a checkout
+            python=FILE   that of a virtual environment; or for a checkout
             game=FILE     with other rules
 
 """
@@ -354,6 +416,7 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
 @positions_options(
     click.argument("a", shell_complete=complete_player),
     click.argument("b", shell_complete=complete_player),
+    POSITION,
     seed=OPENINGS_TOO,
 )
 @depth_option("Search positions N plies deep.", least=1, most=MOST_DEPTH)
@@ -361,8 +424,8 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
 @seconds_option("Search positions for at most S seconds.")
 @RUNS
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
-@positive("--move-seconds", "Give each move in play S seconds.  [0.1]", metavar="S")
-@integer("--move-nodes", "Give each move in play N nodes: then games are the same each time.")
+@move_seconds_option("Give each move of a match S seconds.  [0.1]")
+@integer("--move-nodes", "Give each move N nodes: then games are the same each time.")
 @integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4)
 @sprt_options("B", "A")
 @WORKERS
@@ -377,16 +440,14 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
     """
     from engine.lab import compare as study
 
-    if options["position"] is None and options["file"] is None:
-        options["positions"] = options["positions"] or 50
-    game, options = with_positions(seed=seed, **options)
+    game, options = with_positions(seed=seed, **several(options))
     deliver(
         study.compare,
         study.draw,
         game=game,
         plies=opening_plies,
         seed=seed,
-        workers=workers or physical_cores(),
+        workers=chosen_workers(workers, options["positions"]),
         **options,
     )
 

@@ -46,6 +46,8 @@ A     a player: `random`, or settings separated by commas:
         table=MIB, tablebase=FOLDER
                       as the options of `cutnode search`, such as
                       evaluation=my_file.py:centre
+        set=NAME=X+NAME=X
+                      parameters of techniques, such as set=lmr.base=0.8
         engine=mcts   a Monte Carlo tree search, with playouts=N, nodes=N,
                       seconds=S, memory=MIB, selection=NAME, exploration=X,
                       rave=X, minimax=X, rollouts=NAME, cut_after=N as the

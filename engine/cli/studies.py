@@ -114,14 +114,14 @@ class Outputs:
         """Write the files, those of data first; of a study without rows no plots."""
         from engine.lab import files, plots
 
+        if self.samples is not None:
+            files.write_samples(study, self.samples)
         drawn = ".html", *(f".{kind}" for kind in plots.PLOTS)
         for path in sorted(self.files, key=lambda path: _suffix(path) in drawn):
             suffix = _suffix(path)
             if study.rows or suffix[1:] not in plots.PLOTS:
                 shown = self.selected(study) if suffix in files.TABLES else study
                 files.write_study(shown, path, draw)
-        if self.samples is not None:
-            files.write_samples(study, self.samples)
 
     def print(self, study: Study) -> None:
         """Print the study."""
@@ -166,14 +166,14 @@ def deliver(
     What cannot be written is said before anything is measured.  Files of JSON lines grow while it
     runs.
     """
-    from engine.cli.following import following
+    from engine.cli.following import Check, following
     from engine.lab.files import Journal
 
     outputs = Outputs.taken_from(options, can_draw=draw is not None)
     if resume and not outputs.journals:
         raise CutnodeError("--resume needs the --out FILE.jsonl of the study that was stopped")
     journals = [Journal(path, resume) for path in outputs.journals]
-    with following(journals, quiet) as progress:
+    with following([Check(outputs.selected), *journals], quiet) as progress:
         study = measure(**options, progress=progress)
     outputs.write(study, draw)
     outputs.print(study)

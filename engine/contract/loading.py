@@ -304,7 +304,8 @@ def named_in_file(text: str, what: str) -> Any:
         example = f"{path}:{own[0] if own else 'name'}"
         raise GameError(f"say which function of {path} is {what}, as in {example}")
     if not hasattr(module, name):
-        raise GameError(f"{path} defines no {name!r}{nearest(name, own)}")
+        public = [known for known in vars(module) if not known.startswith("_")]
+        raise GameError(f"{path} defines no {name!r}{nearest(name, public)}")
     return getattr(module, name)
 
 

@@ -113,6 +113,27 @@ def techniques() -> str:
     return "\n".join(["| name | | what it does | needs |", "|---|---|---|---|", *rows])
 
 
+def sources() -> str:
+    """Return the table of the techniques' sources."""
+    from engine.kernels.techniques import TECHNIQUES
+
+    every = (technique for technique in TECHNIQUES.values() if technique.source)
+    rows = [f"| `{technique.name}` | {technique.source} |" for technique in every]
+    return "\n".join(["| technique | source |", "|---|---|", *rows])
+
+
+def parameters() -> str:
+    """Return the table of the techniques' parameters."""
+    from engine.kernels.techniques import TECHNIQUES, parameters_of
+
+    rows = [
+        f"| `{name}` | {each.default:g} | {each.least:g} to {each.most:g} | {each.about}"
+        f"{f' ({each.measured})' if each.measured else ''} |"
+        for name, _, each in parameters_of(TECHNIQUES.values())
+    ]
+    return "\n".join(["| parameter | default | range | |", "|---|---|---|---|", *rows])
+
+
 def groups() -> dict[str, list[str]]:
     """Return the names of the verbs of each group, as the contract lists them."""
     rows = re.findall(r"^(\w+) +``([^`]*)``: ", docstring(VERBS), re.M)
@@ -193,6 +214,8 @@ INSERTS: dict[str, Callable[..., str]] = {
     "games": games,
     "module": module,
     "package": package,
+    "parameters": parameters,
+    "sources": sources,
     "techniques": techniques,
     "verbs": verbs,
 }

@@ -38,7 +38,7 @@ __all__ = [
     "reduce",
     "skip",
     "skip_rest",
-    "test_moves",
+    "with_tests",
 ]
 
 
@@ -176,7 +176,7 @@ def change_depth(before, plies):
 
 
 @compiled
-def test_moves(before, count, depth, bound):
+def with_tests(before, count, depth, bound):
     """The same plan, with a test of the first *count* moves.
 
     Each is searched *depth* plies deep with the null window below *bound*, and the hooks

@@ -91,7 +91,7 @@ def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
                 lines.append(f"    if search.use_{technique.name}:")
                 lines.append(f"        {call.replace('hook', f'hook{number}')}")
             lines.append(f"    return {result}")
-            space["__name__"] = " ".join([__name__, point, *(t.digest() for t, _ in hooks)])
+            space["__name__"] = " ".join([function.__name__, *(each.digest() for each, _ in hooks)])
             exec("\n".join(lines), space)
             return space["call"]
 

@@ -9,7 +9,6 @@ need it).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -24,6 +23,7 @@ from engine.lab.laboratory import (
     Laboratory,
     Measured,
     figures_of,
+    same_value,
     with_interval,
 )
 from engine.lab.measuring import (
@@ -44,6 +44,7 @@ from engine.lab.plots import (
     draw_dots,
     ends_of,
     mark_reference,
+    set_log,
 )
 from engine.lab.statistics import geometric_mean_ratio, share, wilcoxon
 from engine.lab.study import Column, Progress, Study, no_progress
@@ -319,18 +320,13 @@ def _gain(more: Measured | None, fewer: Measured | None) -> Row:
 
 def _best(scores: dict[str, float]) -> frozenset[str]:
     most = max(scores.values())
-    return frozenset(move for move, score in scores.items() if _close(score, most))
+    return frozenset(move for move, score in scores.items() if same_value(score, most))
 
 
 def _agreement(found: Measured, exact: Measured) -> Row:
     """Return the share of positions with the exact value."""
     pairs = zip(found.samples, exact.samples, strict=True)
-    return with_interval("value", share([_close(a["value"], b["value"]) for a, b in pairs]))
-
-
-def _close(a: float, b: float) -> bool:
-    """Return whether two values are the same but for the rounding of expectations."""
-    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+    return with_interval("value", share([same_value(a["value"], b["value"]) for a, b in pairs]))
 
 
 def draw(study: Study, figure: Any) -> None:
@@ -370,6 +366,7 @@ def draw(study: Study, figure: Any) -> None:
         nodes.set_title(title)
     most = max((row.get("nodes") or 1 for row in study.rows), default=1)
     grid[0, 0].set_xlim(right=most * 12)  # for its number
+    set_log(grid[0, 0], "x")
     grid[-1, 0].set_xlabel("nodes")
     grid[-1, 1].set_xlabel("times fewer nodes by the technique")
     used = {_kind(row["step"]) for row in study.rows}

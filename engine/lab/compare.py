@@ -23,21 +23,32 @@ from engine.contract.loading import Game, load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.contract.verbs import outcome
-from engine.lab.laboratory import BUSY, ENOUGH, LONGEST, MOST_RUNS, SHORT_NODES, with_interval
-from engine.lab.measuring import ABOUT_INTERVALS
+from engine.lab.laboratory import (
+    BUSY,
+    ENOUGH,
+    LONGEST,
+    MOST_RUNS,
+    SHORT_NODES,
+    same_value,
+    with_interval,
+)
+from engine.lab.measuring import ABOUT_INTERVALS, FIGURES
 from engine.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
 from engine.lab.provenance import commit_of, game_source, machine
 from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
 from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
-from engine.playing.matches import MatchResult, match
-from engine.playing.players import RemotePlayer, version_of
+from engine.playing.matches import Games, MatchResult, make_openings, match
+from engine.playing.players import RemotePlayer, make_player, version_of
 from engine.runtime.processes import MOST_PROCESSES
 from engine.runtime.running import Limits
 from engine.search.options import check_depth
 
 __all__ = ["DEFAULT", "compare", "draw"]
+
+MATCH = "match"
+"""The name of samples that are pairs of games: B's mean score, its score and the end of each."""
 
 DEFAULT = "default"
 """The setting that changes nothing."""
@@ -57,13 +68,19 @@ COLUMNS = (
     Column("score", "points a game in play against A", ".3f"),
     Column("games", "games of the match", "d"),
     Column("llr", "logarithm of the likelihood ratio of elo1 and elo0 (SPRT)", "+.2f"),
+    Column("accepted", "what the test accepts: elo0, elo1, or neither yet"),
+    FIGURES["rate"],
     Column("p_nodes", "Wilcoxon's test: chance of such nodes if none had fewer", ".2g"),
     Column(
         "p_seconds", "Wilcoxon's test: chance of such times if none was faster", ".2g", timed=True
     ),
 )
 
-OF_MATCHES = {"elo", "score", "games", "llr"}
+OF_TESTS = {"llr", "accepted"}
+OF_MATCHES = {"elo", "score", "games", *OF_TESTS}
+
+CLOCKED = {*LEVELS, "seconds", "level", "strength"}
+"""Settings that limit the time of a search, perhaps among others."""
 
 LIMITING = {*LEVELS, "depth", "nodes", "seconds", "playouts", "level", "strength", "random"}
 """Settings that say themselves how far to search."""
@@ -122,6 +139,11 @@ def compare(
         raise CutnodeError("a test needs elo0 and elo1")
     progress("compiling", 0, len(texts) + pairs)
     players = plan.players()
+    each_move = {"seconds": move_seconds, "nodes": move_nodes}
+    openings = make_openings(game, pairs, plies, seed) if pairs else []
+    texts_of_players = limited(b, **each_move), limited(a, **each_move)
+    for text in texts_of_players if pairs else ():
+        make_player(game, text)  # an error shows before anything is measured
     settings = {
         "game": game_source(type(game.start())),
         "a": a,
@@ -145,9 +167,9 @@ def compare(
     }
     study = Study(
         "compare",
-        "Two settings beside each other",
+        f"{b or DEFAULT} beside {a or DEFAULT}",
         {name: value for name, value in settings.items() if value is not None},
-        _columns(settings),
+        _columns(settings, plan.texts, texts_of_players),
         machine=machine() | plan.versions(players),
         progress=progress,
     )
@@ -155,32 +177,34 @@ def compare(
     try:
         work.search(texts, players, workers)
         if pairs:
-            work.play(
-                game,
-                {"seconds": move_seconds, "nodes": move_nodes},
-                pairs=pairs,
-                plies=plies,
-                seed=seed,
-                sprt=sprt,
-                processes=workers,
-            )
+            work.play(game, texts_of_players, openings, seed=seed, sprt=sprt, processes=workers)
     except KeyboardInterrupt:
+        study.add_note(INTERRUPTED)
+    except CutnodeError as error:
+        if not study.samples:
+            raise
+        study.add_note(f"An error ended it: {error}")
         study.add_note(INTERRUPTED)
     work.sum_up()
     return study
 
 
-def _columns(settings: dict[str, Any]) -> tuple[Column, ...]:
-    """Return the columns that make sense, and whether they depend on the clock."""
-    by_clock = settings["seconds"] is not None
+def _columns(
+    settings: dict[str, Any], searchers: Sequence[str], players: Sequence[str]
+) -> tuple[Column, ...]:
+    """Return the columns that make sense, and whether they depend on the clock.
+
+    That depends on the limits of *searchers* and *players*.
+    """
+    by_clock = any(map(is_by_clock, searchers))
     unused = set() if settings["depth"] is None else {"depth"}
     unused |= {"faster", "p_seconds"} if by_clock else set()
     unused |= set() if settings["pairs"] else OF_MATCHES
-    unused |= {"llr"} if settings["elo0"] is None else set()
+    unused |= OF_TESTS if settings["elo0"] is None else set()
 
     def is_timed(column: Column) -> bool:
         if column.name in OF_MATCHES:
-            return settings["move_seconds"] is not None
+            return any(map(is_by_clock, players))
         return column.timed or (by_clock and column.name != "setting")
 
     return tuple(
@@ -196,6 +220,11 @@ def _labelled(a: str, b: str) -> tuple[tuple[str, str], tuple[str, str]]:
 def has_limit(text: str) -> bool:
     """Return whether a setting says itself how far to search."""
     return any(part.partition("=")[0].strip() in LIMITING for part in text.split(","))
+
+
+def is_by_clock(text: str) -> bool:
+    """Return whether a player with some limits is limited by time, so that it may vary."""
+    return any(part.partition("=")[0].strip() in CLOCKED for part in text.split(","))
 
 
 def limited(text: str, **limits: Any) -> str:
@@ -250,12 +279,16 @@ class _Plan:
         (first, _), (second, _) = self.settings
         return first, second
 
+    @property
+    def texts(self) -> list[str]:
+        """The players that search, with their limits."""
+        limits = {"depth": self.depth, "nodes": self.nodes, "seconds": self.seconds}
+        return [limited(text, **limits) for _, text in self.settings]
+
     def players(self) -> list[RemotePlayer]:
         """Start the process of each setting, and wait until both are ready."""
         game = load_game(self.game)
-        limits = {"depth": self.depth, "nodes": self.nodes, "seconds": self.seconds}
-        texts = [limited(text, **limits) for _, text in self.settings]
-        players = [RemotePlayer(game, text, ready=False) for text in texts]
+        players = [RemotePlayer(game, text, ready=False) for text in self.texts]
         self.versions(players)
         return players
 
@@ -285,7 +318,7 @@ class _Plan:
     ) -> list[Sample]:
         """Search a position with both settings, by turns, each beginning as often as the other."""
         found: list[list[dict[str, Any]]] = [[], []]
-        least = 1 if self.seconds is not None else self.runs
+        least = 1 if any(map(is_by_clock, self.texts)) else self.runs
         most = max(least, MOST_RUNS) if least > 1 else 1
         turn, spent = number, 0.0
         while True:
@@ -326,6 +359,15 @@ def _sample(runs: Sequence[dict[str, Any]]) -> Sample:
     return sample | {"waited": max(0.0, 1 - math.fsum(spent) / elapsed) if elapsed else 0.0}
 
 
+def _games_of(told: str) -> Games:
+    """Return the games of a sample of a match, as the match takes those that were played."""
+    (first, one), (second, other) = (game.split() for game in told.split(", "))
+    return (
+        {"result": float(first), "ending": one},
+        {"result": 1 - float(second), "ending": other},
+    )
+
+
 class _Comparison:
     """A comparison that runs: what was found so far is in its study."""
 
@@ -334,7 +376,6 @@ class _Comparison:
         self.study = study
         self.steps = steps
         self.match: MatchResult | None = None
-        self.each_move = ""
 
     def search(self, texts: Sequence[str], players: list[RemotePlayer], workers: int) -> None:
         """Search positions, and add a sample of each and each setting to the study.
@@ -376,21 +417,44 @@ class _Comparison:
                 for player in both:
                     player.remote.close()
 
-    def play(self, game: Game, limits: dict[str, Any], **options: Any) -> None:
-        """Let B play against A, each move within limits; *options* are those of a match."""
-        searched = self.steps - options["pairs"]
-        seconds, nodes = limits["seconds"], limits["nodes"]
-        each = [f"{seconds:g} seconds"] if seconds is not None else []
-        self.each_move = " or ".join([*each, *([f"{nodes:,} nodes"] if nodes is not None else [])])
+    def play(
+        self, game: Game, players: tuple[str, str], openings: Sequence[Any], **options: Any
+    ) -> None:
+        """Let B play against A; *options* are those of a match."""
+        searched = self.steps - len(openings)
 
         def hear(result: MatchResult) -> None:
             self.match = result
             self.study.progress("match", searched + sum(result.pairs), self.steps)
 
         self.study.progress("match", searched, self.steps)
-        (_, a), (_, b) = self.plan.settings
-        one, other = limited(b, **limits), limited(a, **limits)
-        result = match(game, one, other, progress=hear, **options)
+        texts = [position_text(opening) for opening in openings]
+
+        def keep(number: int, games: Games) -> None:
+            first, second = games[0]["result"], 1 - games[1]["result"]
+            told = [
+                f"{score:g} {facts['ending']}"
+                for score, facts in zip((first, second), games, strict=True)
+            ]
+            self.study.add_sample(
+                {"setting": MATCH, "position": texts[number], "pair": number}
+                | {"score": (first + second) / 2, "games": ", ".join(told)}
+            )
+
+        recalled = {
+            number: _games_of(sample["games"])
+            for number in range(len(openings))
+            if (sample := self.study.recall(setting=MATCH, pair=number)) is not None
+        }
+        result = match(
+            game,
+            *players,
+            openings=openings,
+            known=recalled,
+            keep=keep,
+            progress=hear,
+            **options,
+        )
         hear(result)
         if result.reason == "interrupted":
             raise KeyboardInterrupt
@@ -405,7 +469,7 @@ class _Comparison:
         if played is not None and played.games:
             _, *lines = str(played).splitlines()
             told = "; ".join(" ".join(line.split()) for line in lines)
-            study.add_note(f"Match of B against A, {self.each_move} for a move: {told}.")
+            study.add_note(f"Match of {played.player} against {played.opponent}: {told}.")
         if len(study.settings["positions"]) > 1:
             study.add_note(ABOUT_INTERVALS)
         self._note_times()
@@ -413,10 +477,11 @@ class _Comparison:
     def _note_times(self) -> None:
         """Note under which conditions times were taken, where they are not the best."""
         study, workers = self.study, self.study.settings["workers"]
-        long = [sample for sample in study.samples if sample["nodes"] >= SHORT_NODES]
+        searched = [sample for sample in study.samples if sample["setting"] != MATCH]
+        long = [sample for sample in searched if sample["nodes"] >= SHORT_NODES]
         elapsed = math.fsum(sample["seconds"] for sample in long)
         waited = math.fsum(sample["seconds"] * sample["waited"] for sample in long)
-        if len(long) < len(study.samples):
+        if len(long) < len(searched):
             study.add_note(
                 f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that starts "
                 f"them: compare their nodes, not their times."
@@ -444,6 +509,8 @@ def _rows(
     for row, its in zip(rows, zip(*both, strict=True), strict=False):
         row["nodes"] = sum(sample["nodes"] for sample in its)
         row["seconds"] = math.fsum(sample["seconds"] for sample in its)
+        if row["seconds"]:
+            row["rate"] = row["nodes"] / row["seconds"] / 1e6
         row["depth"] = fmean(sample["depth"] for sample in its)
     if both:
         rows[1] |= _beside(both)
@@ -471,25 +538,28 @@ def _beside(both: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, 
             if len(both) > 1:
                 logarithms = [[math.log(number) for number in numbers] for numbers in (a, b)]
                 row[f"p_{figure}"] = wilcoxon(*logarithms)
-    same_value = [a["value"] is not None and _same(a["value"], b["value"]) for a, b in both]
+    same_values = [same_value(a["value"], b["value"]) for a, b in both]
     same_move = [a["move"] == b["move"] for a, b in both]
-    return row | with_interval("value", share(same_value)) | with_interval("move", share(same_move))
-
-
-def _same(a: float, b: float | None) -> bool:
-    """Return whether values are the same but for the rounding of expectations."""
-    return b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+    return (
+        row | with_interval("value", share(same_values)) | with_interval("move", share(same_move))
+    )
 
 
 def _strength(result: MatchResult) -> dict[str, Any]:
     data = result.to_dict()
     names = ("elo", "elo_low", "elo_high", "score", "games")
     row = {name: data[name] for name in names if data[name] is not None}
-    return row if result.sprt is None else row | {"llr": data["sprt"]["llr"]}
+    if result.sprt is None:
+        return row
+    return row | {"llr": data["sprt"]["llr"], "accepted": data["sprt"]["accepted"] or "neither"}
 
 
 def draw(study: Study, figure: Any) -> None:
     """Draw the nodes and the times of each position, A to the right and B upwards."""
+    figure.set_label(
+        "Nodes and CPU time of each position, by A to the right and by B upwards; below the line "
+        "B takes less."
+    )
     figure.set_size_inches(PAGE, 3.5)
     figure.set_label("A point for each position: below the line, B takes less than A.")
     names = [row["setting"] for row in study.rows]

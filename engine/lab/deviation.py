@@ -62,6 +62,9 @@ STAGE = 12
 FEWEST = 20
 """The fewest positions that are enough for a row."""
 
+SCORE = "score_"
+"""What the scores of a sample are called, before the depth."""
+
 Scores = tuple[int, dict[int, float]]
 """The plies before a position, and its scores by depth."""
 
@@ -111,7 +114,14 @@ def deviation(
         for number in range(games):
             progress(f"game {number + 1}", number, games)
             for plies, position in _positions(searcher, start, Random(f"{seed} {number}")):
-                found.append((plies, _scores(searcher, position, depth)))
+                key = {"game": number, "position": position_text(position)}
+                sample = study.recall(**key)
+                if sample is None:
+                    scores = _scores(searcher, position, depth)
+                    named = {f"{SCORE}{deep}": score for deep, score in scores.items()}
+                    sample = key | {"plies": plies} | named
+                    study.add_sample(sample)
+                found.append((plies, _scores_in(sample)))
     except KeyboardInterrupt:
         study.add_note(INTERRUPTED)
     rows = list(_rows(found, depth))
@@ -145,6 +155,15 @@ def _scores(searcher: Searcher, position: Any, depth: int) -> dict[int, float]:
             if not iteration.proven:
                 scores[iteration.depth] = iteration.value
     return scores
+
+
+def _scores_in(sample: dict[str, Any]) -> dict[int, float]:
+    """Return the scores of a sample by depth."""
+    return {
+        int(name.removeprefix(SCORE)): score
+        for name, score in sample.items()
+        if name.startswith(SCORE)
+    }
 
 
 def _rows(found: list[Scores], depth: int) -> Iterator[dict[str, Any]]:

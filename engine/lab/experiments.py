@@ -21,6 +21,7 @@ EXPERIMENTS = {
     "engines": "engine.lab.engines:engines",
     "minimal": "engine.lab.minimal:minimal_graph",
     "nodes": "engine.lab.nodes:nodes",
+    "sweep": "engine.lab.sweep:sweep",
     "theory": "engine.lab.theory:theory",
 }
 """The function of each experiment.

@@ -232,22 +232,30 @@ def _data_of_lines(header: dict[str, Any], lines: list[str]) -> dict[str, Any]:
 def extract_files(study: Study, folder: str) -> list[str]:
     """Write the code that a study names into a folder, and return the paths.
 
-    :class:`CutnodeError` if there is none, or if a file is there already.
+    Relative paths stay what they are, so that the study is measured again from that folder.
+    :class:`CutnodeError` if there is no code, or if a file is there already.
     """
     texts = {
-        os.path.join(folder, Path(path).name): about["text"]
+        Path(folder, _inside(path)): about["text"]
         for path, about in study.files.items()
-        if isinstance(about.get("text"), str)
+        if isinstance(about, dict) and isinstance(about.get("text"), str)
     }
     if not texts:
         raise CutnodeError("the study names no files of code")
+    check_file(Path(folder, "file"))
     for path in texts:
-        check_file(path)
-        if Path(path).exists():
+        if path.exists():
             raise CutnodeError(f"{path} cannot be written: it exists")
     for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())
-    return list(texts)
+    return list(map(str, texts))
+
+
+def _inside(path: str) -> Path:
+    """Return a path that does not lead out of the folder that it is put into."""
+    given = Path(path)
+    return Path(given.name) if given.is_absolute() or ".." in given.parts else given
 
 
 # While it is measured
@@ -276,6 +284,7 @@ class Journal(Follower):
             self.earlier = _samples_to_resume(self.path, self.before, study)
         lines = [_line("study", study.header())]
         lines += [_line("sample", sample) for sample in self.earlier]
+        lines += [_line("note", note) for note in study.notes]
         write_whole(self.path, "".join(lines).encode())
         if self.before is not None:
             study.add_note(

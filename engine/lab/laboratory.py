@@ -7,6 +7,7 @@ of processes.
 from __future__ import annotations
 
 import functools
+import math
 import pickle
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -36,6 +37,7 @@ __all__ = [
     "Sample",
     "Workbench",
     "figures_of",
+    "same_value",
     "with_interval",
 ]
 
@@ -315,6 +317,13 @@ def figures_of(found: Measured) -> dict[str, Any]:
         "runs": found.runs,
     }
     return {name: figure for name, figure in row.items() if figure is not None}
+
+
+def same_value(a: float | None, b: float | None) -> bool:
+    """Return whether two values are the same but for the rounding of expectations."""
+    if a is None or b is None:
+        return False
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def with_interval(name: str, interval: Interval) -> dict[str, float]:

@@ -168,8 +168,8 @@ def _drawn(study: Study, draw: Draw, kind: str, more: dict[str, Any]) -> tuple[b
         figure = Figure(dpi=300)
         try:
             draw(study, figure)
-        except (KeyError, TypeError, ZeroDivisionError) as error:  # the study is of a file
-            raise CutnodeError(f"the study cannot be drawn: a row has no {error}") from None
+        except (KeyError, TypeError, ZeroDivisionError):  # of a study that a file has
+            raise CutnodeError("the study cannot be drawn: its rows lack figures") from None
         said = caption(study, figure)
         title, description = heading(study), one_line(f"{said} {study.run.get('command', '')}")
         metadata: dict[str, dict[str, str | None]] = {
@@ -207,10 +207,17 @@ class Line:
     def of(
         cls, name: str, rows: Sequence[dict[str, Any]], x: str, y: str, colour: str = ""
     ) -> Line:
-        """Return the line of two figures of rows, without rows that lack one or have 0."""
-        points = [row for row in rows if row.get(x) and row.get(y)]
+        """Return the line of two figures of rows, without rows that lack one."""
+        points = [row for row in rows if row.get(x) is not None and row.get(y) is not None]
         ends = [ends_of(row, y) for row in points]
         return cls(name, [row[x] for row in points], [row[y] for row in points], ends, colour)
+
+    def positive(self) -> Line:
+        """Return the line without points that a logarithmic scale lacks."""
+        ends = self.ends or [None] * len(self.x)
+        points = [point for point in zip(self.x, self.y, ends, strict=True) if point[1] > 0]
+        x, y, kept = zip(*points, strict=True) if points else ((), (), ())
+        return replace(self, x=x, y=y, ends=kept)
 
 
 def draw_lines(axes: Any, lines: Sequence[Line], *, log: bool = True, direct: bool = True) -> None:
@@ -219,7 +226,7 @@ def draw_lines(axes: Any, lines: Sequence[Line], *, log: bool = True, direct: bo
     Marks at one place are moved apart, and a line under another is wider.  *direct* writes the
     names of lines beside their ends; else a legend can be made.
     """
-    lines = [line for line in lines if line.x]
+    lines = [line for each in lines if (line := each.positive() if log else each).x]
     places = sorted({x for line in lines for x in line.x})
     step = min((b - a for a, b in itertools.pairwise(places)), default=1)
     apart = min(APART, SPREAD / len(lines)) * step if lines and _meet(lines) else 0
@@ -359,7 +366,7 @@ def add_line_legend(figure: Any, axes: Any) -> None:
 def _meet(lines: Sequence[Line]) -> bool:
     """Return whether marks or intervals of two lines are at one place."""
     return any(
-        set(line.x) & set(other.x) and (line.ends or _near(line, other, 0.05))
+        set(line.x) & set(other.x) and (any(line.ends) or _near(line, other, 0.05))
         for line, other in itertools.combinations(lines, 2)
     )
 
@@ -435,7 +442,9 @@ def set_log(axes: Any, axis: str) -> None:
         its.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         its.minorticks_off()
     else:
-        subs = (1.0, 2.0, 5.0) if high <= SHORT**3 * low else (1.0,)
+        is_wide = axis == "x" and high > 1_000  # numbers stand side by side
+        few, many = ((1.0, 3.0), SHORT**2) if is_wide else ((1.0, 2.0, 5.0), SHORT**3)
+        subs = few if high <= many * low else (1.0,)
         its.set_major_locator(LogLocator(subs=subs, numticks=6 if axis == "y" else 4))
     plain_numbers(its)
 

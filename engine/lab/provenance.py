@@ -70,7 +70,7 @@ def command_line() -> str:
     name = Path(program).name
     if name in ("cutnode", "cutnode.exe", "__main__.py"):
         return shlex.join(["cutnode", *arguments])
-    return shlex.join(["python", name, *arguments])
+    return shlex.join(["python", *filter(None, [name]), *arguments])
 
 
 def game_source(cls: Any) -> str:

@@ -31,6 +31,9 @@ __all__ = [
 FORMAT = 1
 """The version of the form in which studies are kept."""
 
+FORMATS = re.compile(r"[+]?,?([.]\d)?[dfge%]?")
+"""The formats of columns."""
+
 INTERRUPTED = "Interrupted: what follows was not measured."
 """The note of a study that was stopped."""
 
@@ -210,7 +213,10 @@ class Study(Tabular):
             columns = tuple(Column(**column) for column in data["columns"])
             study = cls(**{name: data[name] for name in FORM} | {"columns": columns})
             for column in columns:
-                if not re.fullmatch(r"[+]?,?([.]\d)?[dfge%]?", column.form):
+                texts = column.name, column.about, column.form
+                if not all(isinstance(text, str) for text in texts):
+                    raise TypeError(f"{texts} are not texts")
+                if not FORMATS.fullmatch(column.form):
                     raise ValueError(f"{column.form!r} is not a format")
                 for row in study.rows:
                     study.text(row, column)
@@ -252,6 +258,10 @@ class Study(Tabular):
             raise CutnodeError("a table has at least one column")
         picked = tuple(columns[name] for name in chosen)
         return replace(self, columns=picked, progress=no_progress)
+
+    def _repr_html_(self) -> str:
+        rows = [{each.name: self.text(row, each) for each in self.columns} for row in self.rows]
+        return Rows(rows)._repr_html_()
 
     def text(self, row: dict[str, Any], column: Column) -> str:
         """Format a figure of a row, with its interval: ``1.52 (1.41 to 1.66)``."""

@@ -87,7 +87,7 @@ def _latex_head(column: Column) -> str:
 def _latex_cell(text: str, column: Column) -> str:
     """Return a cell, or two of a figure and its interval, with minus signs as papers have them."""
     if not column.form:
-        return _latex(text)
+        return re.sub(r"^[+-](?= )", r"$\g<0>$", _latex(text))
     text = re.sub(r"e([+-]\d+)", lambda found: rf"$\cdot10^{{{int(found[1])}}}$", _latex(text))
     figure, bracket, interval = re.sub(r"(?<!\{)-(?=\d)", "$-$", text).partition(" (")
     if not column.interval:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from random import Random
@@ -27,8 +27,11 @@ from engine.runtime.processes import Processes
 from engine.search.given import given_position
 from engine.search.record import Record, is_over, wins_at_once
 
-__all__ = ["MatchResult", "make_openings", "match", "play_game"]
+__all__ = ["Games", "MatchResult", "make_openings", "match", "play_game"]
 
+
+Games = Sequence[dict[str, Any]]
+"""The two games of a pair, as plain data: in the first, the player moves first."""
 
 POOL = 2
 """The openings are the most balanced of so many times as many random positions."""
@@ -265,6 +268,17 @@ class _Match:
         return play_pair
 
 
+def _texts_of_openings(game: Game, openings: Sequence[Any], pairs: int) -> tuple[str, ...]:
+    """Return the openings of *pairs* as texts; :class:`CutnodeError` for too few, or one over."""
+    if len(openings) < pairs:
+        raise CutnodeError(f"{pairs} pairs need as many openings, and there are {len(openings)}")
+    texts = tuple(game.position_text(opening) for opening in openings[:pairs])
+    for opening, text in zip(openings, texts, strict=False):
+        if is_over(opening):
+            raise CutnodeError(f"an opening is a position where the game goes on, not {text}")
+    return texts
+
+
 def match(
     game: Game | str,
     player: str,
@@ -277,6 +291,8 @@ def match(
     seed: int = 0,
     sprt: Sprt | None = None,
     processes: int = 1,
+    known: Mapping[int, Games] | None = None,
+    keep: Callable[[int, Games], None] | None = None,
     progress: Callable[[MatchResult], None] | None = None,
 ) -> MatchResult:
     """Play so many *pairs* of games (50, or all of the *openings*) between configurations.
@@ -287,6 +303,9 @@ def match(
     the first game of a pair.  A game of *most_plies* steps (the game's ``MAX_PLIES``) is a
     draw.  The result is the same for any number of *processes*.  A test may end the match
     early, and Ctrl-C ends it with what was played; *progress* is called after each pair.
+    *keep* is called with the number and the two games of a pair that was played, as
+    :attr:`MatchResult.records` has them; to go on with a match, *known* gives the ``result`` and
+    the ``ending`` of each by the number of the pair, which is not played again.
     """
     game = load_game(game) if isinstance(game, str) else game
     if pairs is None:
@@ -304,13 +323,7 @@ def match(
         make_player(game, configuration)  # an error shows now, and machine code is there
     if openings is None:
         openings = make_openings(game, pairs, plies, seed)
-    elif len(openings) < pairs:
-        raise CutnodeError(f"{pairs} pairs need as many openings, and there are {len(openings)}")
-    for opening in openings[:pairs]:
-        if is_over(opening):
-            text = game.notation.position_text(opening)
-            raise CutnodeError(f"an opening is a position where the game goes on, not {text}")
-    texts = tuple(game.notation.position_text(opening) for opening in openings[:pairs])
+    texts = _texts_of_openings(game, openings, pairs)
     plan = _Match(game.source, (player, opponent), texts, seed, most_plies)
 
     counts, results, endings = [0] * len(POINTS), Counter[float](), Counter[str]()
@@ -334,16 +347,23 @@ def match(
             records=tuple(records) if reason else (),
         )
 
+    known = {} if known is None else known
     try:
         with Processes(plan.begin, processes) as others:
-            numbers = range(pairs)
-            played = map(plan.begin(), numbers) if processes == 1 else others.answers(numbers)
-            for games in played:
+            numbers = [number for number in range(pairs) if number not in known]
+            played: Iterator[Games] = (
+                map(plan.begin(), numbers) if processes == 1 else others.answers(numbers)
+            )
+            for number in range(pairs):
+                games = known[number] if number in known else next(played)
+                if number not in known:
+                    records.extend(games)
+                    if keep is not None:
+                        keep(number, games)
                 scores = [games[0]["result"], 1 - games[1]["result"]]
                 results.update(scores)
                 counts[POINTS.index(sum(scores) / 2)] += 1
                 endings.update(facts["ending"] for facts in games)
-                records.extend(games)
                 if progress is not None:
                     progress(result(""))
                 if sprt is not None and sprt.decision(counts):

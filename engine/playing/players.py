@@ -405,7 +405,8 @@ def make_player(game: Any, text: str) -> Player:
     """Make the player that a short text describes, for a game or its name, or for a position.
 
     ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``;
-    ``depth=6,without=history+killers``; ``nodes=3000,evaluation=cells,exact``;
+    ``depth=6,without=history+killers``; ``depth=6,set=lmr.base=0.8+lmr.moves=3``;
+    ``nodes=3000,evaluation=cells,exact``;
     ``engine=mcts,playouts=10000``; ``path=../older,depth=6`` of another version (see
     :class:`RemotePlayer`).  The keys are those of :data:`KEYS`, and :class:`CutnodeError`
     says what is wrong.
@@ -435,6 +436,8 @@ def make_player(game: Any, text: str) -> Player:
             names, exact = settings.get("techniques"), settings.get("exact", False)
             chosen = choose(class_of(game), names, exact=exact)
             settings["techniques"] = sorted(leave_out(chosen, settings.pop("without")))
+        if "set" in settings:
+            settings["parameters"] = settings.pop("set")
         if "strength" in settings:
             return StrengthPlayer(game, **settings)
         return EnginePlayer(game, **settings)
@@ -468,8 +471,9 @@ def parse_configuration(text: str) -> dict[str, Any]:
         try:
             settings[name] = True if kind is bool else kind(value)
         except ValueError:
-            what = "a whole number" if kind is int else "a number"
-            raise CutnodeError(f"{quoted(text)}: {name} is {what}, not {quoted(value)}") from None
+            what = {int: "a whole number", _numbers: "values as in lmr.base=0.8+lmr.moves=3"}
+            wanted = what.get(kind, "a number")
+            raise CutnodeError(f"{quoted(text)}: {name} is {wanted}, not {quoted(value)}") from None
     return settings
 
 
@@ -506,6 +510,12 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split("+") if name.strip()]
 
 
+def _numbers(text: str) -> dict[str, float]:
+    """Read the parameters of ``lmr.base=0.8+null_move.reduction=2``."""
+    pairs = (name.partition("=") for name in _names(text))
+    return {name.strip(): float(value) for name, _, value in pairs}
+
+
 KEYS: dict[str, Callable[[str], Any]] = {
     "engine": str,
     "level": str,
@@ -516,6 +526,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "evaluation": str,
     "techniques": _names,
     "without": _names,
+    "set": _numbers,
     "driver": str,
     "table": int,
     "tablebase": str,

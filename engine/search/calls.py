@@ -14,7 +14,6 @@ from engine.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VA
 from engine.contract.verbs import INFINITE, NO_MOVE
 from engine.kernels import chance_table
 from engine.kernels.clock import Clock
-from engine.kernels.node import COUNTERS
 from engine.kernels.parameters import INLINE_NODES
 from engine.kernels.table import ENTRY_WORDS
 from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
@@ -40,7 +39,7 @@ class LimitedCalls:
         self.words = search.words
         entry_words = chance_table.ENTRY_WORDS if search.has_chance else ENTRY_WORDS
         search.table.claim(search.cls, entry_words)
-        search.memory.clear(COUNTERS)
+        search.count_from_zero()
         search.memory.fill("excluded_move", NO_MOVE)
         for name in ("stop", "root_excluded", "probcut_level", "shared"):
             self.words[name][0] = 0

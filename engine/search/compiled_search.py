@@ -70,7 +70,7 @@ class CompiledSearch:
         self.parameters = checked_parameters(options.parameters or {}, self.techniques)
         self.tablebase = Tablebase.of(options.tablebase, cls)
         self.options = replace(options, techniques=self.techniques, tablebase=self.tablebase)
-        self.exact = not self.techniques - choose(cls, None, exact=True)
+        self.exact = all(technique_of(name).exact for name in self.techniques)
         if self.has_chance:
             self.exact = options.exact or "table" not in self.techniques
         self.win = WIN if is_decisive(cls) else 0

@@ -3,7 +3,7 @@
 import math
 
 from cutnode import NO_MOVE, Parameter, Technique, compiled
-from cutnode.hooks import cut, history_score, quiet_score, reduce, skip, test_moves
+from cutnode.hooks import cut, history_score, quiet_score, reduce, skip, with_tests
 
 # Multi-cut: if several of the first moves refute a node less deep, it is refuted.
 
@@ -15,7 +15,7 @@ def tests_first_moves(node, plan, search):
         return plan
     search.multicut_found = 0
     search.multicut_tests += 1
-    return test_moves(
+    return with_tests(
         plan, search.multicut_moves, node.depth - 1 - search.multicut_reduction, node.beta
     )
 
@@ -50,7 +50,8 @@ def tests_all_nodes(node, plan, search):
     if not node.can_prune or node.cut_node or depth < 1:
         return plan
     search.forward_pruning_found = 0
-    return test_moves(plan, search.forward_pruning_moves, depth, node.beta)
+    search.forward_pruning_tests += 1
+    return with_tests(plan, search.forward_pruning_moves, depth, node.beta)
 
 
 @compiled
@@ -69,7 +70,7 @@ forward_pruning = Technique(
         Parameter("cuts", 2, 1, 64, "so many of them have to cut"),
         Parameter("reduction", 2, 1, 16, "plies that a test saves"),
     ),
-    counters=("found",),
+    counters=("tests", "found"),
     before_moves=tests_all_nodes,
     after_test=counts_all_nodes,
 )
@@ -151,13 +152,17 @@ def confirms(node, plan, search):
     if not node.can_prune or node.depth > 2 or node.static_eval > node.alpha:
         return plan
     value = quiet_score(node, search)
-    return cut(value) if value <= node.alpha else plan
+    if value > node.alpha:
+        return plan
+    search.confirmed_cuts += 1
+    return cut(value)
 
 
 confirmed = Technique(
     "confirmed",
     exact=False,
     about="trust quiescence below alpha",
+    counters=("cuts",),
     estimates=True,
     before_moves=confirms,
 )

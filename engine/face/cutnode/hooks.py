@@ -9,4 +9,4 @@ from engine.kernels.hooks import quiet_score as quiet_score
 from engine.kernels.hooks import reduce as reduce
 from engine.kernels.hooks import skip as skip
 from engine.kernels.hooks import skip_rest as skip_rest
-from engine.kernels.hooks import test_moves as test_moves
+from engine.kernels.hooks import with_tests as with_tests

@@ -1,0 +1,374 @@
+"""Techniques from outside the engine: files of a user's, with hooks that nodes call."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from toys import ideas
+
+from engine import Engine, GameError, Parameter, Searcher, Technique, compiled, load_game, minimax
+from engine.cli.main import main
+from engine.compiler.jit import jit_enabled
+from engine.contract.errors import ContractError, CutnodeError
+from engine.kernels.declarations import POINTS
+from engine.kernels.hooks import (
+    NodeInfo,
+    change_depth,
+    cut,
+    decide,
+    extend,
+    plan,
+    reduce,
+    skip,
+    skip_rest,
+    with_tests,
+)
+from engine.kernels.profiles import profile_of
+from engine.kernels.techniques import (
+    OUTSIDE,
+    TECHNIQUES,
+    choose,
+    find_parameter,
+    parameters_of,
+    reference,
+    register,
+    technique_of,
+)
+
+GAME = "breakthrough:5x5"
+SMALL = "breakthrough:4x4"
+BASIC = ["table", "order", "history", "deepening", "pvs"]
+IDEAS = [value for value in vars(ideas).values() if isinstance(value, Technique)]
+FILE = Path(ideas.__file__)
+compiled_only = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
+BARE = FILE.with_name("drops.py")
+"""A game in plain Python."""
+
+
+def searched(techniques, *, plain=True, depth=5, **options):
+    """The result of a search; in plain Python, which needs no compiler for each set of hooks."""
+    game = load_game(SMALL, plain=plain)
+    searcher = Searcher(game, table=1, techniques=techniques, evaluation="own", **options)
+    return searcher.search(game.start(), depth=depth)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+# What hooks do
+
+
+def test_plain_python_visits_the_same_nodes():
+    """And its counters count the same."""
+    quick, plain = (searched([*BASIC, *IDEAS], plain=plain) for plain in (False, True))
+    assert quick.nodes == plain.nodes
+    assert quick.value == plain.value
+    assert quick.statistics.counters == plain.statistics.counters
+    assert quick.statistics.counters["observer.searched"] > 0
+
+
+def test_exact_ones_keep_the_score_of_minimax():
+    exact = [idea for idea in IDEAS if idea.exact]
+    assert len(exact) > 1
+    result = searched([..., *exact], exact=True)
+    assert result.exact
+    assert result.value == minimax(load_game(SMALL).start(), 5, evaluation="own").value
+    assert result.statistics.counters["observer.searched"] > 50
+
+
+def test_the_engines_own_techniques_can_be_written_with_hooks():
+    """Reverse futility pruning from outside visits the nodes of the one inside."""
+    inside = searched([*BASIC, "reverse_futility"], depth=7)
+    outside = searched([*BASIC, ideas.far_above], depth=7)
+    assert inside.statistics.reverse_cutoffs > 0
+    assert (inside.nodes, inside.value) == (outside.nodes, outside.value)
+    assert outside.nodes != searched(BASIC, depth=7).nodes
+
+
+@pytest.mark.parametrize(
+    ("idea", "counter"),
+    [
+        (ideas.multicut, "multicut.tests"),
+        (ideas.forward_pruning, "forward_pruning.tests"),
+        (ideas.history_pruning, "history_pruning.skipped"),
+        (ideas.root_reductions, "root_reductions.reduced"),
+        (ideas.confirmed, "confirmed.cuts"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_selective_ones_are_at_work(idea, counter):
+    eager = {"history_pruning.limit": 0} if idea is ideas.history_pruning else None
+    result = searched([*BASIC, idea], depth=7, parameters=eager)
+    without = searched(BASIC, depth=7)
+    assert result.statistics.counters[counter] > 0
+    assert result.nodes != without.nodes
+    assert without.statistics.counters == {}
+    assert not result.exact
+
+
+@compiled_only
+def test_threads_count_together():
+    game = load_game(SMALL)
+    techniques = [*BASIC, *IDEAS]
+    searcher = Searcher(game, table=1, threads=2, evaluation="own", techniques=techniques)
+    result = searcher.search(game.start(), depth=12)
+    assert result.statistics.counters["observer.searched"] > 100
+    again = searcher.search(game.start(), depth=1)
+    assert again.statistics.counters["observer.searched"] < 30
+
+
+def test_memory_is_forgotten_with_what_the_search_learned():
+    game = load_game(SMALL, plain=True)
+    searcher = Searcher(game, table=1, techniques=["pvs", ideas.best_moves])
+    first = searcher.search(game.start(), depth=4)
+    assert max(searcher.words["best_moves_times"]) > 0
+    searcher.clear()
+    assert max(searcher.words["best_moves_times"]) == 0
+    assert searcher.search(game.start(), depth=4).nodes == first.nodes
+
+
+def test_a_parameter_changes_what_its_technique_does():
+    techniques = [*BASIC, ideas.multicut]
+    eager = searched(techniques, depth=6, parameters={"multicut.cuts": 1})
+    assert searched(techniques, depth=6).nodes != eager.nodes
+
+
+def test_engine_takes_them():
+    game = load_game(SMALL, plain=True)
+    engine = Engine(game, techniques=[..., ideas.observer], parameters={"lmr.base": 1})
+    assert engine.search(game.start(), depth=3).statistics.counters
+
+
+def test_a_plan_and_a_decision_are_values():
+    wanted = change_depth(with_tests(plan(), 3, 2, 10), -1)
+    assert (wanted.tests, wanted.depth, wanted.bound, wanted.change) == (3, 2, 10, -1)
+    assert cut(7).cuts
+    assert cut(7).score == 7
+    decision = extend(reduce(decide(), 2), 1)
+    assert (decision.action, decision.reduction, decision.extension) == (0, 2, 1)
+    assert skip(decision, 5, True).sound
+    assert skip_rest(decision).action == 2
+    assert "static_eval" in NodeInfo._fields
+
+
+# What is refused
+
+
+@compiled
+def does_nothing(node, plan, search):
+    return plan
+
+
+@compiled
+def fails(node, plan, search):
+    return plan + node
+
+
+def not_compiled(node, plan, search):
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Technique("My Idea", True, ""), "a technique's name is small letters and _"),
+        (lambda: Technique("idea", True, "", before_moves=7), "before_moves of idea is a function"),
+        (
+            lambda: Technique("idea", True, "", rank=lambda move: 0),
+            r"rank of idea takes \(node, move, search\), not \(move\)",
+        ),
+        (lambda: Technique("idea", True, "", memory={"a": 0}), "a of idea has 1 to 16,777,216"),
+        (lambda: Technique("idea", True, "", counters=("a b",)), "a name of idea is small letters"),
+        (
+            lambda: Technique("idea", True, "", counters=("a",), memory={"a": 1}),
+            "idea has two numbers called a",
+        ),
+        (lambda: Parameter("depth", 9, 0, 3, ""), "depth is from 0 to 3: 9 is no default"),
+        (lambda: Parameter("", 1, 0, 3, ""), "a parameter's name is small letters and _"),
+        (lambda: register(Technique("killers", True, "")), "killers is a technique of the engine"),
+        (lambda: technique_of("nowhere.py:idea"), "nowhere.py"),
+        (
+            lambda: choose(type(load_game(GAME).start()), [7]),
+            "a technique is a name, or a Technique",
+        ),
+    ],
+)
+def test_what_is_no_technique(make, message):
+    with pytest.raises(CutnodeError, match=message):
+        make()
+
+
+def test_hooks_have_to_be_compiled():
+    plain = Technique("plain_idea", True, "", before_moves=not_compiled)
+    with pytest.raises(CutnodeError, match="before_moves of plain_idea is not compiled"):
+        Searcher(load_game(GAME), techniques=[plain], ready=False)
+    assert Searcher(load_game(GAME, plain=True), techniques=[plain])
+
+
+@compiled_only
+@pytest.mark.slow
+def test_a_hook_that_does_not_compile_is_named():
+    wrong = Technique("wrong_idea", True, "", before_moves=fails)
+    with pytest.raises(ContractError, match=r"the technique wrong_idea does not compile: .*line"):
+        Searcher(load_game(SMALL), techniques=[wrong])
+
+
+def test_selective_ones_are_not_exact():
+    with pytest.raises(CutnodeError, match="multicut is selective"):
+        Searcher(load_game(GAME), techniques=[ideas.multicut], exact=True)
+
+
+def test_games_of_chance_and_games_without_what_is_needed():
+    with pytest.raises(GameError, match="has chance: a search with chance has no multicut"):
+        Searcher(load_game("ur"), techniques=[ideas.multicut], ready=False)
+    with pytest.raises(GameError, match="does not allow far_above: it does not define UNIT"):
+        Searcher(load_game("tictactoe"), techniques=[ideas.far_above], ready=False)
+
+
+# Parameters
+
+
+def test_every_parameter_has_a_field_and_a_range():
+    searcher = Searcher(load_game("chess"), ready=False)
+    for name, field, parameter in parameters_of(TECHNIQUES.values()):
+        assert field in searcher.words, name
+        assert parameter.least <= parameter.default <= parameter.most
+        assert parameter.about
+        assert find_parameter(name) == (name, parameter)
+    assert searcher.words["late_move_reductions_depth"][0] == 3
+    assert profile_of(type(load_game("chess").start())).values["late_move_reductions.depth"] == 3
+
+
+def test_parameters_go_before_the_profile():
+    chosen = Searcher(load_game("chess"), parameters={"lmr.depth": 5}, ready=False)
+    assert chosen.words["late_move_reductions_depth"][0] == 5
+    table = chosen.words["lmr_reductions"][:]
+    other = Searcher(load_game("chess"), parameters={"lmr.base": 3.5}, ready=False)
+    assert list(table) != list(other.words["lmr_reductions"])
+    assert chosen.words["purpose"] != other.words["purpose"]
+    margin = Searcher(load_game("chess"), parameters={"futility.margin": 2}, ready=False)
+    assert margin.words["futility_margin"][0] == 200
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"lmr.bas": 1}, r"there is no parameter 'lmr.bas'; did you mean .*base"),
+        ({"lmr.base": "x"}, "lmr.base is a number from -4 to 8, not 'x'"),
+        ({"lmr.depth": 1.5}, "lmr.depth is an integer from 1 to 63, not 1.5"),
+        ({"lmr.depth": 99}, "lmr.depth is an integer from 1 to 63, not 99"),
+        ({"lmr.depth": True}, "lmr.depth is an integer"),
+        ({"probcut.depth": 4}, "probcut.depth changes nothing"),
+        (7, "parameters are values by name"),
+    ],
+)
+def test_parameters_that_are_none(parameters, message):
+    with pytest.raises(CutnodeError, match=message):
+        Searcher(load_game("chess"), parameters=parameters, ready=False)
+
+
+# The command line
+
+
+def test_the_command_line_takes_files_and_parameters():
+    result = run(
+        "search", BARE, "--depth", 3, "--json",
+        "--techniques", f"...,{FILE}:multicut", "--set", "multicut.cuts=2", "--set", "lmr.base=0.5",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "multicut.tests" in json.loads(result.stdout)["statistics"]["counters"]
+    assert technique_of(reference("multicut")).name == "multicut"
+
+
+def test_a_whole_file_is_all_of_its_techniques():
+    names = choose(type(load_game(GAME).start()), [str(FILE)])
+    assert names == {idea.name for idea in IDEAS} <= OUTSIDE.keys()
+
+
+def test_an_order_of_ones_own(tmp_path):
+    file = tmp_path / "my_order.py"
+    file.write_text(
+        "from engine import compiled\n\n"
+        "@compiled\ndef order(position, move, child):\n    return -move\n"
+    )
+    command = ["search", BARE, "--depth", 6, "--exact", "--json"]
+    usual, own = run(*command), run(*command, "--order", f"{file}:order")
+    assert own.exit_code == 0, own.output
+    usual, own = json.loads(usual.stdout), json.loads(own.stdout)
+    assert usual["value"] == own["value"]
+    assert usual["statistics"]["nodes"] != own["statistics"]["nodes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "lmr"], "'lmr' is not NAME=VALUE, as lmr.base=0.8"),
+        (["--set", "lmr.base=x"], "is not NAME=VALUE"),
+        (["--exact", "--set", "lmr.base=1"], "lmr.base changes nothing"),
+        (["--techniques", f"{FILE}:multicat"], "did you mean 'multicut'"),
+        (["--techniques", f"{FILE}:math"], "is no Technique"),
+        (["--order", "nowhere.py:order"], "nowhere.py"),
+    ],
+)
+def test_the_command_line_says_what_is_wrong(arguments, message):
+    result = run("search", GAME, "--depth", 3, *arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_parameters_are_listed():
+    result = run("lab", "parameters", "chess", "--json")
+    rows = {row["parameter"]: row for row in json.loads(result.stdout)["rows"]}
+    assert rows["late_move_reductions.depth"]["value"] == 3
+    assert rows["late_move_reductions.depth"]["default"] == 4
+    assert set(rows) == {name for name, _, _ in parameters_of(TECHNIQUES.values())}
+
+
+# The cache
+
+
+@compiled_only
+@pytest.mark.slow
+def test_an_edited_technique_is_compiled_anew(tmp_path):
+    """And one that was not edited is loaded."""
+    file = tmp_path / "edited.py"
+    source = (
+        "from engine import Technique, compiled\n\n"
+        "@compiled\ndef rank(node, move, search):\n    return move * {}\n\n"
+        "idea = Technique('edited_idea', True, '', rank=rank)\n"
+    )
+    code = (
+        "from engine import Searcher, load_game\n"
+        f"game = load_game({str(FILE.with_name('hexapawn.py'))!r})\n"
+        f"searcher = Searcher(game, table=1, techniques=['pvs', {str(file) + ':idea'!r}])\n"
+        "print(searcher.search(game.start(), depth=6).nodes)\n"
+    )
+    environment = os.environ | {"CUTNODE_CACHE": str(tmp_path / "cache")}
+    found, files = [], []
+    for factor in (5, 5, -5):
+        if not found or factor < 0:
+            file.write_text(source.format(factor))
+            os.utime(file, (1_000_000_000 + len(found), 1_000_000_000 + len(found)))
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(int(done.stdout))
+        files.append(len(list((tmp_path / "cache").rglob("*search_node-*.code"))))
+    assert found[0] == found[1] != found[2]
+    assert files == [1, 1, 2]
+
+
+def test_every_point_is_documented():
+    assert all(f"``{point}(" in Technique.__doc__ for point in POINTS)
