@@ -106,11 +106,10 @@ RUNS = integer(
     default=3,
 )
 
-SEARCHES_OF_GAME = combined(
+COUNTED = combined(
     depth_option(least=1, most=MOST_DEPTH, required=True),
     CHOSEN,
     EVALUATION,
-    RUNS,
     integer(
         "--most-nodes",
         "Give up a row of the table that takes more nodes than N.",
@@ -120,6 +119,9 @@ SEARCHES_OF_GAME = combined(
     WORKERS,
 )
 """How experiments search: depth, techniques, limits."""
+
+SEARCHES_OF_GAME = combined(COUNTED, RUNS)
+"""How they search and take the time."""
 
 SEARCHED = combined(positions_options(), SEARCHES_OF_GAME)
 """The parameters of experiments with searches of a game."""
@@ -167,7 +169,8 @@ def with_positions(
     starts, whence = [start for _, start in entries], file or ""
     if positions is not None:
         whence = sample_command(game, position, positions, plies, seed)
-        with progress_bar(positions, labelled=True) as progress:
+        wanted = not options.get("quiet")
+        with progress_bar(positions, wanted=wanted, labelled=True) as progress:
             starts = sample_positions(
                 *(starts[0], positions),
                 plies=bounds,
@@ -202,7 +205,7 @@ def measure_searches(
     workers: int | None,
     **options: Any,
 ) -> None:
-    """Run an experiment that takes the parameters :data:`SEARCHED`."""
+    """Run an experiment that takes the parameters :data:`COUNTED`."""
     _, options = with_positions(**options)
     starts = options["positions"]
     options = with_techniques(type(starts[0]), options)
@@ -241,7 +244,8 @@ def depths(**options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
-@SEARCHED
+@positions_options()
+@COUNTED
 @MEASURED
 def nodes(**options: Any) -> None:
     """Count what happens in nodes: kinds, cutoffs by move, first moves, the table.
