@@ -285,6 +285,7 @@ def test_the_command_line_takes_files_and_parameters():
     assert result.exit_code == 0, result.output
     assert "multicut.tests" in json.loads(result.stdout)["statistics"]["counters"]
     assert technique_of(reference("multicut")).name == "multicut"
+    assert reference("killers") == "killers"
 
 
 def test_a_whole_file_is_all_of_its_techniques():
