@@ -14,7 +14,7 @@ from engine.contract.dispatch import runs_plainly
 from engine.contract.notation import contents_of
 from games import connect4, tictactoe
 
-TOYS = [f"toys.{info.name}" for info in pkgutil.iter_modules(toys.__path__)]
+TOYS = [f"toys.{it.name}" for it in pkgutil.iter_modules(toys.__path__) if not it.ispkg]
 GAMES = ["engine.cli.template", *game_names(), *TOYS]
 COMPILED = ("tictactoe",)
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""

@@ -212,10 +212,10 @@ def test_drawn_positions_are_written_and_read(tmp_path):
     first, *lines = file.read_text().splitlines()
     command = "cutnode lab sample tictactoe 5 --positions 4 --plies 2 --seed 9"
     assert first.startswith("# Drawn by cutnode") and first.endswith(command)
-    assert cutnode("lab", "sample", *sample).output.splitlines()[1:] == lines
+    assert cutnode("lab", "sample", *sample).stdout.splitlines()[1:] == lines
     options = ("--depth", 2, "--runs", 1, "--workers", 1, "--json")
-    of_file = json.loads(cutnode("lab", "depths", "tictactoe", "--file", file, *options).output)
-    drawn = json.loads(cutnode("lab", "depths", *sample, *options).output)
+    of_file = json.loads(cutnode("lab", "depths", "tictactoe", "--file", file, *options).stdout)
+    drawn = json.loads(cutnode("lab", "depths", *sample, *options).stdout)
     assert of_file["settings"]["positions"] == drawn["settings"]["positions"] == lines
     assert drawn["settings"]["positions_from"] == command
     result = cutnode("lab", "depths", *sample, *options, "--file", file)
@@ -300,8 +300,8 @@ def test_timings_have_a_spread():
 def test_small_studies_divide_by_nothing(arguments):
     result = cutnode("lab", *arguments, "--runs", 1, "--json")
     assert result.exit_code == 0, result.output
-    assert "NaN" not in result.output and "Infinity" not in result.output
-    json.loads(result.output)
+    assert "NaN" not in result.stdout and "Infinity" not in result.stdout
+    json.loads(result.stdout)
 
 
 # Processes
@@ -429,6 +429,7 @@ def test_nodes_are_those_of_the_search():
 
 @searches
 @pytest.mark.slow
+@pytest.mark.long
 def test_perfect_order_has_the_nodes_of_the_critical_tree():
     options = ("--depth", 4, "--techniques", "")
     _, rows = counted_nodes("uniform:3x4,ordered", *options)

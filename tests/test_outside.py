@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from toys import ideas
+from toys.techniques import ideas
 
 from engine import Engine, GameError, Parameter, Searcher, Technique, compiled, load_game, minimax
 from engine.cli.main import main
@@ -47,7 +47,7 @@ BASIC = ["table", "order", "history", "deepening", "pvs"]
 IDEAS = [value for value in vars(ideas).values() if isinstance(value, Technique)]
 FILE = Path(ideas.__file__)
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
-BARE = FILE.with_name("drops.py")
+BARE = FILE.parents[1] / "drops.py"
 """A game in plain Python."""
 
 
@@ -285,6 +285,7 @@ def test_the_command_line_takes_files_and_parameters():
     assert result.exit_code == 0, result.output
     assert "multicut.tests" in json.loads(result.stdout)["statistics"]["counters"]
     assert technique_of(reference("multicut")).name == "multicut"
+    assert reference("killers") == "killers"
 
 
 def test_a_whole_file_is_all_of_its_techniques():
@@ -347,7 +348,7 @@ def test_an_edited_technique_is_compiled_anew(tmp_path):
     )
     code = (
         "from engine import Searcher, load_game\n"
-        f"game = load_game({str(FILE.with_name('hexapawn.py'))!r})\n"
+        f"game = load_game({str(FILE.parents[1] / 'hexapawn.py')!r})\n"
         f"searcher = Searcher(game, table=1, techniques=['pvs', {str(file) + ':idea'!r}])\n"
         "print(searcher.search(game.start(), depth=6).nodes)\n"
     )

@@ -25,6 +25,7 @@ from engine.contract.positions import Packed, class_of_all, coerce
 from engine.contract.stop import PLIES, RUNNING
 from engine.contract.text import quoted
 from engine.contract.verbs import NO_MOVE
+from engine.kernels.techniques import reference
 from engine.runtime.running import Limits, is_stopped
 from engine.search.loops import has_loops
 from engine.search.options import LimitKeywords, thread_count
@@ -378,7 +379,7 @@ def _search_workers(plan: _Plan) -> tuple[list[SearchWorker], dict[str, Any]]:
         "nodes": limits.nodes,
         "seconds": limits.seconds,
         "evaluation": model.evaluation.meaning,
-        "techniques": sorted(model.techniques),
+        "techniques": sorted(map(reference, model.techniques)),
         "depth in turns": model.turns,
     }
     if model.tablebase is not None:

@@ -106,11 +106,10 @@ RUNS = integer(
     default=3,
 )
 
-SEARCHES_OF_GAME = combined(
+COUNTED = combined(
     depth_option(least=1, most=MOST_DEPTH, required=True),
     CHOSEN,
     EVALUATION,
-    RUNS,
     integer(
         "--most-nodes",
         "Give up a row of the table that takes more nodes than N.",
@@ -120,6 +119,9 @@ SEARCHES_OF_GAME = combined(
     WORKERS,
 )
 """How experiments search: depth, techniques, limits."""
+
+SEARCHES_OF_GAME = combined(COUNTED, RUNS)
+"""How they search and take the time."""
 
 SEARCHED = combined(positions_options(), SEARCHES_OF_GAME)
 """The parameters of experiments with searches of a game."""
@@ -167,7 +169,8 @@ def with_positions(
     starts, whence = [start for _, start in entries], file or ""
     if positions is not None:
         whence = sample_command(game, position, positions, plies, seed)
-        with progress_bar(positions, labelled=True) as progress:
+        wanted = not options.get("quiet")
+        with progress_bar(positions, wanted=wanted, labelled=True) as progress:
             starts = sample_positions(
                 *(starts[0], positions),
                 plies=bounds,
@@ -202,7 +205,7 @@ def measure_searches(
     workers: int | None,
     **options: Any,
 ) -> None:
-    """Run an experiment that takes the parameters :data:`SEARCHED`."""
+    """Run an experiment that takes the parameters :data:`COUNTED`."""
     _, options = with_positions(**options)
     starts = options["positions"]
     options = with_techniques(type(starts[0]), options)
@@ -217,9 +220,9 @@ def ablation(**options: Any) -> None:
     """Add techniques in turn, and take each from all of them.
 
     The rows: minimax and textbook alpha-beta, the search without any technique, with each
-    technique more, and with all but one. Node counts are exact and can be had again; with
-    a FILE they are totals. Selective techniques are compared with the exact result at the
-    same depth.
+    technique more, and with all but one. Node counts are exact and can be had again. Of
+    several positions they are totals, and ratios are geometric means with 95 % intervals.
+    Selective techniques are compared with the exact result at the same depth.
     """
     from engine.lab import ablation as study
 
@@ -232,7 +235,8 @@ def ablation(**options: Any) -> None:
 def depths(**options: Any) -> None:
     """Search each depth up to N: nodes, time, best move and score.
 
-    Every depth is searched from nothing. With a FILE, nodes and times are totals.
+    Every depth is searched from nothing. Of several positions, nodes and times are totals;
+    growth and branching factor are geometric means with 95 % intervals.
     """
     from engine.lab import depths as study
 
@@ -240,7 +244,8 @@ def depths(**options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
-@SEARCHED
+@positions_options()
+@COUNTED
 @MEASURED
 def nodes(**options: Any) -> None:
     """Count what happens in nodes: kinds, cutoffs by move, first moves, the table.

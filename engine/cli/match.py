@@ -53,8 +53,8 @@ A     a player: `random`, or settings separated by commas:
                       rave=X, minimax=X, rollouts=NAME, cut_after=N as the
                       options of `cutnode search`
         path=FOLDER, python=FILE, game=FILE
-                      in a process of its own: the version of a checkout, or of
-                      a virtual environment, or with other rules
+                      in a process of its own: the version of a checkout or
+                      of a virtual environment, or with other rules
 B     another, or the same.
 """
 

@@ -155,7 +155,7 @@ def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> A
 TREE_OPTIONS = "selection", "exploration", "rave", "minimax", "rollouts", "cut_after"
 """The options of Monte Carlo tree search only; a tablebase is for both."""
 
-UNSET = None, False, DRIVERS[0], DEPTH_IN[0]
+UNSET = None, False, (), DRIVERS[0], DEPTH_IN[0]
 
 
 def _options_of(engine: str, names: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:

@@ -108,7 +108,7 @@ makes of the rest:
 ``PROFILE``
     The numbers that were tuned for the search: ``"tactical"`` for games of captures and threats
     that define ``gain``, or a dictionary of those that differ from the default, such as
-    ``{"order_depth": 3}`` where ``order`` takes long (see ``engine.kernels.profiles``).
+    ``{"order.depth": 3}`` where ``order`` takes long (see ``engine.kernels.profiles``).
 ``VALUE_LIMIT``
     No value is further from zero, and no estimate unless the game is ``DECISIVE``; default
     32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver

@@ -57,6 +57,7 @@ class Parameter:
 
     @property
     def is_integer(self) -> bool:
+        """Whether its values are whole numbers, as its default is."""
         return isinstance(self.default, int)
 
     @property

@@ -496,7 +496,7 @@ def reference(name: str) -> str:
         module = sys.modules.get(hook.__module__)
         file = getattr(module, "__file__", None)
         for known, value in vars(module).items() if file else ():
-            if value is technique or value is technique.order:
+            if value is technique or (value is technique.order and value is not None):
                 path = Path(str(file))
                 here = path.is_relative_to(Path.cwd())
                 return f"{os.path.relpath(path) if here else path}:{known}"

@@ -243,7 +243,7 @@ Sample = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """All that a process has to know to search positions with both settings."""
+    """Searches of a game with both settings: their names and texts, and how far they go."""
 
     game: str
     settings: tuple[tuple[str, str], tuple[str, str]]
@@ -384,11 +384,7 @@ class _Comparison:
         ended.
         """
         study, plan = self.study, self.plan
-        waiting = [
-            (number, text)
-            for number, text in enumerate(texts)
-            if None in [study.recall(setting=name, position=text) for name in plan.names]
-        ]
+        waiting = [(number, text) for number, text in enumerate(texts) if not self._recall(text)]
         study.progress("searches", len(texts) - len(waiting), self.steps)
         every = [players]
         idle: SimpleQueue[Callable[[int, str], list[Sample]]] = SimpleQueue()
@@ -416,6 +412,13 @@ class _Comparison:
             for both in every:
                 for player in both:
                     player.remote.close()
+
+    def _recall(self, text: str) -> bool:
+        """Take the samples of a position that an interrupted run left, if it has both."""
+        first, second = self.plan.names
+        if self.study.recall(setting=second, position=text) is None:  # it was the later one
+            return False
+        return self.study.recall(setting=first, position=text) is not None
 
     def play(
         self, game: Game, players: tuple[str, str], openings: Sequence[Any], **options: Any
@@ -561,7 +564,6 @@ def draw(study: Study, figure: Any) -> None:
         "B takes less."
     )
     figure.set_size_inches(PAGE, 3.5)
-    figure.set_label("A point for each position: below the line, B takes less than A.")
     names = [row["setting"] for row in study.rows]
     panels = {"nodes": "Nodes", "seconds": "CPU time in seconds"}
     for axes, (name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):

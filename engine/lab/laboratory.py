@@ -53,7 +53,7 @@ SHORT_NODES = 10_000
 """Times of searches of fewer nodes tell more about a call than about the search."""
 
 WORTHWHILE = 2.0
-"""After so many seconds of work other processes take a share of the rest."""
+"""After so many CPU seconds of work other processes take a share of the rest."""
 
 BUSY = 0.05
 """The part of its time that a search waits for a core, if others are at work on the machine."""
@@ -178,7 +178,7 @@ class Workbench(Generic[Task, Answer]):
     :class:`CutnodeError` says what does not.  Techniques from outside are known there by their
     names as they are here.  As a context, it ends them.
 
-    Work of less than :data:`WORTHWHILE` seconds is done here: to begin a process takes as long.
+    Work of less than :data:`WORTHWHILE` CPU seconds is done here: to begin a process takes as long.
     """
 
     def __init__(
@@ -228,15 +228,21 @@ class Workbench(Generic[Task, Answer]):
                 yield from answers
 
     def _answer_here(self, task: Task) -> Answer:
-        began = time.perf_counter()
+        began = time.process_time()
         answer: Answer = self.here(task)
-        self._spent += time.perf_counter() - began
+        self._spent += time.process_time() - began
         return answer
 
 
 def _received(source: str, content: bytes) -> Any:
     load_game(source)
-    texts, prepare, positions, args = pickle.loads(content)
+    try:
+        texts, prepare, positions, args = pickle.loads(content)
+    except (AttributeError, ImportError) as error:
+        raise CutnodeError(
+            f"another process does not find what is searched ({error}): put it into a file, or use "
+            f"1 worker"
+        ) from None
     for text in texts:
         technique_of(text)  # those from outside are known from then on
     return prepare(positions, *args)

@@ -1,0 +1,1 @@
+"""Techniques from outside the engine, as users write them."""
