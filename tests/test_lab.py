@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+from toys import ideas
 
-from engine import Searcher, alphabeta, legal_moves, load_game, minimax
+from engine import Searcher, Technique, alphabeta, legal_moves, load_game, minimax
 from engine.cli.lab import lab
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
@@ -380,3 +381,13 @@ def test_engines_need_positions_that_go_on():
         engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("14253")])
     with pytest.raises(CutnodeError, match="a number of pairs is at least 0, not -1"):
         engines(TICTACTOE, [], pairs=-1)
+
+
+def test_techniques_from_outside_are_exact_or_selective_as_they_say():
+    own = [each for each in vars(ideas).values() if isinstance(each, Technique)]
+    exact = next(each for each in own if each.exact and not each.needs)
+    selective = next(each for each in own if not each.exact and not each.needs)
+    start = load_game("tictactoe", plain=True).parse("15")
+    study = ablation([start], 2, techniques=[selective, exact], runs=1, workers=1)
+    kinds = {row["step"]: row["exact"] for row in study.rows if row["step"].startswith("+ ")}
+    assert list(kinds.items()) == [(f"+ {exact.name}", True), (f"+ {selective.name}", False)]

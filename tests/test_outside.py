@@ -216,8 +216,47 @@ def test_hooks_have_to_be_compiled():
 @pytest.mark.slow
 def test_a_hook_that_does_not_compile_is_named():
     wrong = Technique("wrong_idea", True, "", before_moves=fails)
-    with pytest.raises(ContractError, match=r"the technique wrong_idea does not compile: .*line"):
+    with pytest.raises(
+        ContractError, match=r"the technique wrong_idea does not compile: .*test_outside"
+    ):
         Searcher(load_game(SMALL), techniques=[wrong])
+
+
+@compiled
+def forgets_the_plan(node, plan, search):
+    if node.depth > 1:
+        return plan
+
+
+@compiled
+def returns_true(node, child, decision, search):
+    return True
+
+
+@compiled
+def ranks_nothing(node, move, search):
+    pass
+
+
+WRONG_ANSWERS = [
+    ({"before_moves": forgets_the_plan}, "before_moves of forgetful returns .*, not a plan"),
+    ({"before_child": returns_true}, "before_child of forgetful returns .*, not a decision"),
+    ({"rank": ranks_nothing}, "rank of forgetful returns .*, not a number"),
+]
+
+
+@pytest.mark.parametrize(("hook", "message"), WRONG_ANSWERS)
+def test_what_a_hook_has_to_return(hook, message):
+    with pytest.raises(ContractError, match=message):
+        searched([*BASIC, Technique("forgetful", False, "", **hook)])
+
+
+@compiled_only
+@pytest.mark.slow
+def test_what_a_compiled_hook_has_to_return():
+    hook, message = WRONG_ANSWERS[0]
+    with pytest.raises(ContractError, match=message):
+        Searcher(load_game(SMALL), techniques=[Technique("forgetful", False, "", **hook)])
 
 
 def test_selective_ones_are_not_exact():

@@ -12,6 +12,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -143,11 +144,17 @@ def _cause(error: Exception) -> str:
     cause = re.split(r"pipeline \(step: .*\)\n", report)[-1].partition("During: Pass")[0].strip()
     cause = re.sub(r"^- Resolution failure for .* arguments:\n", "", cause)
     cause = re.sub(r", defined at .*", "", cause)  # in a kernel, which is not the author's
-    place = re.search(r'File "([^<].*)", line (\d+)', report)
+    places = re.findall(r'File "([^<].*)", line (\d+)', report)
+    place = next((place for place in places if not _is_ours(place[0])), None)
     signature = re.search(r">>> (.+)", cause)
     remedy = " (rules can use numbers, tuples, and functions that are @compiled)"
     return (
         (f"there is no {signature[1]}" if signature else cause.partition("\n")[0].strip(" ."))
-        + (f", in {place[1]}, line {place[2]}" if place else "")
+        + (f", in {place[0]}, line {place[1]}" if place else "")
         + remedy
     )
+
+
+def _is_ours(file: str) -> bool:
+    """Return whether a file is one of the engine, where no author of rules can mend anything."""
+    return Path(file).resolve().is_relative_to(Path(__file__).parents[1])

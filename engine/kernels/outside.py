@@ -16,7 +16,7 @@ from numba import types
 
 from engine.compiler.jit import compiled
 from engine.contract.dispatch import HOOKED
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.native import in_compiled_code, is_compiled
 from engine.contract.verbs import play
 from engine.kernels.declarations import Technique
@@ -37,7 +37,18 @@ __all__ = [
 MARK = "technique "
 """Fields of the memory of a search whose names begin so say which techniques it is made for."""
 
+NUMBERS = (int, float, np.number, np.bool_)
+
 _marked: dict[str, Technique] = {}
+
+ANSWERS = {
+    "before_moves": "a plan, such as it is given",
+    "rank": "a number",
+    "order": "a number",
+    "after_test": "True or False",
+    "before_child": "a decision, such as it is given",
+}
+"""What hooks have to return."""
 
 
 def outside_fields(techniques: Iterable[Technique]) -> Iterator[tuple[Any, ...]]:
@@ -65,12 +76,41 @@ def require_compiled(techniques: Iterable[Technique]) -> None:
                 )
 
 
+@functools.cache
+def checked_answer(point: str, name: str) -> Callable[[Any, Any], Any]:
+    """A function that returns what a hook of the technique *name* answers, once that is checked.
+
+    It has to be of the kind of what the function is given beside it: a number for a number, or a
+    tuple of the same class.  In compiled code types are checked, while it is compiled.
+    :class:`ContractError` if the answer is another.
+    """
+
+    def complain(found: str) -> ContractError:
+        return ContractError(f"{point} of {name} returns {found}, not {ANSWERS[point]}")
+
+    def answer(value: Any, given: Any) -> Any:
+        kind = type(given) if isinstance(given, tuple) else NUMBERS
+        if not isinstance(value, kind):
+            raise complain(repr(value))
+        return value
+
+    def typed(value: Any, given: Any) -> Any:
+        wanted = getattr(given, "instance_class", None)
+        found = getattr(value, "instance_class", None)
+        if found is not wanted or not (wanted or isinstance(value, types.Number | types.Boolean)):
+            raise complain(found.__name__ if found else str(types.unliteral(value)))
+        return lambda value, given: value
+
+    in_compiled_code(answer)(typed)
+    return answer
+
+
 def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
     """Decorate the function of a point, which is what it does where no technique has a hook.
 
     Made for techniques that have one, it calls their hooks in turn, each if its technique is on:
-    *call* is the statement that calls a ``hook``, and *result* the variable that it returns, which
-    begins as what the decorated function returns.
+    *call* is the statement that calls a ``hook`` and takes its ``answer``; *result* is the variable
+    that it returns, which begins as what the decorated function returns.
     """
 
     def decorate(function: Any) -> Any:
@@ -88,8 +128,13 @@ def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
                 lines.append(f"    {result} = begin({arguments})")
             for number, (technique, hook) in enumerate(hooks):
                 space[f"hook{number}"] = hook
+                if point in ANSWERS:
+                    space[f"answer{number}"] = checked_answer(point, technique.name)
                 lines.append(f"    if search.use_{technique.name}:")
-                lines.append(f"        {call.replace('hook', f'hook{number}')}")
+                numbered = call.replace("hook", f"hook{number}").replace(
+                    "answer", f"answer{number}"
+                )
+                lines.append(f"        {numbered}")
             lines.append(f"    return {result}")
             space["__name__"] = " ".join([function.__name__, *(each.digest() for each, _ in hooks)])
             exec("\n".join(lines), space)
@@ -113,7 +158,7 @@ def made_for(search: types.Record) -> list[Technique]:
 
 @hooked(
     "before_moves",
-    "decided = decided if decided.cuts else hook(node, decided, search)",
+    "decided = decided if decided.cuts else answer(hook(node, decided, search), decided)",
     "decided",
 )
 def outside_before_moves(node, decided, search):
@@ -121,13 +166,17 @@ def outside_before_moves(node, decided, search):
     return decided
 
 
-@hooked("rank", "score += hook(node, move, search)", "score")
+@hooked("rank", "score += answer(hook(node, move, search), score)", "score")
 def outside_rank(node, move, search):
     """What is added to the score of a move."""
     return 0
 
 
-@hooked("order", "score += search.order_weight * hook(node.position, move, child)", "score")
+@hooked(
+    "order",
+    "score += search.order_weight * answer(hook(node.position, move, child), score)",
+    "score",
+)
 def outside_order(node, move, child, search):
     """What is added to the score of a move by those that say it as the verb ``order`` does."""
     return 0
@@ -160,7 +209,9 @@ def rank_by_outside(node, top, end, search):
                 search.ranked[at] = with_score(ranked, min(max(score, -FIRST), FIRST - 1))
 
 
-@hooked("after_test", "enough = hook(node, child, value, search) or enough", "enough")
+@hooked(
+    "after_test", "enough = answer(hook(node, child, value, search), enough) or enough", "enough"
+)
 def outside_after_test(node, child, value, search):
     """Tell of a test, and return whether the node is cut."""
     return False
@@ -168,7 +219,8 @@ def outside_after_test(node, child, value, search):
 
 @hooked(
     "before_child",
-    "decision = decision if decision.action else hook(node, child, decision, search)",
+    "decision = decision if decision.action"
+    " else answer(hook(node, child, decision, search), decision)",
     "decision",
 )
 def outside_before_child(node, child, decision, search):

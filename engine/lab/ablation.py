@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError
-from engine.kernels.techniques import EXACT, leave_out
+from engine.kernels.techniques import leave_out, technique_of
 from engine.lab.laboratory import (
     SHORT_NODES,
     Laboratory,
@@ -175,7 +175,8 @@ class _Ablation:
             else:
                 row = self._row(step.name, measured) | _gain(measured, everything)
                 self._note_what_went_along(step)
-            self.study.add_row(row)
+            # For the plot, which knows no techniques from outside.
+            self.study.add_row(row | {"exact": technique_of(step.name[2:]).exact})
             if measured is None:
                 self._note_too_many(step.name)
         self._note_short_searches()
@@ -351,7 +352,7 @@ def draw(study: Study, figure: Any) -> None:
     for nodes in grid[1:, 0]:
         nodes.sharex(grid[0, 0])
     for (title, rows), (nodes, gains) in zip(panels.items(), grid, strict=True):
-        named = [(row, row["step"], COLOURS[_kind(row["step"])]) for row in rows]
+        named = [(row, row["step"], COLOURS[_kind(row)]) for row in rows]
         draw_dots(nodes, [Dot(name, row.get("nodes"), colour) for row, name, colour in named])
         draw_dots(
             gains,
@@ -369,11 +370,11 @@ def draw(study: Study, figure: Any) -> None:
     set_log(grid[0, 0], "x")
     grid[-1, 0].set_xlabel("nodes")
     grid[-1, 1].set_xlabel("times fewer nodes by the technique")
-    used = {_kind(row["step"]) for row in study.rows}
+    used = {_kind(row) for row in study.rows}
     add_legend(figure, {kind: colour for kind, colour in COLOURS.items() if kind in used})
 
 
-def _kind(step: str) -> str:
-    if step[:2] not in ("+ ", "- "):
+def _kind(row: Row) -> str:
+    if "exact" not in row:
         return "reference"
-    return "exact technique" if step[2:] in EXACT else "selective technique"
+    return "exact technique" if row["exact"] else "selective technique"

@@ -169,7 +169,7 @@ def plan(
     experiment = Experiment(
         positions,
         depth,
-        tuple(name for name in (*TECHNIQUES, *sorted(OUTSIDE)) if name in chosen),
+        (*(name for name in TECHNIQUES if name in chosen), *_from_outside(chosen)),
         checked_parameters(parameters or {}, chosen),
         exact,
         chosen_evaluation(cls, evaluation),
@@ -181,6 +181,11 @@ def plan(
         raise CutnodeError(f"a node limit is at least 1, not {experiment.most_nodes}")
     require_workers(experiment.workers)
     return experiment
+
+
+def _from_outside(chosen: Collection[str]) -> list[str]:
+    """The techniques from outside among those that are chosen, selective ones last."""
+    return sorted(OUTSIDE.keys() & chosen, key=lambda name: (not OUTSIDE[name].exact, name))
 
 
 def require_workers(workers: int) -> None:

@@ -10,3 +10,15 @@ from engine.kernels.hooks import reduce as reduce
 from engine.kernels.hooks import skip as skip
 from engine.kernels.hooks import skip_rest as skip_rest
 from engine.kernels.hooks import with_tests as with_tests
+
+__all__ = [
+    "change_depth",
+    "cut",
+    "extend",
+    "history_score",
+    "quiet_score",
+    "reduce",
+    "skip",
+    "skip_rest",
+    "with_tests",
+]

@@ -13,7 +13,7 @@ def tests_first_moves(node, plan, search):
     wanted = node.can_prune and node.cut_node and node.depth > search.multicut_reduction
     if not wanted:
         return plan
-    search.multicut_found = 0
+    search.multicut_found[node.ply] = 0
     search.multicut_tests += 1
     return with_tests(
         plan, search.multicut_moves, node.depth - 1 - search.multicut_reduction, node.beta
@@ -22,8 +22,8 @@ def tests_first_moves(node, plan, search):
 
 @compiled
 def counts_cutoffs(node, child, value, search):
-    search.multicut_found += value >= node.beta
-    return search.multicut_found >= search.multicut_cuts
+    search.multicut_found[node.ply] += value >= node.beta
+    return search.multicut_found[node.ply] >= search.multicut_cuts
 
 
 multicut = Technique(
@@ -36,7 +36,8 @@ multicut = Technique(
         Parameter("cuts", 3, 1, 64, "so many of them have to cut"),
         Parameter("reduction", 2, 1, 16, "plies that a test saves"),
     ),
-    counters=("tests", "found"),
+    memory={"found": 128},
+    counters=("tests",),
     before_moves=tests_first_moves,
     after_test=counts_cutoffs,
 )
@@ -49,15 +50,15 @@ def tests_all_nodes(node, plan, search):
     depth = node.depth - 1 - search.forward_pruning_reduction
     if not node.can_prune or node.cut_node or depth < 1:
         return plan
-    search.forward_pruning_found = 0
+    search.forward_pruning_found[node.ply] = 0
     search.forward_pruning_tests += 1
     return with_tests(plan, search.forward_pruning_moves, depth, node.beta)
 
 
 @compiled
 def counts_all_nodes(node, child, value, search):
-    search.forward_pruning_found += value >= node.beta
-    return search.forward_pruning_found >= search.forward_pruning_cuts
+    search.forward_pruning_found[node.ply] += value >= node.beta
+    return search.forward_pruning_found[node.ply] >= search.forward_pruning_cuts
 
 
 forward_pruning = Technique(
@@ -70,7 +71,8 @@ forward_pruning = Technique(
         Parameter("cuts", 2, 1, 64, "so many of them have to cut"),
         Parameter("reduction", 2, 1, 16, "plies that a test saves"),
     ),
-    counters=("tests", "found"),
+    memory={"found": 128},
+    counters=("tests",),
     before_moves=tests_all_nodes,
     after_test=counts_all_nodes,
 )
