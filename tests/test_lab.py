@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from toys import ideas
+from toys.techniques import ideas
 
 from engine import Searcher, Technique, alphabeta, legal_moves, load_game, minimax
 from engine.cli.lab import lab

@@ -144,6 +144,15 @@ def move_seconds_option(help: str, **settings: Any) -> Decorator:
     return positive("--move-seconds", help, metavar="S", **settings)
 
 
+def moves_in_play(seconds: float) -> Decorator:
+    """How moves in play are limited, by default to so many *seconds*, and how games begin."""
+    return combined(
+        move_seconds_option(f"Give each move in play S seconds.  [{seconds}]"),
+        integer("--move-nodes", "Give each move in play N nodes: then games are the same."),
+        integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4),
+    )
+
+
 @click.group(epilog=EPILOG)
 def lab() -> None:
     """Measure what the techniques of the search save."""
@@ -424,9 +433,7 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
 @seconds_option("Search positions for at most S seconds.")
 @RUNS
 @pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
-@move_seconds_option("Give each move of a match S seconds.  [0.1]")
-@integer("--move-nodes", "Give each move N nodes: then games are the same each time.")
-@integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4)
+@moves_in_play(0.1)
 @sprt_options("B", "A")
 @WORKERS
 @MEASURED
@@ -554,9 +561,7 @@ def list_parameters(game: str | None, **options: Any) -> None:
 @nodes_option("Choose moves with N nodes.", default=1000)
 @integer("--iterations", "Take N steps of SPSA.", default=60)
 @pairs_option("Play at most N pairs of games; 0: none.", least=0, default=200)
-@positive("--move-seconds", "Give each move in play S seconds.  [0.05]", metavar="S")
-@integer("--move-nodes", "Give each move in play N nodes: then games are the same each time.")
-@integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4)
+@moves_in_play(0.05)
 @positive("--least-elo", "Accept what wins so much Elo.", default=20.0, metavar="ELO")
 @WORKERS
 @MEASURED
