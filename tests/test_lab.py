@@ -389,5 +389,8 @@ def test_techniques_from_outside_are_exact_or_selective_as_they_say():
     selective = next(each for each in own if not each.exact and not each.needs)
     start = load_game("tictactoe", plain=True).parse("15")
     study = ablation([start], 2, techniques=[selective, exact], runs=1, workers=1)
-    kinds = {row["step"]: row["exact"] for row in study.rows if row["step"].startswith("+ ")}
-    assert list(kinds.items()) == [(f"+ {exact.name}", True), (f"+ {selective.name}", False)]
+    kinds = {row["step"]: row["kind"] for row in study.rows if row["step"].startswith("+ ")}
+    assert list(kinds.items()) == [
+        (f"+ {exact.name}", "exact"),
+        (f"+ {selective.name}", "selective"),
+    ]

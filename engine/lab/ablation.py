@@ -68,6 +68,7 @@ COLUMNS = (
     FIGURES["rate"],
     FIGURES["runs"],
     FIGURES["spread"],
+    Column("kind", "exact techniques never change a value, selective ones may"),
 )
 
 COLOURS = {
@@ -175,8 +176,8 @@ class _Ablation:
             else:
                 row = self._row(step.name, measured) | _gain(measured, everything)
                 self._note_what_went_along(step)
-            # For the plot, which knows no techniques from outside.
-            self.study.add_row(row | {"exact": technique_of(step.name[2:]).exact})
+            exact = technique_of(step.name[2:]).exact
+            self.study.add_row(row | {"kind": "exact" if exact else "selective"})
             if measured is None:
                 self._note_too_many(step.name)
         self._note_short_searches()
@@ -375,6 +376,4 @@ def draw(study: Study, figure: Any) -> None:
 
 
 def _kind(row: Row) -> str:
-    if "exact" not in row:
-        return "reference"
-    return "exact technique" if row["exact"] else "selective technique"
+    return f"{row['kind']} technique" if "kind" in row else "reference"
