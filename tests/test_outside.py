@@ -205,6 +205,7 @@ def test_what_is_no_technique(make, message):
         make()
 
 
+@compiled_only
 def test_hooks_have_to_be_compiled():
     plain = Technique("plain_idea", True, "", before_moves=not_compiled)
     with pytest.raises(CutnodeError, match="before_moves of plain_idea is not compiled"):
