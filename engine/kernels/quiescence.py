@@ -52,6 +52,9 @@ __all__ = ["begin_quiet_counts", "quiet_search"]
 LONGEST = 16
 """Plies of quiet searches that were shortened once; each time later they have half as many."""
 
+MOST_HALVINGS = (2 * LONGEST).bit_length()
+"""After so many no plies are left."""
+
 GRACE = 64
 """Nodes by which quiet searches together may exceed what they are allowed on average."""
 
@@ -82,7 +85,8 @@ def quiet_plies(search):
     """The plies that quiet searches may take."""
     if search.quiet_shortened == 0:
         return search.plies
-    return np.int64(2 * LONGEST) >> search.quiet_shortened
+    # Those that are under way when none are left to take go on being counted.
+    return np.int64(2 * LONGEST) >> min(search.quiet_shortened, MOST_HALVINGS)
 
 
 @compiled
