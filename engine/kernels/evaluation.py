@@ -12,7 +12,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,6 +26,7 @@ from engine.contract.dispatch import defines, game_name, is_plain, module_of
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, is_compiled, usable_in_compiled_code
 from engine.contract.text import nearest
+from engine.kernels.declarations import function_digest
 from engine.kernels.learned import Learned, LearnedType, most_score
 from engine.kernels.networks import Network, network_score, slot_bytes
 from engine.kernels.optionality import PRESETS, Optionality, scale, weigh
@@ -70,7 +70,9 @@ class Evaluation(Interpretable):
         self.name = None if own else name or _place(function)
         """The name by which it is asked for, as ``cells`` or ``my_file.py:centre``; None for a
         game's ``evaluate``."""
-        self.type = EvaluationType(function.__module__, function.__name__, _digest(function))
+        self.type = EvaluationType(
+            function.__module__, function.__name__, function_digest(function)
+        )
         given = len(inspect.signature(function).parameters)
         if given != 1:
             raise GameError(
@@ -125,13 +127,6 @@ class EvaluationType(types.Opaque):  # type: ignore[misc]
 
     def resolve(self) -> Any:
         return getattr(sys.modules[self.module], self.function)
-
-
-def _digest(function: Any) -> str:
-    code = function.__code__
-    constants = [constant for constant in code.co_consts if not hasattr(constant, "co_code")]
-    text = repr((code.co_code, constants, code.co_names))
-    return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 register_default(EvaluationType)(models.OpaqueModel)
