@@ -211,7 +211,7 @@ def test_depths_are_searched_from_nothing():
         result = engine.search(start, depth=depth)
         assert (row["depth"], row["nodes"], row["score"]) == (depth, result.nodes, result.value)
         assert row["move"] == TICTACTOE.notation.move_text(start, result.best_move)
-    assert row["growth"] == row["nodes"] / study.rows[-2]["nodes"]
+    assert row["growth"] == pytest.approx(row["nodes"] / study.rows[-2]["nodes"])
 
 
 def test_depths_of_several_positions_have_no_move():

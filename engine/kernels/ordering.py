@@ -129,7 +129,8 @@ def learned_score(search, move, index, previous, mover, ply):
         score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
     if search.use_continuation_history:
         score += continuation_score(search, index, ply)
-    # Killers stand before countermoves: a sibling is nearer than the same answer elsewhere.
+    # On the scale of history, for games differ in what these are worth.  Killers stand before
+    # countermoves: a sibling is nearer than the same answer elsewhere.
     if search.use_killers:
         if move == search.killers[2 * ply]:
             score += 2 * search.killers_bonus
@@ -175,7 +176,7 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
     if search.use_countermoves and previous != NO_MOVE and quiet:
         search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
     # Deep cutoffs saved more; one of them must not outweigh all that was learned before.
-    bonus = search.history_bonus * min(depth * depth, 400)
+    bonus = min(search.history_bonus * depth * depth, search.history_most)
     if search.use_history:
         learn(search.history, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
         # What was tried before, and did not cut, goes down: a bonus alone would let all rise.

@@ -96,7 +96,10 @@ TACTICAL = Profile(
         "late_move_reductions.base": 0.5,
         "late_move_reductions.divisor": 2.0,
         "late_move_reductions.terms": 1,
+        "killers.bonus": 8192,
+        "countermoves.bonus": 4096,
         "history.bonus": 8,
+        "history.most": 3200,
     },
 )
 """For games of captures and threats, in which ``gain`` says what moves win: leaves are quiet there,

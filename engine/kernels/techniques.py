@@ -23,7 +23,7 @@ from typing import Any
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.text import nearest, quoted
 from engine.kernels.declarations import Parameter, Technique
-from engine.kernels.parameters import MOST_DEPTH, PARITY
+from engine.kernels.parameters import HISTORY_LIMIT, MOST_DEPTH, PARITY
 
 __all__ = [
     "EXACT",
@@ -119,7 +119,15 @@ TECHNIQUES = {
             True,
             "try what refuted a sibling",
             source="S. Akl and M. Newborn (1977)",
-            parameters=(bonus("bonus", 8192, "the worth of the second; the first has twice that"),),
+            parameters=(
+                bonus(
+                    "bonus",
+                    512,
+                    "the worth of the second beside history scores; the first has twice that",
+                    "nodes of exact searches, 512 beside 0 and 1024: 1.01 and 1.00 (geometric "
+                    "mean of eight games)",
+                ),
+            ),
         ),
         Technique(
             "history",
@@ -128,8 +136,18 @@ TECHNIQUES = {
             source="J. Schaeffer (1989)",
             parameters=(
                 Parameter(
-                    "bonus", 1, 1, 64, "the bonus of a cutoff for its move, times the depth squared"
+                    "bonus",
+                    128,
+                    1,
+                    4096,
+                    "the bonus of a cutoff for its move, times the depth squared: with a large one "
+                    "what happened lately counts",
+                    "nodes of exact searches beside 1, where killers outweigh all history: Connect "
+                    "Four 0.85, Domineering 0.88, Breakthrough 1.00, Othello 0.94, Kalah 0.85, "
+                    "draughts 0.99, m,n,k 0.97, Oware 0.87; 32 instead of 128: 1.015 on average, "
+                    "256: 0.99",
                 ),
+                Parameter("most", 2048, 1, HISTORY_LIMIT, "the bonus of one cutoff at most"),
             ),
         ),
         Technique(
@@ -137,7 +155,7 @@ TECHNIQUES = {
             True,
             "try what refuted the same move before",
             source="J. Uiterwijk (1992)",
-            parameters=(bonus("bonus", 4096, "the worth of such a move"),),
+            parameters=(bonus("bonus", 256, "the worth of such a move beside history scores"),),
         ),
         Technique(
             "continuation_history",
