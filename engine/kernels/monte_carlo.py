@@ -50,7 +50,7 @@ import numpy as np
 from engine.compiler.jit import Evaluator, Numbers, Position, compiled, kernel, records
 from engine.contract.bits import Bits, fetch_add, ordered, prefetch
 from engine.contract.derived import most_moves, recurs, same_after_chance
-from engine.contract.stop import FULL, MOVES, NODES, RUNNING
+from engine.contract.stop import FULL, MOVES, NODES, PLAYOUTS, RUNNING
 from engine.contract.verbs import (
     INFINITE,
     NO_MOVE,
@@ -662,7 +662,7 @@ def search_tree(
         if arms[ROOT].first != 0 and is_settled(position, lower, upper):
             break
         if memory.playouts >= memory.playout_limit:
-            memory.stop = NODES
+            memory.stop = PLAYOUTS
             break
         if memory.nodes + memory.rollout_plies >= memory.node_limit:
             memory.stop = NODES
