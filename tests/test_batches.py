@@ -451,3 +451,52 @@ def test_the_command_writes_what_was_found(tmp_path):
         error = CliRunner().invoke(batch, ["tictactoe", *wrong]).exception
         assert isinstance(error, CutnodeError)
         assert re.search(reason, str(error))
+
+
+# Other engines than alpha-beta
+
+PLAIN = load_game("tictactoe", plain=True)
+LATE = [PLAIN.parse(PLAIN.position_text(position)) for position in TINIES[-150::8]]
+
+
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        ("solve", {"engine": "pn"}),
+        ("search", {"engine": "mcts", "playouts": 20_000}),
+        ("search", {"engine": "auto", "seconds": 0.1}),
+    ],
+)
+def test_engines_prove_what_the_solver_does(task, options, tmp_path):
+    journal = tmp_path / "journal"
+    result = run_batch(LATE, task, table=16, journal=journal, **options)
+    assert (result.reason, result.proven.all()) == ("done", True)
+    values = [solved.value for solved in solve_many(LATE)]
+    assert np.sign(result.values).tolist() == values
+    again = run_batch(LATE, task, table=16, journal=journal, **options)
+    assert again.rows.tobytes() == result.rows.tobytes()
+
+
+def test_playouts_limit_positions_of_a_batch():
+    result = run_batch([PLAIN.start()], "search", engine="mcts", playouts=9, table=16)
+    assert next(result.records())["reason"] == "playout limit"
+    stop = threading.Event()
+    stop.set()
+    result = run_batch(LATE, "search", engine="mcts", playouts=9, table=16, stop=stop)
+    assert (result.reason, result.done.any()) == ("stopped", False)
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "words"),
+    [
+        ("solve", {"engine": "mcts"}, "an engine is one of alphabeta, pn, auto, not 'mcts'"),
+        ("search", {"engine": "pn"}, "an engine is one of alphabeta, mcts, auto, not 'pn'"),
+        ("solve", {"engine": "pn", "moves": True}, "'moves' says nothing to solve positions by pn"),
+        ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts; these do: cut_"),
+        ("search", {"engine": "mcts"}, "a batch by mcts needs a limit: playouts, nodes or seconds"),
+        ("search", {"engine": "auto", "nodes": 5}, "engine=auto needs a limit of seconds"),
+    ],
+)
+def test_engines_say_what_does_not_suit_them(task, options, words):
+    with pytest.raises(CutnodeError, match=re.escape(words)):
+        run_batch(TINIES, task, **options)

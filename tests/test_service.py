@@ -240,7 +240,12 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     found = client.post("/games/tictactoe/search", json=asked).json()
     assert (found["best_move"], found["win_rate"], found["reason"]) == ("3", 1.0, "proven")
     assert found["statistics"]["playouts"] == 1
-    for wrong in ({"engine": "mcts", "depth": 3}, {"playouts": 5}):
+    asked = {"position": "1425", "engine": "auto", "seconds": 0.1}
+    found = client.post("/games/tictactoe/search", json=asked).json()
+    assert (found["best_move"], found["reason"]) == ("3", "proven")
+    assert found["why"].startswith(("alphabeta, after a trial", "mcts, after a trial"))
+    auto = {"engine": "auto"}
+    for wrong in ({"engine": "mcts", "depth": 3}, {"playouts": 5}, auto | {"playouts": 5}):
         refused = client.post("/games/tictactoe/search", json=wrong)
         assert error(refused) == (422, "bad request", "body")
 

@@ -129,3 +129,33 @@ def test_command():
     wrong = CliRunner().invoke(main, [*asked, "--rave", "5"])
     assert wrong.exit_code == 2
     assert "--rave is an option of mcts, not of auto" in wrong.output
+
+
+# Players
+
+
+def test_player_chooses_once():
+    player = engine.make_player(PLAIN, "engine=auto,seconds=0.02,table=1,memory=8")
+    player.new_game(1)
+    choice = player.choose(PLAIN.parse("1425"))
+    assert choice.move == 2
+    why = player.engine.why
+    assert "after a trial of " in why
+    player.new_game(2)
+    assert player.choose(PLAIN.parse("142")).move == 2
+    assert player.engine.why == why
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("engine=auto", "engine=auto': a player by auto needs a limit of seconds"),
+        ("engine=auto,nodes=5", "needs a limit of seconds"),
+        ("engine=auto,seconds=1,depth=3", "depth does not go with engine=auto"),
+        ("engine=auto,seconds=1,rave=3", "rave does not go with engine=auto"),
+        ("engine=pn,seconds=1", "an engine is one of alphabeta, mcts, auto, not 'pn'"),
+    ],
+)
+def test_players_say_what_does_not_suit_them(text, words):
+    with pytest.raises(CutnodeError, match=words):
+        engine.make_player(PLAIN, text)

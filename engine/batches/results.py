@@ -18,7 +18,7 @@ from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
 from engine.contract.notation import notation_of
 from engine.contract.positions import Packed, as_words
-from engine.contract.stop import CALLED, NODES, RUNNING, TIME
+from engine.contract.stop import CALLED, NODES, PLAYOUTS, RUNNING, TIME
 from engine.contract.verbs import NO_MOVE
 from engine.storage.files import writing
 from engine.storage.frames import Tabular
@@ -52,7 +52,12 @@ FOUND = np.dtype(
 
 ROWS = {"solve": SOLVED, "search": FOUND}
 
-REASONS = {CALLED: "not done", NODES: "node limit", TIME: "time limit"}
+REASONS = {
+    CALLED: "not done",
+    NODES: "node limit",
+    TIME: "time limit",
+    PLAYOUTS: "playout limit",
+}
 CODES = {text: code for code, text in REASONS.items()}
 
 

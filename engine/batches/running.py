@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import engine
+from engine.batches.engines import engine_workers
 from engine.batches.results import FOUND, ROWS, SOLVED, BatchResult
 from engine.batches.rows import KeptRows
 from engine.batches.searching import BatchSearcher, BatchSearchTask, require_depth
@@ -28,11 +29,12 @@ from engine.contract.verbs import NO_MOVE
 from engine.kernels.techniques import reference
 from engine.runtime.running import Limits, is_stopped
 from engine.search.loops import has_loops
-from engine.search.options import LimitKeywords, thread_count
+from engine.search.options import LimitKeywords, check_engine, thread_count
 from engine.search.proving import ProofSettings
 from engine.search.solving import lines_too_long, require_batches
-from engine.search.spans import ProofWorker, Spans, SpanWorker, proof_workers, work_through
+from engine.search.spans import LoopWorker, Spans, SpanWorker, proof_workers, work_through
 from engine.search.tablebase_results import result_of
+from engine.search.tree_options import AutoKeywords, TreeKeywords
 from engine.storage.arrays import identity
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
@@ -48,13 +50,20 @@ __all__ = [
 KEEP_SECONDS = 1.0
 """What is done of spans that are not, goes into the journal so often."""
 
+PROOFS = {"engine", "weak", "nodes", "seconds", "tablebase"}
+LIMITS = {"engine", "nodes", "seconds"}
 OPTIONS = {
-    "solve": {"weak", "nodes", "seconds", "moves", "tablebase"},
+    "solve": {"alphabeta": {*PROOFS, "moves"}, "pn": PROOFS, "auto": PROOFS},
     "search": {
-        *("depth", "nodes", "seconds", "evaluation", "techniques", "exact", "depth_in"),
-        "tablebase",
+        "alphabeta": {
+            *LIMITS,
+            *("depth", "evaluation", "techniques", "exact", "depth_in", "tablebase"),
+        },
+        "mcts": {*LIMITS, "playouts", *TreeKeywords.__optional_keys__} - {"memory", "reuse"},
+        "auto": {*LIMITS, *AutoKeywords.__optional_keys__} - {"memory"},
     },
 }
+"""What can be said to each kind of work, by engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +130,7 @@ class _Plan:
     options: dict[str, Any]
 
 
-class SearchWorker(SpanWorker):
+class SearchWorker(LoopWorker):
     """One thread of a batch of searches of limited depth."""
 
     def __init__(
@@ -179,7 +188,9 @@ def run_batch(
     ``moves`` (whether to find best moves, too; it does by default), or ``"search"``, with
     ``depth``, ``nodes``, ``seconds``, ``evaluation``, ``techniques``, ``exact``, ``depth_in`` and
     ``tablebase``, as ``solve`` and ``search`` take them.  Games that loop are solved in batches
-    only where the tablebase has all positions.
+    only where the tablebase has all positions.  Both take an ``engine``, and those of its options
+    (see :data:`OPTIONS`) that alpha-beta does not have; the best move is found in any case, and
+    scores are rounded.  Then games that loop are solved, too.
 
     *journal* is a file: if it exists and is of the same batch, what was done is taken from it.
     *threads* are as many as there are processors by default, and share *table* MiB.
@@ -202,9 +213,8 @@ def run_batch(
     kept = KeptRows(len(packed), ROWS[task])
     limits = Limits(options.get("nodes"), options.get("seconds"), stop)
     there = {"task": task, "table": table, "cold": cold, **options}
-    make = _proof_workers if task == "solve" else _search_workers
     plan = _Plan(packed, threads, table, cold, limits, kept, options)
-    workers, settings = make(plan)
+    workers, settings = _workers(plan, task)
     if journal is not None:
         kept.open(journal, _about(packed, task, settings | {"cold": cold}))
     restored = kept.done
@@ -257,10 +267,14 @@ def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Pac
     """Return the positions of a batch; :class:`CutnodeError` if they, task or options are wrong."""
     if task not in ROWS:
         raise CutnodeError(f"a batch is to {' or '.join(ROWS)}, not to {task!r}")
-    unknown = sorted(options.keys() - OPTIONS[task])
+    engine = options.get("engine", "alphabeta")
+    check_engine(engine, list(OPTIONS[task]))
+    known = OPTIONS[task][engine]
+    unknown = sorted(options.keys() - known)
     if unknown:
-        allowed = ", ".join(sorted(OPTIONS[task]))
-        raise CutnodeError(f"{unknown[0]!r} says nothing to {task} positions; these do: {allowed}")
+        to = f"{task} positions" if engine == "alphabeta" else f"{task} positions by {engine}"
+        allowed = ", ".join(sorted(known))
+        raise CutnodeError(f"{unknown[0]!r} says nothing to {to}; these do: {allowed}")
     if not isinstance(positions, Iterable):
         raise CutnodeError(f"a batch is of positions, not {positions!r}")
     if not isinstance(positions, Packed):
@@ -288,7 +302,31 @@ def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, 
     }
 
 
-def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
+def _workers(plan: _Plan, task: str) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
+    """Return what does the work, and the settings on which its rows depend."""
+    if plan.options.get("engine", "alphabeta") != "alphabeta":
+        return _engine_workers(plan, task)
+    plan.options.pop("engine", None)
+    return _proof_workers(plan) if task == "solve" else _search_workers(plan)
+
+
+def _engine_workers(plan: _Plan, task: str) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
+    """Return the workers of another engine than alpha-beta, and their settings."""
+    options, kept = plan.options, plan.kept
+    base = options["tablebase"] = Tablebase.of(
+        options.get("tablebase"), class_of_all(plan.positions)
+    )
+    if task == "solve":
+        limit = most_value(plan.positions.example)
+        kept.rows["lower"], kept.rows["upper"] = -limit, limit
+    workers = engine_workers(
+        plan.positions, task, plan.threads, plan.table, options, kept.put, cold=plan.cold
+    )
+    settings = {name: value for name, value in sorted(options.items()) if name != "tablebase"}
+    return workers, settings if base is None else {**settings, "tablebase": base.name}
+
+
+def _proof_workers(plan: _Plan) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
     """Return the workers that solve positions, and the settings on which their rows depend."""
     positions, options, limits, kept = plan.positions, plan.options, plan.limits, plan.kept
     cls = class_of_all(positions)
@@ -311,7 +349,7 @@ def _proof_workers(plan: _Plan) -> tuple[list[ProofWorker], dict[str, Any]]:
     limit = most_value(positions.example)
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
     settings = ProofSettings(weak, line, plan.cold)
-    workers = []
+    workers: Sequence[SpanWorker] = ()
     if not has_loops(cls):  # else the tablebase has all of them
         table = Table(plan.table)
         workers = proof_workers(positions, plan.threads, table, limits, keep, settings, base)
@@ -337,7 +375,7 @@ def _answer_from_tablebase(
             started = time.perf_counter()
             position = plan.positions[number]
             found = result_of(base, position, weak=weak, line=False)
-            if found is None and has_loops(base.cls):
+            if found is None and "engine" not in plan.options and has_loops(base.cls):
                 text = quoted(position_text(position))
                 reason = f"does not have {text}"
                 if base.entry(position) is not None:
@@ -357,7 +395,7 @@ def _answer_from_tablebase(
     return ""
 
 
-def _search_workers(plan: _Plan) -> tuple[list[SearchWorker], dict[str, Any]]:
+def _search_workers(plan: _Plan) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
     """Return the workers that search positions, and the settings on which their rows depend."""
     positions, options, limits, kept = plan.positions, plan.options, plan.limits, plan.kept
     depth = options.pop("depth", None)

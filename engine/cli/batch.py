@@ -16,6 +16,9 @@ from engine.cli.options import (
     EVALUATION,
     EXACT,
     GAME,
+    PLAYOUTS,
+    TASK_ENGINE,
+    TREE,
     combined,
     depth_option,
     journal_option,
@@ -61,12 +64,15 @@ WEAK = weak_option("Prove only who wins.")
     "--solve", "task", flag_value="solve", default="solve", help="Prove values (default)."
 )
 @click.option("--search", "task", flag_value="search", help="Search as deep as limits allow.")
+@TASK_ENGINE
 @depth_option()
+@PLAYOUTS
 @LIMITS
 @WEAK
 @EVALUATION
 @EXACT
 @DEPTH_IN
+@TREE
 @tablebase_option("Answer from the tablebase in FOLDER, and end lines where they come to it.")
 @click.option("--warm", is_flag=True, help="Build on what was found of other positions.")
 @click.option("--unique", is_flag=True, help="Do equivalent positions once.")

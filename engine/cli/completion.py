@@ -37,7 +37,7 @@ Completer = Callable[[Context, Parameter, str], list[CompletionItem]]
 
 PLAYERS = (
     *("random", *(f"level={level}" for level in LEVELS), "strength="),
-    *("depth=", "nodes=", "seconds=", "engine=mcts,playouts=", "path="),
+    *("depth=", "nodes=", "seconds=", "engine=mcts,playouts=", "engine=auto,seconds=", "path="),
 )
 """How players of a match begin."""
 

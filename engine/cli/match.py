@@ -52,6 +52,8 @@ A     a player: `random`, or settings separated by commas:
                       seconds=S, memory=MIB, selection=NAME, exploration=X,
                       rave=X, minimax=X, rollouts=NAME, cut_after=N as the
                       options of `cutnode search`
+        engine=auto   what a trial before the first game shows to be better,
+                      with seconds=S, table=MIB, memory=MIB, evaluation=NAME
         path=FOLDER, python=FILE, game=FILE
                       in a process of its own: the version of a checkout or
                       of a virtual environment, or with other rules

@@ -43,6 +43,7 @@ __all__ = [
     "SEARCHER",
     "SEARCH_TABLE",
     "SOLVER",
+    "TASK_ENGINE",
     "TREE",
     "Decorator",
     "choice",
@@ -263,6 +264,11 @@ SEARCHER = combined(CHOSEN, DRIVER, EVALUATION, DEPTH_IN)
 
 
 SOLVER = choice("--engine", "How values are proven.", SOLVERS)
+TASK_ENGINE = choice(
+    "--engine",
+    "How values are proven (not mcts) or searched (not pn).",
+    tuple(dict.fromkeys((*SOLVERS, *SEARCHES))),
+)
 
 
 def weak_option(help: str = "Prove only who wins: 1 the mover, 0 nobody, -1.") -> Decorator:

@@ -10,6 +10,7 @@ __all__ = [
     "FULL",
     "MOVES",
     "NODES",
+    "PLAYOUTS",
     "PLIES",
     "PROBABILITIES",
     "RUNNING",
@@ -18,10 +19,10 @@ __all__ = [
     "counts_turns",
 ]
 
-RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE, MOVES, FULL = range(9)
+RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE, MOVES, FULL, PLAYOUTS = range(10)
 """It still runs; it was stopped from outside; its nodes or its time ran out; a line of play is
 longer than ``MAX_PLIES``; probabilities do not sum to one; a value is beyond ``VALUE_LIMIT``; there
-are more moves than ``MAX_MOVES``, or none; a tree has no room for more nodes."""
+are more moves than ``MAX_MOVES``, or none; a tree has no room for more nodes; playouts ran out."""
 
 DEPTH_IN = ("turns", "actions")
 """What a ply of depth can be, where a player can move again: see ``contract.free_move``."""

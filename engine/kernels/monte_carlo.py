@@ -50,7 +50,7 @@ import numpy as np
 from engine.compiler.jit import Evaluator, Numbers, Position, compiled, kernel, records
 from engine.contract.bits import Bits, fetch_add, ordered, prefetch
 from engine.contract.derived import most_moves, recurs, same_after_chance
-from engine.contract.stop import FULL, MOVES, NODES, RUNNING
+from engine.contract.stop import FULL, MOVES, NODES, PLAYOUTS, RUNNING
 from engine.contract.verbs import (
     INFINITE,
     NO_MOVE,
@@ -423,18 +423,47 @@ def half_range(position, memory):
 @compiled
 def best_child(position, node, memory, nodes, arms, sums):
     """The child that the player who moves at a node goes to."""
-    first = Bits(arms[node].first)
-    mixed = memory.puct != 0 or memory.rave > 0 or memory.minimax > 0
     weight = np.float32(memory.exploration * half_range(position, memory)) * nodes[node].bonus
-    best, chosen = NOTHING, first
-    for child in range(first, first + Bits(arms[node].count)):
-        value = arms[child].mean
-        if mixed:
-            value = mixed_value(child, node, value, memory, nodes, sums)
-        value += weight * arms[child].explore
+    if memory.puct != 0 or memory.rave > 0 or memory.minimax > 0:
+        return Bits(best_mixed(position, np.int64(node), weight, memory, nodes, arms, sums))
+    first, count = Bits(arms[node].first), Bits(arms[node].count)
+    # The best of every other child, and of those between: neither waits for the other.
+    best, chosen, other, between = NOTHING, first, NOTHING, first
+    for child in range(first, first + (count & ~Bits(1)), Bits(2)):
+        value = arms[child].mean + weight * arms[child].explore
         chosen = child if value > best else chosen
         best = max(best, value)
-    return chosen
+        after = child + Bits(1)
+        value = arms[after].mean + weight * arms[after].explore
+        between = after if value > other else between
+        other = max(other, value)
+    if count & Bits(1):
+        last = first + count - Bits(1)
+        value = arms[last].mean + weight * arms[last].explore
+        chosen = last if value > best else chosen
+        best = max(best, value)
+    return between if other > best else chosen
+
+
+@kernel
+def best_mixed(
+    position: Position,
+    node: int,
+    weight: float,
+    memory: PlayoutMemory,
+    nodes: Nodes,
+    arms: Arms,
+    sums: Sums,
+) -> int:
+    """:func:`best_child`, where more than means counts; *weight* is that of exploration."""
+    first = Bits(arms[node].first)
+    best, chosen = NOTHING, first
+    for child in range(first, first + Bits(arms[node].count)):
+        value = mixed_value(child, node, arms[child].mean, memory, nodes, sums)
+        value += np.float32(weight) * arms[child].explore
+        chosen = child if value > best else chosen
+        best = max(best, value)
+    return np.int64(chosen)
 
 
 @compiled
@@ -481,7 +510,8 @@ def add_visit(node, result, memory, nodes, arms, sums):
     if visits < LISTED_VISITS or visits % RENEWED == 0:
         explore_less(node, visits, memory, nodes, arms, sums)
     mean = nodes[node].average
-    set_average(node, mean + (result - mean) / np.float64(visits), nodes, arms)
+    share = 1.0 / np.float64(visits)  # known before the result is
+    set_average(node, mean + (result - mean) * share, nodes, arms)
 
 
 # Taking results up
@@ -518,6 +548,22 @@ def tighten(position, node, nodes, arms, sums):
 
 
 @compiled
+def tighten_by(position, node, child, nodes, arms, sums):
+    """:func:`tighten` a node, of whose children one has other bounds than before."""
+    first = Bits(arms[node].first)
+    lower, upper = own_bounds(node, nodes)
+    low, high = np.int64(nodes[child].lower), np.int64(nodes[child].upper)
+    if nodes[node].kind == CHANCE or low > lower:
+        return tighten(position, node, nodes, arms, sums)
+    for sibling in range(first, first + Bits(arms[node].count)):
+        if nodes[sibling].upper >= upper:  # so neither bound of the node changes
+            if (is_won_or_lost(position) and high < 0) or (high <= lower and low < lower):
+                arms[child].mean = USELESS
+            return False
+    return tighten(position, node, nodes, arms, sums)
+
+
+@compiled
 def back_up_estimate(node, nodes, arms, sums):
     """Make the estimate of a node the minimax of those of its children."""
     first, count = np.int64(arms[node].first), np.int64(arms[node].count)
@@ -539,14 +585,26 @@ def back_up_rave(node, who, result, memory, arms, sums):
             sums[child].rave_mean += (result - sums[child].rave_mean) / sums[child].rave_visits
 
 
-@compiled
-def back_up(position, ply, who, result, changed, loss, memory, nodes, arms, sums):
-    """Take the result of a playout from the end of the line in the tree to the root.
+@kernel
+def back_up(
+    position: Position,
+    ply: int,
+    loss: float,
+    memory: PlayoutMemory,
+    nodes: Nodes,
+    arms: Arms,
+    sums: Sums,
+) -> int:
+    """Take more than a result from the end of the line in the tree towards the root.
 
-    *result* is what it is worth to *who* moves there; *changed*: so have the bounds of that node.
-    *loss* is what the playout counted as until now, where threads share the tree.
+    ``memory.result`` is what the playout is worth to ``memory.who``, who moves there;
+    ``memory.changed``: so have the bounds of that node.  *loss* is what the playout counted as
+    until now, where threads share the tree.  Returns the ply from which on only the result is to be
+    counted, or -1.
     """
-    while True:
+    result, who = memory.result, memory.who
+    everywhere = memory.shared != 0 or memory.rave > 0 or memory.minimax > 0
+    while ply >= 0 and (everywhere or memory.changed):
         node = memory.visited[ply]
         if not nodes[node].same:
             result = -result
@@ -557,12 +615,12 @@ def back_up(position, ply, who, result, changed, loss, memory, nodes, arms, sums
             set_average(node, mean, nodes, arms)
         else:
             add_visit(node, result, memory, nodes, arms, sums)
-        if ply == 0:
-            break
         ply -= 1
+        if ply < 0:
+            break
         above = memory.visited[ply]
-        if changed:
-            changed = tighten(position, above, nodes, arms, sums)
+        if memory.changed:
+            memory.changed = tighten_by(position, above, node, nodes, arms, sums)
             lower, upper = own_bounds(above, nodes)
             if is_settled(position, lower, upper):
                 result = settled_worth(position, lower, upper)
@@ -572,8 +630,8 @@ def back_up(position, ply, who, result, changed, loss, memory, nodes, arms, sums
             if nodes[above].kind != CHANCE:
                 memory.played[who * PLAYED + np.int64(arms[node].move)] = memory.playouts
                 back_up_rave(above, who, result, memory, arms, sums)
-    memory.lowest = min(memory.lowest, result)
-    memory.highest = max(memory.highest, result)
+    memory.result = result
+    return ply
 
 
 @compiled
@@ -581,6 +639,51 @@ def note_line(position, ply, memory):
     """Remember a position of the line, for repetitions below."""
     if recurs(position):
         memory.path[memory.before + ply] = Bits(recurrence(position))
+
+
+@kernel
+def grow(
+    position: Position,
+    evaluation: Evaluator,
+    node: int,
+    ply: int,
+    steps: int,
+    memory: PlayoutMemory,
+    nodes: Nodes,
+    arms: Arms,
+    sums: Sums,
+    pool: Numbers,
+) -> bool:
+    """Look at a node without children, or make them; return whether the line goes on to one.
+
+    If not, the result is ``memory.result``, for the player who moves there.
+    """
+    if nodes[node].kind == NEW:
+        memory.changed = look_at(position, node, ply, steps, memory, nodes, arms)
+        lower, upper = own_bounds(node, nodes)
+        if is_settled(position, lower, upper):
+            memory.result = settled_worth(position, lower, upper)
+            return False
+    if nodes[node].kind == OVER:  # the value is no whole number
+        memory.result = worth(position, outcome(position)[1])
+        return False
+    # A node gets children when it is visited for the second time.
+    grown = 0
+    visits = nodes[node].visits - memory.shared
+    if (visits > 0 or ply == 0) and ply < memory.plies:
+        grown = expand(position, evaluation, node, ply, memory, nodes, arms, sums, pool)
+    if grown == 0:
+        memory.result = roll_out(position, evaluation, memory.who, memory)
+        return False
+    if memory.minimax > 0:
+        back_up_estimate(node, nodes, arms, sums)
+    if grown > 1:
+        memory.changed = tighten(position, node, nodes, arms, sums)
+        lower, upper = own_bounds(node, nodes)
+        if is_settled(position, lower, upper):
+            memory.result = settled_worth(position, lower, upper)
+            return False
+    return True
 
 
 @compiled
@@ -591,47 +694,32 @@ def playout(root, evaluation, memory, nodes, arms, sums, pool):
     ply, who = np.int64(0), np.int64(0)
     steps = np.int64(memory.before)
     loss = half_range(root, memory) if memory.shared else 0.0
-    changed = False
+    memory.changed = False
     while True:
         memory.visited[ply] = node
-        visits = nodes[node].visits
         if memory.shared:
             add_visit(node, -loss, memory, nodes, arms, sums)
         note_line(position, ply, memory)
-        first = arms[node].first
-        if first == 0 and nodes[node].kind == NEW:
-            changed = look_at(position, node, ply, steps, memory, nodes, arms)
-        lower, upper = own_bounds(node, nodes)
-        if is_settled(position, lower, upper):
-            result = settled_worth(position, lower, upper)
+        if is_settled(position, np.int64(nodes[node].lower), np.int64(nodes[node].upper)):
+            lower, upper = own_bounds(node, nodes)
+            memory.result = settled_worth(position, lower, upper)
+            memory.who = who
             break
-        if first == 0:
-            if nodes[node].kind == OVER:  # the value is no whole number
-                result = worth(position, outcome(position)[1])
+        if arms[node].first == 0:
+            memory.who = who
+            at = np.int64(node)
+            if not grow(position, evaluation, at, ply, steps, memory, nodes, arms, sums, pool):
                 break
-            # A node gets children when it is visited for the second time.
-            grown = 0
-            if (visits > 0 or ply == 0) and ply < memory.plies:
-                grown = expand(position, evaluation, node, ply, memory, nodes, arms, sums, pool)
-            if grown == 0:
-                result = roll_out(position, evaluation, who, memory)
-                break
-            if memory.minimax > 0:
-                back_up_estimate(node, nodes, arms, sums)
-            if grown > 1:
-                changed = tighten(position, node, nodes, arms, sums)
-                lower, upper = own_bounds(node, nodes)
-                if is_settled(position, lower, upper):
-                    result = settled_worth(position, lower, upper)
-                    break
-        if nodes[node].kind == CHANCE:
+        if chance(position) > 0:
             index = sampled_outcome(position, memory)
             _, child = chance_outcome(position, index)
             node = Bits(arms[node].first) + Bits(index)
             steps = np.int64(0)
         else:
             node = best_child(position, node, memory, nodes, arms, sums)
-            prefetch(arms, Bits(arms[node].first))
+            below = Bits(arms[node].first)
+            prefetch(arms, below)
+            prefetch(arms, below + Bits(4))  # arms are four to a line
             child = play(position, np.int64(arms[node].move))
             steps = np.int64(steps + 1 if reversible(position, child) else 0)
         if not nodes[node].same:
@@ -640,7 +728,16 @@ def playout(root, evaluation, memory, nodes, arms, sums, pool):
         ply += 1
     memory.nodes += ply + 1
     memory.deepest = max(memory.deepest, ply)
-    back_up(root, ply, who, result, changed, loss, memory, nodes, arms, sums)
+    if memory.changed or memory.shared or memory.rave > 0 or memory.minimax > 0:
+        ply = back_up(root, ply, loss, memory, nodes, arms, sums)
+    result = memory.result
+    while ply >= 0:
+        node = memory.visited[ply]
+        result = result if nodes[node].same else -result
+        add_visit(node, result, memory, nodes, arms, sums)
+        ply -= 1
+    memory.lowest = min(memory.lowest, result)
+    memory.highest = max(memory.highest, result)
 
 
 @kernel
@@ -662,7 +759,7 @@ def search_tree(
         if arms[ROOT].first != 0 and is_settled(position, lower, upper):
             break
         if memory.playouts >= memory.playout_limit:
-            memory.stop = NODES
+            memory.stop = PLAYOUTS
             break
         if memory.nodes + memory.rollout_plies >= memory.node_limit:
             memory.stop = NODES

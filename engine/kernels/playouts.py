@@ -122,6 +122,9 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("end", np.int64),  # ... to here
         ("root_excluded", np.int64),  # so many root moves are not searched
         ("root_excluded_moves", np.int64, (most,)),
+        ("who", np.int64),  # moves where the line of a playout in the tree ends: as at the root?
+        ("result", np.float64),  # of the playout, for that player
+        ("changed", np.int64),  # so have the bounds of that node
         ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
         ("before", np.int64),  # so many positions of the path come before the root
         ("path", np.uint64, (MOST_BEFORE + plies + 2,)),

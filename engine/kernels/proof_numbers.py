@@ -72,6 +72,7 @@ from engine.kernels.parameters import (
     FOCUS_PART,
     LOOK_NODES,
     REFRESH_NODES,
+    SHARED_REFRESH,
     SHARED_WORK,
     VIRTUAL_FACTOR,
 )
@@ -447,7 +448,7 @@ def proof_node(
         if memory.shared and not large:
             large = memory.nodes - before >= 1 << SHARED_WORK
         # What was searched elsewhere meanwhile may have changed the numbers of moves.
-        if large or memory.nodes - seen > REFRESH_NODES:
+        if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
             seen = memory.nodes
             refresh(top, count, stride, memory, table)
         # Of moves that another thread searches right now the numbers are taken for worse.

@@ -14,7 +14,6 @@ from random import Random
 from statistics import pstdev
 from typing import Any, Protocol
 
-from engine.contract.choices import ENGINES
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
@@ -33,14 +32,16 @@ from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import SearchOptions, check_engine
 from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
-from engine.search.tree_options import TreeKeywords
+from engine.search.tree_options import AutoKeywords, TreeKeywords
 from engine.search.tree_results import MonteCarloResult
+from engine.search.trials import AutoSearcher
 from engine.storage.evaluations import installed_weights
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
     "KEYS",
+    "AutoPlayer",
     "Choice",
     "EnginePlayer",
     "LevelPlayer",
@@ -62,6 +63,9 @@ TABLE_MEGABYTES = 16
 
 TREE_MEGABYTES = 256
 """The memory of the tree of a player by Monte Carlo tree search."""
+
+TRIAL_MOVES = 40
+"""A player that chooses its engine has the trial that belongs to a search of so many moves."""
 
 STRENGTH_DEPTH = 6
 STRENGTH_SECONDS = 5.0
@@ -191,6 +195,48 @@ class TreePlayer:
         self.engine.clear()
         seed = _random_at(position, self.seed).getrandbits(32)
         result = self.engine.search(position, seed=seed, **self.limits)
+        return _choice(result, result.lines[0], result.depth)
+
+
+class AutoPlayer:
+    """A search by alpha-beta or by Monte Carlo tree search, whichever does better in a trial.
+
+    *seconds* are the limit of a move.  The trial comes before the first move of the first game, and
+    takes a quarter of the time of :data:`TRIAL_MOVES` moves; its choice is for all games.  *memory*
+    is in MiB, and the other *options* are those of :class:`~engine.search.trials.AutoSearcher`.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        seconds: float | None = None,
+        nodes: int | None = None,
+        table: Table | int = TABLE_MEGABYTES,
+        memory: int = TREE_MEGABYTES,
+        **options: Any,
+    ):
+        if seconds is None:
+            raise CutnodeError("a player by auto needs a limit of seconds: its trial takes a part")
+        self.limits: dict[str, Any] = {"seconds": seconds, "nodes": nodes}
+        SearchOptions.of("search", self.limits)
+        self.seed = 0
+        self.engine = AutoSearcher(game, table=table, memory=memory << 20, **options)
+
+    def new_game(self, seed: int) -> None:
+        self.seed = require_integer(seed, "a seed")
+
+    def choose(self, position: Any) -> Choice:
+        position = given_position(position)
+        _choices(position)
+        seed = _random_at(position, self.seed).getrandbits(32)
+        self.engine.prepare()
+        trial = SearchOptions(seconds=self.limits["seconds"] * TRIAL_MOVES, seed=seed)
+        if self.engine.decide(position, trial) == "interrupted":
+            raise KeyboardInterrupt
+        chosen = self.engine.chosen or self.engine.alphabeta
+        chosen.clear()
+        result = chosen.search(position, seed=seed, **self.limits)
         return _choice(result, result.lines[0], result.depth)
 
 
@@ -407,9 +453,9 @@ def make_player(game: Any, text: str) -> Player:
     ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``;
     ``depth=6,without=history+killers``; ``depth=6,set=lmr.base=0.8+lmr.moves=3``;
     ``nodes=3000,evaluation=cells,exact``;
-    ``engine=mcts,playouts=10000``; ``path=../older,depth=6`` of another version (see
-    :class:`RemotePlayer`).  The keys are those of :data:`KEYS`, and :class:`CutnodeError`
-    says what is wrong.
+    ``engine=mcts,playouts=10000``; ``engine=auto,seconds=0.1``; ``path=../older,depth=6`` of
+    another version (see :class:`RemotePlayer`).  The keys are those of :data:`KEYS`, and
+    :class:`CutnodeError` says what is wrong.
     """
     if not isinstance(text, str):
         raise CutnodeError(f"a player is described by a text such as 'hard', not {text!r}")
@@ -424,12 +470,14 @@ def make_player(game: Any, text: str) -> Player:
     if "random" in settings:
         return RandomPlayer()
     try:
-        check_engine(engine, ENGINES)
-        surplus = sorted(settings.keys() & (TREE_KEYS if engine != "mcts" else OTHER_KEYS))
+        check_engine(engine)
+        surplus = sorted(settings.keys() - KEYS_OF.get(engine, settings.keys()))
         if surplus:
             raise CutnodeError(f"{surplus[0]} does not go with engine={engine}")
         if engine == "mcts":
             return TreePlayer(game, **settings)
+        if engine == "auto":
+            return AutoPlayer(game, **settings)
         if "level" in settings:
             return LevelPlayer(game, **settings)
         if "without" in settings:
@@ -549,17 +597,18 @@ KEYS: dict[str, Callable[[str], Any]] = {
 ELSEWHERE = "path", "python", "game"
 """The settings that say which version plays, in a process of its own."""
 
-SEEDED = frozenset({"strength", "random", "mcts"})
+SEEDED = frozenset({"strength", "random", "mcts", "auto"})
 """Words of configurations whose players cannot do without a seed."""
 
-BOTH = {"engine", "nodes", "seconds", "evaluation", "tablebase"}
-"""The settings of alpha-beta and of Monte Carlo tree search."""
+TREE_KEYS = {"playouts", *TreeKeywords.__optional_keys__} - {"reuse"}
+LIMIT_KEYS = {"nodes", "seconds"}
 
-TREE_KEYS = {"playouts", "memory", *TreeKeywords.__optional_keys__} - BOTH - {"reuse"}
-"""The settings of Monte Carlo tree search only."""
-
-OTHER_KEYS = KEYS.keys() - TREE_KEYS - BOTH - set(ELSEWHERE)
-"""The settings that it does not have."""
+KEYS_OF = {
+    "alphabeta": KEYS.keys() - (TREE_KEYS - {"evaluation", "tablebase"}),
+    "mcts": LIMIT_KEYS | TREE_KEYS,
+    "auto": LIMIT_KEYS | {"table", *AutoKeywords.__optional_keys__},
+}
+"""The settings of each engine, but those that say which version plays."""
 
 
 def _choices(position: Any) -> list[int]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.contract.dispatch import defines
 from engine.contract.positions import class_of_all
+from engine.kernels.clock import Clock
 from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED
 from engine.runtime.running import KernelLoop, Limits, is_stopped, run
 from engine.search.proving import ProofSettings, ProofTask, solver_memory
@@ -23,7 +24,7 @@ from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
-__all__ = ["ProofWorker", "SpanWorker", "Spans", "proof_workers", "work_through"]
+__all__ = ["LoopWorker", "ProofWorker", "SpanWorker", "Spans", "proof_workers", "work_through"]
 
 LARGEST_SPAN = 4096
 SPANS_EACH = 8
@@ -65,15 +66,13 @@ class SpanWorker:
         self.ended = threading.Event()
         """The batch has ended: what is left of it is not done."""
         self.spans = Spans((), 1)
-        self.task: KernelLoop
-        """What does the span of now."""
-        self.first = self.seen = self.kept = self.before = 0
+        self.before = 0
+        """The positions that are done, of earlier spans."""
 
     @property
     def done(self) -> int:
         """The positions that are done, of all spans."""
-        with self.lock:
-            return self.before + int(self.task.control["current"])
+        return self.before
 
     def work(self) -> None:
         while (span := self.spans.take()) is not None:
@@ -82,6 +81,33 @@ class SpanWorker:
     def do(self, first: int, last: int) -> None:
         """Do a span of positions; if the batch has ended, as little as possible."""
         raise NotImplementedError
+
+    def look(self) -> str:
+        return ""
+
+    def stop(self) -> None:
+        self.ended.set()
+
+    def patience(self) -> float:
+        return Clock(None).patience()
+
+    def keep_so_far(self) -> None:
+        """Give away what was done of the span that is under way."""
+
+
+class LoopWorker(SpanWorker):
+    """A thread of a batch in which each span is one call of a compiled loop."""
+
+    def __init__(self, keep: Callable[[int, Any], None]):
+        super().__init__(keep)
+        self.task: KernelLoop
+        """What does the span of now."""
+        self.first = self.seen = self.kept = 0
+
+    @property
+    def done(self) -> int:
+        with self.lock:
+            return self.before + int(self.task.control["current"])
 
     def rows(self, part: slice) -> Any:
         """Return what was found of some positions of the span."""
@@ -92,7 +118,7 @@ class SpanWorker:
             return self.task.look()
 
     def stop(self) -> None:
-        self.ended.set()
+        super().stop()
         self.task.stop()
 
     def patience(self) -> float:
@@ -144,7 +170,7 @@ def work_through(
     return run(workers, stops, look=look, reason="stopped" if is_stopped(stops) else "")
 
 
-class ProofWorker(SpanWorker):
+class ProofWorker(LoopWorker):
     """One thread of a batch of proofs; rows are those of the kernel, and have ``seconds`` too."""
 
     def __init__(

@@ -116,25 +116,38 @@ class AutoSearcher:
         self.stopped.clear()
         stop = stop or options.stop or threading.Event()
         clock = clock or Clock(options.seconds)
-        if self.chosen is None and not outcome(position)[0]:
-            trial = Trial(self, position, options, stop)
-            trial.run()
-            if trial.reason:
-                stop = threading.Event()
-                stop.set()
-                result = self.alphabeta.run(position, options, stop=stop, clock=clock)
-                return replace(result, reason=trial.reason)
-            self.chosen, self.why = trial.verdict()
+        reason = self.decide(position, options, stop)
+        if reason:
+            stop = threading.Event()
+            stop.set()
+            result = self.alphabeta.run(position, options, stop=stop, clock=clock)
+            return replace(result, reason=reason)
         search = self.chosen or self.alphabeta
         return replace(search.run(position, options, stop=stop, clock=clock), why=self.why)
+
+    def decide(
+        self, position: Any, options: SearchOptions, stop: threading.Event | None = None
+    ) -> str:
+        """Let a trial choose the engine, if none is chosen yet and the game goes on.
+
+        The trial takes its share of the *seconds* in *options*.  Returns why somebody ended it, or
+        "".
+        """
+        if self.chosen is not None or outcome(position)[0]:
+            return ""
+        trial = Trial(self, position, options, stop or threading.Event())
+        trial.run()
+        if not trial.reason:
+            self.chosen, self.why = trial.verdict()
+        return trial.reason
 
     def check(self, position: Any, options: SearchOptions) -> None:
         """:class:`CutnodeError` if options do not suit a position, or one of the engines."""
         if options.seconds is None:
-            raise CutnodeError("engine='auto' needs a limit of seconds: its trial takes a part")
+            raise CutnodeError("engine=auto needs a limit of seconds: its trial takes a part")
         for limit in ("depth", "playouts"):
             if getattr(options, limit) is not None:
-                raise CutnodeError(f"{limit} limits one engine only: engine='auto' takes seconds")
+                raise CutnodeError(f"{limit} limits one engine only: engine=auto takes seconds")
         self.alphabeta.check(position, options)
 
     def estimate(self, position: Any) -> float:

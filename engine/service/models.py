@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from engine.contract.choices import RECORDED_SEARCHES
+from engine.contract.choices import RECORDED_SEARCHES, SEARCHES, SOLVERS
 from engine.kernels.parameters import MOST_DEPTH
 from engine.playing.levels import LEVELS
 
@@ -114,19 +114,28 @@ class LimitedRequest(PositionRequest):
 
 
 class SearchRequest(LimitedRequest):
-    """A search by alpha-beta, or of a tree by playouts; without a limit it takes one second."""
+    """A search by alpha-beta, or of a tree by playouts; without a limit it takes one second.
+
+    The engine `auto` is the one of them that does better in a trial of a quarter of the time; a
+    session keeps that choice.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [{"position": "44", "depth": 8, "lines": 2}],
-            "if": {"properties": {"engine": {"const": "mcts"}}, "required": ["engine"]},
-            "then": {"properties": {"depth": {"type": "null"}, "exact": {"const": False}}},
+            "if": {"properties": {"engine": {"enum": ["mcts", "auto"]}}, "required": ["engine"]},
+            "then": {
+                "properties": {"depth": {"type": "null"}, "exact": {"const": False}},
+                "if": {"properties": {"engine": {"const": "auto"}}},
+                "then": {"properties": {"playouts": {"type": "null"}}},
+            },
             "else": {"properties": {"playouts": {"type": "null"}}},
         }
     )
 
-    engine: Literal["alphabeta", "mcts"] = Field(
-        "alphabeta", description="By alpha-beta, or by Monte Carlo tree search."
+    engine: Literal[SEARCHES] = Field(  # type: ignore[valid-type]
+        "alphabeta",
+        description="By alpha-beta, by Monte Carlo tree search, or by the better one in a trial.",
     )
     depth: Depth | None = Field(None, description="At most so many plies (alphabeta).")
     playouts: Positive | None = Field(None, description="At most so many playouts (mcts).")
@@ -145,7 +154,7 @@ class SearchRequest(LimitedRequest):
 
     @model_validator(mode="after")
     def _options_suit_the_engine(self) -> Self:
-        if self.engine == "mcts" and (self.depth is not None or self.exact):
+        if self.engine != "alphabeta" and (self.depth is not None or self.exact):
             raise ValueError("depth and exact are options of alphabeta")
         if self.engine != "mcts" and self.playouts is not None:
             raise ValueError("playouts limit mcts")
@@ -158,7 +167,7 @@ class SolveRequest(LimitedRequest):
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44444326555535"}]})
 
     weak: bool = Field(False, description="Prove only who wins: 1 the mover, 0 nobody, -1.")
-    engine: Literal["alphabeta", "pn", "auto"] = Field(
+    engine: Literal[SOLVERS] = Field(  # type: ignore[valid-type]
         "alphabeta", description="By alpha-beta, by proof numbers, or by the first that proves it."
     )
 
@@ -287,6 +296,7 @@ class Searched(Answer):
     best_move: str | None
     lines: list[LineView]
     depth: Count
+    why: str = Field("", description="Why this engine, where auto was asked for.")
     iterations: list[IterationView] = Field([], description="Depths completed; none of mcts.")
     statistics: dict[str, int | float]
     nodes: Count

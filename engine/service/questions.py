@@ -63,9 +63,10 @@ class Key:
     evaluation: str | None
     exact: bool
     table: int
-    """MiB of the table, or of the tree of playouts."""
+    """MiB of the table, or of the tree of playouts, or of both."""
     tablebase: Tablebase | None
-    playouts: bool = False
+    searching: str = "alphabeta"
+    """The engine of searches."""
     level: str = ""
     """The level, of an engine that plays one."""
     session: str = ""
@@ -75,31 +76,30 @@ class Key:
         """Return the MiB that an engine may take."""
         if self.level:
             return self.table
-        more = self.table if self.playouts else 0
-        table = SMALLEST_TABLE if self.playouts else self.table
-        return more + math.ceil(Engine.room(self.cls, table=table, threads=threads))
+        table, tree = self.memory()
+        return tree + math.ceil(Engine.room(self.cls, table=table, threads=threads))
+
+    def memory(self) -> tuple[int, int]:
+        """Return the MiB of the table, and of the tree of playouts."""
+        if self.searching == "auto":
+            half = max(self.table // 2, SMALLEST_TABLE)
+            return half, half
+        return (SMALLEST_TABLE, self.table) if self.searching == "mcts" else (self.table, 0)
 
     def engine(self, threads: int) -> Engine | LevelEngine:
         """Make an engine."""
         if self.level:
             return LevelEngine(self)
-        if self.playouts:
-            return Engine(
-                self.cls,
-                engine="mcts",
-                table=SMALLEST_TABLE,
-                memory=self.table << 20,
-                threads=threads,
-                evaluation=self.evaluation,
-                tablebase=self.tablebase,
-            )
+        table, tree = self.memory()
+        own: Any = {"memory": tree << 20} if tree else {"exact": self.exact}
         return Engine(
             self.cls,
-            table=self.table,
+            engine=self.searching,
+            table=table,
             threads=threads,
             evaluation=self.evaluation,
-            exact=self.exact,
             tablebase=self.tablebase,
+            **own,
         )
 
 
@@ -150,12 +150,13 @@ class Question(NamedTuple):
     def code(self) -> tuple[Any, ...]:
         """The compiled code that it needs."""
         key = self.key
-        return KINDS[self.kind].ask, key.cls, key.evaluation, key.playouts, key.level
+        return KINDS[self.kind].ask, key.cls, key.evaluation, key.searching, key.level
 
     def small(self) -> Question:
         """Return a question that needs the same code and hardly any time."""
-        depth = None if self.key.playouts else 1
-        limits = self.limits.model_copy(update={"depth": depth, "seconds": 0.01})
+        depth = 1 if self.key.searching == "alphabeta" else None
+        update = {"depth": depth, "playouts": None, "seconds": 0.01}
+        limits = self.limits.model_copy(update=update)
         return self._replace(limits=limits, options={}, fresh=False)
 
     def __call__(
@@ -308,14 +309,14 @@ def read_question(
     cls = type(position)
     options: dict[str, Any] = {}
     evaluation, exact, depth, playouts = None, False, None, None
-    by_playouts, level, session = False, "", ""
+    searching, level, session = "alphabeta", "", ""
     nodes, seconds, table = settings.nodes, settings.seconds, settings.table
     if kind in SEARCHING:
         session = asked.session
         nodes, table = least(nodes, asked.nodes), min(table, asked.table or table)
     if kind == "search":
         evaluation, exact, depth = asked.evaluation, asked.exact, asked.depth
-        by_playouts, playouts = asked.engine == "mcts", asked.playouts
+        searching, playouts = asked.engine, asked.playouts
         _evaluation(cls, evaluation)
         options = {"lines": asked.lines, "seed": asked.seed}
         if asked.moves is not None:
@@ -342,9 +343,9 @@ def read_question(
         threads=settings.threads,
     )
     tablebase = registry.tablebases.get(cls)
-    if by_playouts and defines(cls, "chance"):
+    if searching != "alphabeta" and defines(cls, "chance"):
         tablebase = None
-    key = Key(cls, evaluation, exact, table, tablebase, by_playouts, level, session)
+    key = Key(cls, evaluation, exact, table, tablebase, searching, level, session)
     fresh = kind in SEARCHING and not session
     return Question(kind, game, name, key, position, limits, options, fresh)
 

@@ -938,6 +938,9 @@ export interface components {
         /**
          * SearchRequest
          * @description A search by alpha-beta, or of a tree by playouts; without a limit it takes one second.
+         *
+         *     The engine `auto` is the one of them that does better in a trial of a quarter of the time; a
+         *     session keeps that choice.
          * @example {
          *       "depth": 8,
          *       "lines": 2,
@@ -974,11 +977,11 @@ export interface components {
             session?: string;
             /**
              * Engine
-             * @description By alpha-beta, or by Monte Carlo tree search.
+             * @description By alpha-beta, by Monte Carlo tree search, or by the better one in a trial.
              * @default alphabeta
              * @enum {string}
              */
-            engine?: "alphabeta" | "mcts";
+            engine?: "alphabeta" | "mcts" | "auto";
             /**
              * Depth
              * @description At most so many plies (alphabeta).
@@ -1057,6 +1060,12 @@ export interface components {
             lines: components["schemas"]["LineView"][];
             /** Depth */
             depth: number;
+            /**
+             * Why
+             * @description Why this engine, where auto was asked for.
+             * @default
+             */
+            why: string;
             /**
              * Iterations
              * @description Depths completed; none of mcts.
