@@ -183,11 +183,10 @@ def bounds(position, alpha, beta):
         lower = 0
     if upper > 0 and beta > 0 and not has_line(position, position.mine | empty):
         upper = 0
-    if position.HEIGHT % 2 == 0:
-        if stones % 2 == 0:
-            upper = min(upper, follow_up_bound(position, filled, free, upper))
-        else:
-            upper = min(upper, odd_threat_bound(position, filled, free, upper))
+    if left % 2 == 0:
+        upper = min(upper, follow_up_bound(position, filled, free, upper))
+    else:
+        upper = min(upper, zugzwang_bound(position, filled, free, upper))
     return lower, upper
 
 
@@ -201,16 +200,17 @@ def under(position, cells):
 def follow_up_bound(position, filled, free, upper):
     """The most the mover can reach if the opponent answers each move in the same column.
 
-    In a board of even height, with an even number of stones, the opponent can get every
-    even cell (rows counted from 1) that is not free right now: he replies above an odd
-    cell, and to an even cell (the top of a column of odd height) with another such one,
-    of which there is an even number.  The mover gets at most the rest.  If the rest
-    holds no line the mover cannot win; if in addition the opponent's cells hold one, he
-    loses, at the latest when the highest empty cell of that line is filled last.
+    ``REPLIES`` are the cells with an even number of cells above them.  With an even number of
+    empty cells left, the opponent can get every one of them that is not free right now: he replies
+    above any other cell, and to a free reply cell (the lowest of an odd number left in its column)
+    with another such one, of which there is an even number.  The mover gets at most the rest.
+    If the rest holds no line the mover cannot win; if in addition the opponent's cells hold one, he
+    loses, at the latest when the highest empty cell of that line is filled last.  (The rule
+    "claimeven" of V. Allis, "A knowledge-based approach of Connect-Four", 1988, for any height.)
     """
-    even = position.EVEN & ~filled & ~free
-    theirs = position.theirs | even
-    rest = position.BOARD & ~theirs & under(position, position.their_wins & even)
+    replies = position.REPLIES & ~filled & ~free
+    theirs = position.theirs | replies
+    rest = position.BOARD & ~theirs & under(position, position.their_wins & replies)
     if starts(rest, Bits(1)):
         return upper
 
@@ -224,39 +224,40 @@ def follow_up_bound(position, filled, free, upper):
             return upper
     if not win:
         return 0
-    for row in range(2, position.HEIGHT, 2):
+    for row in range(2 - position.HEIGHT % 2, position.HEIGHT, 2):
         up_to_row = position.BOTTOM * ((Bits(1) << Bits(row)) - Bits(1))
-        if has_line(position, position.theirs | (even & up_to_row)):
+        if has_line(position, position.theirs | (replies & up_to_row)):
             return -((position.HEIGHT - row + 2) // 2)
     return -1
 
 
 @compiled
-def odd_threat_bound(position, filled, free, upper):
+def zugzwang_bound(position, filled, free, upper):
     """The most the mover can reach if the opponent waits for the cell below a threat.
 
-    In a board of even height, with an odd number of stones, an odd number of columns have
-    odd height.  Let the opponent threaten an odd cell in one of them.  He answers a move
-    there, and any on an odd cell, right above it; a move on the even cell that is free in
-    another column of odd height, with the next such cell.  So the mover always moves
-    first, and must sooner or later fill the cell below the threat.  If the cells that he
-    can get until then hold no line, he loses.
+    With an odd number of empty cells left, an odd number of columns have an odd number of them.
+    Let the opponent threaten a cell in one of these that is not of ``REPLIES``.  He answers a move
+    there, and any on a cell not of ``REPLIES``, right above it; a move on the free reply cell of
+    another such column, with the next one.  So the mover always moves first, and must sooner or
+    later fill the cell below the threat.  If the cells that he can get until then hold no line, he
+    loses.
     """
-    odd = position.BOARD & ~position.EVEN
+    first = position.BOARD & ~position.REPLIES
     empty = position.BOARD & ~filled
-    free_even = free & position.EVEN
-    threats = position.their_wins & empty & odd
+    free_replies = free & position.REPLIES
+    threats = position.their_wins & empty & first
     while threats:
         index = lowest_index(threats)
         threat = lowest(threats)
         threats = without_lowest(threats)
         column = index // position.STRIDE
         here = position.COLUMN << Bits(column * position.STRIDE)
-        if not free_even & here:
+        if not free_replies & here:
             continue
-        below_threat = position.EVEN & here & (threat - Bits(1))
-        their_even = empty & position.EVEN & ~free & ~here
-        elsewhere = (odd | free_even) & ~here & under(position, position.their_wins & their_even)
+        below_threat = position.REPLIES & here & (threat - Bits(1))
+        replies = empty & position.REPLIES & ~free & ~here
+        elsewhere = (first | free_replies) & ~here
+        elsewhere &= under(position, position.their_wins & replies)
         rest = position.mine | (empty & (below_threat | elsewhere))
         if not has_line(position, rest):
             row = index - column * position.STRIDE + 1
@@ -415,7 +416,7 @@ def board(width: int, height: int) -> dict[str, Any]:
     stride = height + 1
     bottom = sum(1 << column * stride for column in range(width))
     column = (1 << height) - 1
-    even = sum(1 << row for row in range(1, height, 2))
+    replies = sum(1 << row for row in range((height + 1) % 2, height, 2))
     constants = {
         "WIDTH": width,
         "HEIGHT": height,
@@ -429,7 +430,7 @@ def board(width: int, height: int) -> dict[str, Any]:
         "SPARE": Bits(bottom << height),
         "COLUMN": Bits(column),
         "STRIPE": Bits((1 << stride) - 1),
-        "EVEN": Bits(bottom * even),
+        "REPLIES": Bits(bottom * replies),
         "VARIANT": f"{width}x{height}",
         "CELLS": Grid(
             height,
