@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from random import Random
+
 import pytest
 from data import FOLDER, SETS, rows
 from hypothesis import given
@@ -9,7 +12,18 @@ from positions import reached
 
 from engine import Bits, Table, legal_moves, load_game, solve, solve_many
 from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import canonical, evaluate, key, outcome, play
+from engine.contract.verbs import (
+    INFINITE,
+    bounds,
+    canonical,
+    evaluate,
+    key,
+    outcome,
+    play,
+    plies_left,
+    settled,
+)
+from games import connect4
 from games.connect4 import describe
 
 NOTATION = load_game("connect4").notation
@@ -53,6 +67,50 @@ def test_positions_of_small_boards(size, count):
 
 
 # Values
+
+
+@functools.cache
+def exact_value(position):
+    over, value = outcome(position)
+    if over:
+        return value
+    return max(-exact_value(play(position, move)) for move in legal_moves(position))
+
+
+@pytest.mark.parametrize("size", ["4x4", "5x4", "4x5", "5x5", "8x3", "7x5", "6x6", "5x7"])
+def test_bounds_hold_near_the_end(size):
+    """In random games, whatever the parity of height and width, with up to eight empty cells."""
+    dice = Random(size)
+    for _ in range(12):
+        position = start(size)
+        while plies_left(position) > 8 and not outcome(position)[0]:
+            position = play(position, dice.choice(legal_moves(position)))
+        while not outcome(position)[0]:
+            lower, upper = bounds(position, -INFINITE, INFINITE)
+            assert lower <= exact_value(position) <= upper
+            position = play(position, dice.choice(legal_moves(position)))
+
+
+@pytest.mark.parametrize("size", ["4x4", "4x5", "7x3"])
+def test_useless_stones_may_be_anybodys(size, monkeypatch):
+    """Positions that share a key have one value, and more of them do than mirror images."""
+    monkeypatch.setattr(connect4, "LINES_PLIES", 0)
+    dice = Random(size)
+    values, images = {}, set()
+    for _ in range(12):
+        position = start(size)
+        while plies_left(position) > 6 and not outcome(position)[0]:
+            position = play(position, dice.choice(legal_moves(position)))
+        met = [position]
+        while met:
+            position = met.pop()
+            _, word = settled(position)
+            assert values.setdefault(word, exact_value(position)) == exact_value(position)
+            images.add(canonical(position)[0])
+            if not outcome(position)[0]:
+                met.append(play(position, dice.choice(legal_moves(position))))
+                met.append(play(position, dice.choice(legal_moves(position))))
+    assert len(values) < 0.8 * len(images)
 
 
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
