@@ -271,7 +271,7 @@ def test_bounds_are_told(engine):
 def test_an_interrupted_depth_may_find_a_better_move():
     """So the nodes of a depth that was not completed are not lost."""
     engine = Searcher(GAME, evaluation="own", table=4)
-    position = GAME.parse("4435")
+    position = GAME.parse("1234")
     whole = engine.search(position, depth=12)
     better = 0
     for nodes in range(200, whole.nodes, whole.nodes // 60):
