@@ -120,19 +120,24 @@ def stable(discs, others):
 
 
 @compiled
+def most(mine, theirs, area, left, alpha):
+    """What stable discs leave the mover to win, or *area* if they are unlikely to be enough."""
+    if alpha >= STABLE * left and area - 2 * popcount(theirs) <= alpha:
+        return area - 2 * popcount(stable(theirs, mine))
+    return area
+
+
+@compiled
 def bounds(position, alpha, beta):
     """The end of the game, and what stable discs leave to win."""
     left = empties(position)
-    lower, upper = -position.AREA, position.AREA
     if left <= LAST:
-        return lower, upper  # :func:`endgame` knows better
+        return -position.AREA, position.AREA  # :func:`endgame` knows better
     if mobility(position) == Bits(0):
         if reach(position.theirs, position.mine) & position.BOARD == Bits(0):
             value = final_value(position)
             return value, value
-    if alpha >= STABLE * left:
-        upper = position.AREA - 2 * popcount(stable(position.theirs, position.mine))
-    return lower, upper
+    return -position.AREA, most(position.mine, position.theirs, position.AREA, left, alpha)
 
 
 @compiled
@@ -262,11 +267,12 @@ def last_one(mine, theirs, free, area, alpha):
     turned = np.int64(turned_last(mine, square))
     if turned:
         return 2 * (own + turned + 1) - area
-    value = difference(mine, theirs, area)
-    if value <= alpha:
-        return value
+    value = 2 * own - area
+    won = value + (2 if value >= 0 else 0)
+    if won <= alpha:
+        return won
     turned = np.int64(turned_last(theirs, square))
-    return 2 * (own - turned) - area if turned else value
+    return value - 2 * turned if turned else won
 
 
 @compiled
@@ -337,8 +343,8 @@ def one_more(left: int, last: Any, ranks_of: Any) -> Any:
 
     @compiled(inline=False)
     def last_few(mine, theirs, free, area, alpha, beta):
-        if left > 3 and alpha >= STABLE * left:
-            upper = area - 2 * popcount(stable(theirs, mine))
+        if left > 3:
+            upper = most(mine, theirs, area, left, alpha)
             if upper <= alpha:
                 return upper, 1
         sign, nodes = 1, 1
