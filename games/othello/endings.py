@@ -35,7 +35,9 @@ from games.othello.patterns import pattern_score
 __all__ = ["bounds", "candidates", "endgame", "forced", "order", "scout", "stable"]
 
 LAST = 7
-"""With so many empty squares or fewer, :func:`endgame` solves a position."""
+"""With so many empty squares or fewer, :func:`endgame` solves a position, without a table.  20
+random positions of 19 to 23 squares, million nodes and seconds: 326 and 12.5 with 6, 339 and 11.3
+with 7, 390 and 12.0 with 8."""
 
 ESTIMATED = 11
 """With so many empty squares or more, patterns say how good a move looks.  9 instead of 11:
@@ -217,7 +219,7 @@ def turned_counts() -> np.ndarray:
 
     Entry ``256 * place + own`` is for a disc at a place, and the row of own discs.
     """
-    counts = np.zeros((8, 256), np.uint8)
+    counts = np.zeros((8, 256), np.int8)
     for place, own, sense in itertools.product(range(8), range(256), (-1, 1)):
         end = place + sense
         while 0 <= end < 8 and not own >> end & 1:
@@ -252,10 +254,10 @@ def turned_last(own, square):
     row = (own >> (place & Bits(56))) & Bits(255)
     column = product((own >> (place & Bits(7))) & A, COLUMN_TO_ROW) >> Bits(56)
     return (
-        Bits(TURNED[across + row])
-        + Bits(TURNED[along + column])
-        + Bits(TURNED[across + row_of(own & Bits(RISING[place]))])
-        + Bits(TURNED[across + row_of(own & Bits(FALLING[place]))])
+        TURNED[across + row]
+        + TURNED[along + column]
+        + TURNED[across + row_of(own & Bits(RISING[place]))]
+        + TURNED[across + row_of(own & Bits(FALLING[place]))]
     )
 
 
@@ -264,14 +266,14 @@ def last_one(mine, theirs, free, area, alpha):
     """The value with one empty square, or what is not above *alpha* and no less than it."""
     square = lowest_index(free)
     own = popcount(mine)
-    turned = np.int64(turned_last(mine, square))
+    turned = turned_last(mine, square)
     if turned:
         return 2 * (own + turned + 1) - area
     value = 2 * own - area
     won = value + (2 if value >= 0 else 0)
     if won <= alpha:
         return won
-    turned = np.int64(turned_last(theirs, square))
+    turned = turned_last(theirs, square)
     return value - 2 * turned if turned else won
 
 
