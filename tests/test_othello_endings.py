@@ -17,16 +17,18 @@ from engine import (
     analyse,
     legal_moves,
     load_game,
+    lowest_index,
+    popcount,
     solve,
     solve_many,
 )
 from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import INFINITE, bounds, endgame, outcome, play
+from engine.contract.verbs import INFINITE, bounds, candidates, endgame, outcome, play
 from engine.runtime.running import Limits
 from engine.search.scouting import scouting
 from games.othello import move_text, parse_position, start
-from games.othello.discs import empties
-from games.othello.endings import LAST, stable
+from games.othello.discs import empties, flipped
+from games.othello.endings import LAST, stable, turned_last
 
 SUITE = {
     int(number): (parse_position(board), int(value), best.split())
@@ -107,11 +109,26 @@ def test_last_squares(variant):
 
 
 def test_last_squares_within_windows():
-    for position in endings((3, 4, 5), 10):
+    for position in endings((3, 5, LAST), 8):
         _, value, _ = endgame(position, -64, 64)
         for alpha in range(-64, 64, 7):
             _, found, _ = endgame(position, alpha, alpha + 1)
             assert found >= value if value <= alpha else alpha < found <= value
+
+
+def test_discs_turned_by_the_last_move():
+    for position in endings((1,), 8) + endings((1,), 4, "6x6"):
+        mine, theirs = position.mine, position.theirs
+        square = lowest_index(position.BOARD & ~(mine | theirs))
+        assert turned_last(mine, square) == popcount(flipped(mine, theirs, square))
+        assert turned_last(theirs, square) == popcount(flipped(theirs, mine, square))
+
+
+def test_moves_are_candidates_just_above_the_last_squares():
+    for position in endings((LAST + 1,), 4):
+        buffer = [0] * position.MAX_MOVES
+        count = candidates(position, buffer, 0)
+        assert sorted(buffer[:count]) == legal_moves(position)
 
 
 def test_more_squares_are_left_to_the_search():
@@ -146,7 +163,7 @@ def test_a_corner_and_its_edge_are_stable():
 
 def test_bounds_hold():
     plain = type(load_game("othello", plain=True).start())
-    for position in endings((6, 7), 20):
+    for position in endings((LAST + 1,), 4):
         value = alphabeta(plain(*position)).value
         for alpha in (-20, 0, 20, 40):
             lower, upper = bounds(position, alpha, alpha + 1)

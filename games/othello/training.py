@@ -161,7 +161,7 @@ def solve(mine, theirs, alpha, beta, buffer):
             return last_three(mine, theirs, free, 64, alpha, beta)[0]
         if empties == 2:
             return last_two(mine, theirs, free, 64, alpha, beta)[0]
-        return last_one(mine, theirs, free, 64)
+        return last_one(mine, theirs, free, 64, alpha)
     if empties == 4:
         return last_four(mine, theirs, free, 64, alpha, beta)[0]
     if alpha >= 2 * empties:
