@@ -16,6 +16,7 @@ from engine.cli.main import main
 from engine.playing.play import COMMANDS, PERSON, Session, resume
 from engine.playing.players import EnginePlayer
 from engine.playing.records import read_record
+from engine.search.record import Record
 
 GAME = load_game("tictactoe")
 
@@ -49,7 +50,7 @@ class Script:
 
 
 def session(*players, game=GAME, name="tictactoe", start="", seed=0):
-    return Session(game, name, game.parse(start), players=players, seed=seed)
+    return Session(game, name, Record(game.parse(start), seed=seed), players=players)
 
 
 def people(*script, **options):

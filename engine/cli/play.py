@@ -124,6 +124,7 @@ def play(
     """
     from engine.playing.play import PERSON, Session, resume
     from engine.playing.records import read_record, record_suffix
+    from engine.search.record import Record
 
     given = {name: value for name, value in limits.items() if value is not None}
     recorded = None
@@ -152,24 +153,17 @@ def play(
             "both": (PERSON, PERSON),
             "watch": (opponent, opponent),
         }[sides or "first"]
+        seed = SystemRandom().getrandbits(24) if seed is None else seed
         try:
             start = loaded.parse((recorded.start if recorded else position) or "")
+            record = Record(start, seed=seed)
+            record.follow(recorded.steps if recorded else [])
         except CutnodeError as error:
             raise CutnodeError(f"{file}: {error}" if recorded else str(error)) from None
+        # Players last: engines may have to be compiled.
         session = Session(
-            loaded,
-            game,
-            start,
-            players=players,
-            seed=SystemRandom().getrandbits(24) if seed is None else seed,
-            thoughts=thoughts,
-            tablebase=tablebase,
+            loaded, game, record, players=players, thoughts=thoughts, tablebase=tablebase
         )
-        if recorded is not None:
-            try:
-                session.record.follow(recorded.steps)
-            except CutnodeError as error:
-                raise CutnodeError(f"{file}: {error}") from None
     session.look = look_of_terminal(type(session.record.position))
     if not session.run(Terminal()):
         sys.exit(INTERRUPTED)

@@ -67,8 +67,9 @@ class View(Protocol):
 class Session:
     """A game between a user and an engine, two users, or two engines.
 
-    *name* is the name that the game was asked for by; *players* are the configurations of sides 0
-    (to move in *start*) and 1, or :data:`PERSON`.  *thoughts* shows the engine's value and line
+    *name* is the name that the game was asked for by; *record* has what was played already.
+    *players* are the configurations of sides 0 (to move at the start) and 1, or :data:`PERSON`.
+    *thoughts* shows the engine's value and line
     after its moves.  Hints know the folder of a *tablebase*.
     """
 
@@ -76,16 +77,15 @@ class Session:
         self,
         game: Game,
         name: str,
-        start: Any,
+        record: Record,
         *,
         players: tuple[str, str],
-        seed: int = 0,
         thoughts: bool = False,
         tablebase: str | None = None,
     ):
         self.game = game
         self.name = name
-        self.record = Record(start, seed=seed)
+        self.record = record
         self.players = list(players)
         self.thoughts = thoughts
         self._adviser = ADVISER if tablebase is None else f"{ADVISER},tablebase={tablebase}"
@@ -484,15 +484,15 @@ def resume(file: str, name: str | None = None) -> Session:
         if name is not None and name != saved:
             raise CutnodeError(f"it is a game of {quoted(saved)}, not {quoted(name)}")
         game = load_game(saved)
+        record = Record(game.parse(data["start"]), seed=data["seed"])
+        record.follow(steps)
         session = Session(
             game,
             saved,
-            game.parse(data["start"]),
+            record,
             players=(players[0], players[1]),
-            seed=data["seed"],
             thoughts=bool(data["thoughts"]),
         )
-        session.record.follow(steps)
     except KeyError as error:
         raise CutnodeError(f"{file} cannot be resumed: it lacks {error}") from None
     except (CutnodeError, TypeError) as error:
