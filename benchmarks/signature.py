@@ -26,8 +26,8 @@ from engine.contract.verbs import play
 KEPT = Path(__file__).with_name("signature.txt")
 EVERY = 10
 DEPTH = 7
-DEPTHS = {"skirmish": 3, "ur": 4}
-"""The plies of each search; fewer where turns are long."""
+DEPTHS = {"hex": 3, "mnk": 3, "qubic": 4, "skirmish": 3, "ur": 4}
+"""The plies of each search; fewer where there are many moves, or turns are long."""
 
 
 def solve_nodes(positions: list[Any], values: list[int]) -> int:
