@@ -21,9 +21,7 @@ from engine.contract.verbs import (
     outcome,
     play,
     plies_left,
-    settled,
 )
-from games import connect4
 from games.connect4 import describe
 
 NOTATION = load_game("connect4").notation
@@ -89,28 +87,6 @@ def test_bounds_hold_near_the_end(size):
             lower, upper = bounds(position, -INFINITE, INFINITE)
             assert lower <= exact_value(position) <= upper
             position = play(position, dice.choice(legal_moves(position)))
-
-
-@pytest.mark.parametrize("size", ["4x4", "4x5", "7x3"])
-def test_useless_stones_may_be_anybodys(size, monkeypatch):
-    """Positions that share a key have one value, and more of them do than mirror images."""
-    monkeypatch.setattr(connect4, "LINES_PLIES", 0)
-    dice = Random(size)
-    values, images = {}, set()
-    for _ in range(12):
-        position = start(size)
-        while plies_left(position) > 6 and not outcome(position)[0]:
-            position = play(position, dice.choice(legal_moves(position)))
-        met = [position]
-        while met:
-            position = met.pop()
-            _, word = settled(position)
-            assert values.setdefault(word, exact_value(position)) == exact_value(position)
-            images.add(canonical(position)[0])
-            if not outcome(position)[0]:
-                met.append(play(position, dice.choice(legal_moves(position))))
-                met.append(play(position, dice.choice(legal_moves(position))))
-    assert len(values) < 0.8 * len(images)
 
 
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
