@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import signal
 import threading
 from functools import cache
 from itertools import chain
@@ -460,11 +459,8 @@ def test_stopped_from_outside(prover):
     assert [moves for moves, _ in told] == list(range(1, result.refuted + 1))
 
 
-def test_ctrl_c(prover):
-    timer = threading.Timer(
-        0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
-    )
-    timer.start()
+def test_ctrl_c(prover, interrupt_soon):
+    interrupt_soon()
     result = prover.prove(chess.start(), 32)
     assert result.reason == "interrupted" and not result.proven
 

@@ -246,7 +246,7 @@ def test_reasons_of_the_search():
             ("connect4", "4455", 6),
             ("connect4", "4444", 8),
             ("kalah", "", 5),
-            ("kalah", "", 6),
+            ("kalah", "", 7),
             ("breakthrough", "", 4),
         )
     ]

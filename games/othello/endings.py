@@ -13,6 +13,7 @@ import numpy as np
 
 from engine import NO_MOVE, Bits, compiled, lowest, lowest_index, popcount, without_lowest
 from engine.contract.bits import product
+from engine.contract.constants import Constant
 from engine.contract.simd import Words, broadcast, common
 from games.othello.discs import (
     ALL,
@@ -229,7 +230,7 @@ def turned_counts() -> np.ndarray:
     return counts.reshape(-1)
 
 
-TURNED = turned_counts()
+TURNED = Constant("othello.turned", turned_counts())
 RISING, FALLING = (
     np.array([across[n] | (1 << n) | back[n] for n in range(64)], np.uint64)
     for across, back in ((UP[1::4], DOWN[1::4]), (UP[3::4], DOWN[3::4]))
