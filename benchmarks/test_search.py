@@ -36,9 +36,13 @@ def searching(engine: Searcher, position: Any, depth: int) -> Any:
     return task
 
 
+ELSEWHERE = ("domineering", "hex", "mnk", "oware", "qubic", "skirmish", "uniform")
+"""Games whose searches no other check compiles."""
+
+
 def signed(name: str) -> Any:
     """A line of the signature; in the quick form, of games that other checks compile as well."""
-    return pytest.param(name, marks=[slow] * name.startswith(("oware", "skirmish", "uniform")))
+    return pytest.param(name, marks=[slow] * name.startswith(ELSEWHERE))
 
 
 @pytest.mark.parametrize("name", [signed(name) for name in SIGNATURE])
