@@ -50,21 +50,6 @@ class Labelled:
         """The number of games."""
         return len(np.unique(self.games))
 
-    @classmethod
-    def joined(cls, parts: list[Labelled]) -> Labelled:
-        """All positions of some sets, whose games become different ones."""
-        games, first = [], 0
-        for part in parts:
-            games.append(part.games + first)
-            first += int(part.games.max(initial=-1)) + 1
-        return cls(
-            np.concatenate([part.words for part in parts]),
-            np.concatenate([part.scores for part in parts]),
-            np.concatenate([part.results for part in parts]),
-            np.concatenate(games),
-            np.concatenate([part.expected for part in parts]),
-        )
-
 
 def moves_player(start: Any) -> Callable[[Any, Any], None]:
     """A function that plays the moves of *steps* in games whose positions are rows of *words*."""
