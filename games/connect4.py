@@ -43,14 +43,18 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import random_index
+from engine.contract.bits import WORD, random_index
 from engine.contract.cells import STONES, Grid
+from engine.contract.simd import Words, broadcast, union, words_of
 from engine.contract.variants import board_size, variants
 
 DECISIVE = True
 
 LINES_PLIES = 21
 """With so many plies left or fewer, lines make the order of moves no better than they cost."""
+
+SIDEWAYS = Words(0, WORD, WORD, WORD)
+"""All directions but straight up, in the order of ``STEPS``."""
 
 
 class Stones(NamedTuple):
@@ -79,13 +83,13 @@ def cell(position, index):
 @compiled
 def winning_cells(position, stones):
     """The cells, free or not, that make a line of four with three of the *stones*."""
-    cells = (stones << Bits(1)) & (stones << Bits(2)) & (stones << Bits(3))
-    for step in (position.RIGHT, position.RISING, position.FALLING):
-        above = (stones << step) & (stones << (Bits(2) * step))
-        below = (stones >> step) & (stones >> (Bits(2) * step))
-        cells |= above & ((stones << (Bits(3) * step)) | (stones >> step))
-        cells |= below & ((stones >> (Bits(3) * step)) | (stones << step))
-    return cells & position.BOARD
+    each = broadcast(stones)
+    before, after = each << position.STEPS, (each >> position.STEPS) & SIDEWAYS
+    two_before = before & (each << position.TWO_STEPS)
+    two_after = after & (each >> position.TWO_STEPS)
+    cells = two_before & ((each << position.THREE_STEPS) | after)
+    cells |= two_after & ((each >> position.THREE_STEPS) | before)
+    return union(cells) & position.BOARD
 
 
 @compiled
@@ -139,20 +143,23 @@ def key(position):
 
 
 @compiled
-def starts(stones, step):
-    """The first cell of each line of four that the *stones* contain, along one step."""
-    pairs = stones & (stones >> step)
-    return pairs & (pairs >> (Bits(2) * step))
+def line_starts(position, stones):
+    """The first cell of each line of four that the *stones* contain, by direction."""
+    pairs = broadcast(stones)
+    pairs &= pairs >> position.STEPS
+    return pairs & (pairs >> position.TWO_STEPS)
+
+
+@compiled
+def count(cells):
+    """The cells of all directions together."""
+    first, second, third, fourth = words_of(cells)
+    return popcount(first) + popcount(second) + popcount(third) + popcount(fourth)
 
 
 @compiled
 def has_line(position, stones):
-    return (
-        starts(stones, Bits(1))
-        | starts(stones, position.RIGHT)
-        | starts(stones, position.RISING)
-        | starts(stones, position.FALLING)
-    ) != Bits(0)
+    return union(line_starts(position, stones)) != Bits(0)
 
 
 @compiled
@@ -214,18 +221,13 @@ def follow_up_bound(position, filled, free, upper):
     replies = position.REPLIES & ~filled & ~free
     theirs = position.theirs | replies
     rest = position.BOARD & ~theirs & under(position, position.their_wins & replies)
-    if starts(rest, Bits(1)):
+    # A line of the mover does no harm if one of the opponent lies right below it in the same four
+    # columns: that one is complete first.
+    their_lines = line_starts(position, theirs) & SIDEWAYS
+    below = ((their_lines | position.SPARES) - position.BOTTOMS) & ~their_lines
+    if union(line_starts(position, rest) & below):
         return upper
-
-    win = False
-    for step in (position.RIGHT, position.RISING, position.FALLING):
-        their_lines = starts(theirs, step)
-        win |= their_lines != Bits(0)
-        # A line of the mover does no harm if one of the opponent lies right below it in
-        # the same four columns: that one is complete first.
-        if starts(rest, step) & under(position, their_lines):
-            return upper
-    if not win:
+    if not union(their_lines):
         return 0
     for row in range(2 - position.HEIGHT % 2, position.HEIGHT, 2):
         up_to_row = position.BOTTOM * ((Bits(1) << Bits(row)) - Bits(1))
@@ -318,16 +320,16 @@ def order(position, move, child):
 @compiled(inline=False)
 def line_score(position, child):
     """What the stone of a move does for open lines of the mover and against the opponent's."""
-    score = 0
     stone = child.theirs & ~position.mine
-    for step in (Bits(1), position.RIGHT, position.RISING, position.FALLING):
-        through = stone | (stone >> step)
-        through |= through >> (Bits(2) * step)
-        pairs = position.theirs | (position.theirs >> step)
-        contested = pairs | (pairs >> (Bits(2) * step))
-        closed = through & starts(position.BOARD & ~position.mine, step)
-        score += 4 * popcount(through & starts(position.BOARD & ~position.theirs, step))
-        score += 2 * popcount(closed) + 6 * popcount(closed & contested)
+    through = broadcast(stone)
+    through |= through >> position.STEPS
+    through |= through >> position.TWO_STEPS
+    contested = broadcast(position.theirs)
+    contested |= contested >> position.STEPS
+    contested |= contested >> position.TWO_STEPS
+    closed = through & line_starts(position, position.BOARD & ~position.mine)
+    score = 4 * count(through & line_starts(position, position.BOARD & ~position.theirs))
+    score += 2 * count(closed) + 6 * count(closed & contested)
     return score + lowest_index(stone) % position.STRIDE
 
 
@@ -370,17 +372,16 @@ def evaluate(position):
 
 @compiled
 def windows(position, own, other):
-    total = 0
-    for step in (Bits(1), position.RIGHT, position.RISING, position.FALLING):
-        lines = starts(position.BOARD & ~other, step)
-        one, two, three = Bits(0), Bits(0), Bits(0)
-        for at in range(4):
-            stone = own >> (Bits(at) * step)
-            three |= two & stone
-            two |= one & stone
-            one |= stone
-        total += popcount(lines & one) + 9 * popcount(lines & two) + 90 * popcount(lines & three)
-    return total
+    lines = line_starts(position, position.BOARD & ~other)
+    first = broadcast(own)
+    second, third = first >> position.STEPS, first >> position.TWO_STEPS
+    fourth = first >> position.THREE_STEPS
+    either, both = first | second, first & second
+    other_either, other_both = third | fourth, third & fourth
+    one = either | other_either
+    two = both | other_both | (either & other_either)
+    three = (both & other_either) | (either & other_both)
+    return count(lines & one) + 9 * count(lines & two) + 90 * count(lines & three)
 
 
 @compiled
@@ -403,21 +404,12 @@ def features(position):
         *(0, 0),
         *(0, 0),
         *(
-            count_lines(position, position.mine | empty),
-            count_lines(position, position.theirs | empty),
+            count(line_starts(position, position.mine | empty)),
+            count(line_starts(position, position.theirs | empty)),
         ),
         *(0, 0),
         *(popcount(mine), popcount(theirs)),
     )
-
-
-@compiled
-def count_lines(position, stones):
-    """The lines of four that the *stones* contain."""
-    total = 0
-    for step in (Bits(1), position.RIGHT, position.RISING, position.FALLING):
-        total += popcount(starts(stones, step))
-    return total
 
 
 # Boards of all sizes
@@ -442,17 +434,21 @@ def board(width: int, height: int) -> dict[str, Any]:
     bottom = sum(1 << column * stride for column in range(width))
     column = (1 << height) - 1
     replies = sum(1 << row for row in range((height + 1) % 2, height, 2))
+    # With a longer step no line fits; with this one none does that has a longer one.
+    steps = [min(step, 21) for step in (1, stride, stride + 1, stride - 1)]
     constants = {
         "WIDTH": width,
         "HEIGHT": height,
         "AREA": width * height,
         "STRIDE": stride,
-        "RIGHT": Bits(stride),
-        "RISING": Bits(stride + 1),
-        "FALLING": Bits(stride - 1),
         "BOTTOM": Bits(bottom),
         "BOARD": Bits(bottom * column),
         "SPARE": Bits(bottom << height),
+        "STEPS": Words(*steps),
+        "TWO_STEPS": Words(*(2 * step for step in steps)),
+        "THREE_STEPS": Words(*(3 * step for step in steps)),
+        "SPARES": broadcast(bottom << height),
+        "BOTTOMS": broadcast(bottom),
         "COLUMN": Bits(column),
         "STRIPE": Bits((1 << stride) - 1),
         "REPLIES": Bits(bottom * replies),

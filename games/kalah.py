@@ -38,6 +38,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from engine import (
     Bits,
     PositionError,
@@ -130,22 +132,22 @@ def write_houses(filled, buffer, at):
 
 @compiled
 def play(position, move):
-    """Whole laps around the board, then a run of each of three parts; then what the last does."""
+    """Whole laps around the board, then the run of the rest; then what the last seed does."""
     size = Bits(position.HOUSES)
     seeds = seeds_in(position.mine, move)
     mine = position.mine ^ (seeds << Bits(8 * move))
     theirs = position.theirs
-    last = (Bits(move) + seeds) % position.LAP
     if seeds >= position.LAP:
         laps = seeds // position.LAP
         mine += laps * ones(size) + (laps << (Bits(8) * size))
         theirs += laps * ones(size)
         seeds %= position.LAP
-    near = min(seeds, size - Bits(move))
-    mine += ones(near) << Bits(8 * move + 8)
-    across = min(seeds - near, size)
-    theirs += ones(across)
-    mine += ones(seeds - near - across)
+    run = Bits(2) * (Bits(move) * position.LAP + seeds)
+    mine += Bits(position.RUNS[run])
+    theirs += Bits(position.RUNS[run + Bits(1)])
+    last = Bits(move) + seeds
+    if last >= position.LAP:
+        last -= position.LAP
     if last < size and seeds_in(mine, last) == Bits(1):
         opposite = size - Bits(1) - last
         captured = seeds_in(theirs, opposite)
@@ -229,7 +231,7 @@ def settled(position):
 @compiled
 def seeds_left(position):
     """The seeds in houses."""
-    return 0 + total(position.mine & position.ROW) + total(position.theirs & position.ROW)
+    return 0 + total((position.mine + position.theirs) & position.ROW)
 
 
 @compiled
@@ -243,7 +245,7 @@ def bounds(position, alpha, beta):
 @compiled
 def plies_left(position):
     """Seeds and the steps they can take: each move lowers ``steps`` by 1 or more."""
-    return steps(position, position.mine) + steps(position, position.theirs)
+    return steps(position, position.mine + position.theirs)
 
 
 @compiled
@@ -359,6 +361,19 @@ def cells(houses: int, seeds: int) -> Points:
     )
 
 
+def runs(houses: int) -> np.ndarray[Any, Any]:
+    """What less than a lap of seeds adds to both words, for each house and number of seeds."""
+    lap = 2 * houses + 1
+    places = [(1 << 8 * n, 0) for n in range(houses + 1)] + [(0, 1 << 8 * n) for n in range(houses)]
+    sown = [
+        [places[(house + 1 + n) % lap] for n in range(seeds)]
+        for house in range(houses)
+        for seeds in range(lap)
+    ]
+    words = [sum(place[player] for place in run) for run in sown for player in range(2)]
+    return np.array(words, np.uint64)
+
+
 VARIANTS = "6x4", "4x3", "6x4,empty"
 
 
@@ -383,6 +398,7 @@ def board(houses: int, seeds: int, empty: bool) -> dict[str, Any]:
         "CELLS": cells(houses, everything),
         "BEGINNING": Bits(seeds * ones(houses)),
         "LAP": Bits(2 * houses + 1),
+        "RUNS": runs(houses),
         "EMPTY": empty,
         "ROW": Bits((1 << 8 * houses) - 1),
         "EXACT": everything + 2 * houses + 1 < 64,

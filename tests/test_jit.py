@@ -657,6 +657,18 @@ class Pair(NamedTuple):
     second: Bits
 
 
+def test_rules_may_count_from_the_end_of_an_array():
+    @compiled
+    def last_of(numbers, count):
+        return numbers[-count]
+
+    @kernel
+    def before_the_end(numbers: Numbers, count: int) -> int:
+        return last_of(numbers, count + 1)
+
+    assert before_the_end.specialise(Pair)(np.arange(5), 2) == 2
+
+
 def test_types_of_a_kernel_follow_from_its_annotations():
     @kernel
     def every(

@@ -23,6 +23,7 @@ Why the flags are what they are:
 * ``nogil``: other threads search the same table, watch the clock and take Ctrl-C.
 * ``error_model="numpy"``: no test for division by zero on the hot path.
 * ``boundscheck`` is left to ``NUMBA_BOUNDSCHECK=1``, which one test run sets.
+* ``pipeline_class``: see :mod:`engine.contract.native`.
 * no ``fastmath``: values are integers, and probabilities must not depend on the build.
 * ``forceinline`` for the plain functions: small rules inlined into a search measured
   20 % faster than called ones.  ``inline=False`` keeps a large one out of line.
@@ -58,7 +59,7 @@ from engine.compiler.interpreter import Interpretable, interpret
 from engine.contract.bits import Bits
 from engine.contract.dispatch import is_plain
 from engine.contract.errors import CutnodeError
-from engine.contract.native import usable_in_compiled_code
+from engine.contract.native import KernelCompiler, usable_in_compiled_code
 from engine.contract.positions import position_type
 
 __all__ = [
@@ -180,7 +181,9 @@ class Kernel(Interpretable):
         self.function = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._ready: dict[Any, Callable[..., Any]] = {}
-        self.dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
+        self.dispatcher = numba.njit(
+            nogil=True, error_model="numpy", _nrt=False, pipeline_class=KernelCompiler
+        )(function)
         if jit_enabled():
             self.dispatcher._can_compile = False
 

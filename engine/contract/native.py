@@ -14,10 +14,11 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba import _dynfunc
+from numba import _dynfunc, types
 from numba.core import codegen, compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
+from numba.core.lowering import Lower
 from numba.core.typed_passes import (
     AnnotateTypes,
     DumpParforDiagnostics,
@@ -53,8 +54,38 @@ class _Part(codegen.JITCodeLibrary):
         self._finalized = True
 
 
+class _Lower(Lower):
+    """From typed Python to LLVM, where code of the engine indexes arrays from 0 on, as C does.
+
+    Negative indices count from the end in Python: to test for each whether it is one was a tenth of
+    what a node took.  The engine has none, and the rules of games keep Python's meaning.
+    """
+
+    def _from_zero(self, signature: Any) -> Any:
+        array, index, *value = signature.args
+        of_engine = self.func_ir.func_id.modname.startswith("engine.")
+        if of_engine and isinstance(array, types.Array) and isinstance(index, types.Integer):
+            return signature.replace(args=(array, types.uint64, *value))
+        return signature
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        return super().lower_getitem(resty, expr, value, index, self._from_zero(signature))
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        return super().lower_setitem(target, index, value, self._from_zero(signature))
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _PartLowering(NativeLowering):
+class _KernelLowering(NativeLowering):
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return _Lower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PartLowering(_KernelLowering):
     """Numba's pass from typed Python to LLVM, without machine code."""
 
     _name = "part_lowering"
@@ -74,23 +105,31 @@ class _PartLowering(NativeLowering):
         return True
 
 
-class _PartCompiler(compiler.CompilerBase):
-    """Numba's compiler, for functions that become part of kernels.
+class KernelCompiler(compiler.CompilerBase):
+    """Numba's compiler, with a lowering of our own.
 
     Passes for what rules do not use are left out: a tenth of the time.
     """
+
+    lowering: type[NativeLowering] = _KernelLowering
 
     def define_pipelines(self) -> list[Any]:
         manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
         nested = any(isinstance(c, CodeType) for c in self.state.func_id.code.co_consts)
         left_out = _FOR_ARRAYS_AND_REPORTS if nested else _FOR_ARRAYS_AND_REPORTS | _FOR_CLOSURES
         manager.passes = [
-            (_PartLowering if step is NativeLowering else step, text)
+            (self.lowering if step is NativeLowering else step, text)
             for step, text in manager.passes
             if step not in left_out
         ]
         manager.finalize()
         return [manager]
+
+
+class _PartCompiler(KernelCompiler):
+    """Numba's compiler, for functions that become part of kernels."""
+
+    lowering = _PartLowering
 
 
 _FOR_CLOSURES = {InlineClosureLikes, MakeFunctionToJitFunction}

@@ -57,23 +57,30 @@ class Words(NamedTuple):
         return _each(operator.xor, self, other)
 
     def __lshift__(self, other: Words) -> Words:
-        return _each(operator.lshift, self, other)
+        return _within_a_word(operator.lshift, self, other)
 
     def __rshift__(self, other: Words) -> Words:
         return _each(operator.rshift, self, other)
 
     def __add__(self, other: Words) -> Words:  # type: ignore[override]
-        return _each(operator.add, self, other)
+        return _within_a_word(operator.add, self, other)
 
     def __sub__(self, other: Words) -> Words:
-        return _each(operator.sub, self, other)
+        return _within_a_word(operator.sub, self, other)
 
     def __invert__(self) -> Words:
-        return _each(operator.invert, self)
+        return _within_a_word(operator.invert, self)
 
 
 def _each(operation: Callable[..., int], *operands: Words) -> Words:
-    return Words(*(int(operation(*words)) & WORD for words in zip(*operands, strict=True)))
+    return Words._make(map(operation, *operands))
+
+
+def _within_a_word(operation: Callable[..., int], *operands: Words) -> Words:
+    return _each(operation, *operands) & _ALL
+
+
+_ALL = Words(WORD, WORD, WORD, WORD)
 
 
 def broadcast(word: int) -> Words:
@@ -103,7 +110,7 @@ def common(words: Words) -> int:
 
 def nonzero(words: Words) -> Words:
     """1 for each word that has a bit, 0 for the others."""
-    return _each(bool, words)
+    return _within_a_word(bool, words)
 
 
 def highest(words: Words) -> Words:

@@ -119,6 +119,7 @@ from engine.kernels.table import (
     lower_of,
     mark,
     open_whole,
+    prepare,
     probe,
     store_depth,
 )
@@ -296,21 +297,28 @@ def look_up_children(position, node, depth, end, excluded_move, search, table):
     """
     stride = width(position) + 1
     best, first, proven = -INFINITE, node.top, True
+    # All buckets are on the way from memory before one is looked at.
+    for at in range(node.top, end):
+        ranked = search.ranked[at]
+        slot = (node.top + ranked_number(ranked)) * stride
+        child = unpack(search.children, slot, position)
+        is_free = is_free_move(position, ranked_move(ranked), child, node.actions, search.turns)
+        child_word = address(child, np.int64(node.actions + 1 if is_free else 0), search)
+        search.children[slot + stride - 1] = child_word
+        prepare(table, child_word)
     for at in range(node.top, end):
         ranked = search.ranked[at]
         slot = (node.top + ranked_number(ranked)) * stride
         child = unpack(search.children, slot, position)
         move = ranked_move(ranked)
         is_free = is_free_move(position, move, child, node.actions, search.turns)
-        child_word = address(child, np.int64(node.actions + 1 if is_free else 0), search)
-        search.children[slot + stride - 1] = child_word
         # At the root a move is wanted, not only a score.
         if node.ply == 0 or move == excluded_move:
             continue
         # The child could be a repetition, of which its entry knows nothing.
         if search.exact and reversible(position, child):
             continue
-        data = probe(table, child_word)
+        data = probe(table, Bits(search.children[slot + stride - 1]))
         if data == Bits(0) or not suits(data, depth if is_free else depth - 1, search.exact):
             continue
         lower, upper = bounds_of(data, node.ply + 1, search)
@@ -408,15 +416,17 @@ def reduction_of(decision, new_depth, search):
 
 
 @compiled
-def child_address(child, ranked, actions, top, depth, enhanced, search):
-    """The address of a child in the table; 0 if it will not use the table."""
+def child_address(child, ranked, actions, top, depth, enhanced, search, table):
+    """The address of a child in the table, on the way from memory; 0 if it will not use it."""
     # Below the depth of the table only quiescence uses it, in games with gains.
     if not search.use_table or not (depth >= search.table_depth or knows_gains(child)):
         return Bits(0)
     if enhanced:
         slot = (top + ranked_number(ranked)) * (width(child) + 1)
         return Bits(search.children[slot + width(child)])
-    return address(child, actions, search)
+    word = address(child, actions, search)
+    prepare(table, word)
+    return word
 
 
 @compiled
@@ -595,7 +605,9 @@ def search_node(
         search.cut_node[ply + 1] = 1 - cut_node
         low, high, plies = wanted.bound - 1, wanted.bound, wanted.depth
         below = child_node(low, high, plies, node, tested, child_steps, child_actions, end)
-        child_word = child_address(child, ranked, child_actions, top, plies, enhanced, search)
+        child_word = child_address(
+            child, ranked, child_actions, top, plies, enhanced, search, table
+        )
         value = search_node(child, evaluation, child_word, below, search, table)
         value = value if again else -value
         search.length[ply] = 0
@@ -655,7 +667,9 @@ def search_node(
         # Step 16. Search the child: reduced, and but for the first with a null window; again with
         # what was saved if it turns out to be better than that.
         before = search.estimates
-        child_word = child_address(child, ranked, child_actions, top, new_depth, enhanced, search)
+        child_word = child_address(
+            child, ranked, child_actions, top, new_depth, enhanced, search, table
+        )
         null_window = search.use_pvs != 0 and searched > 0
         low, high = alpha, alpha + 1 if null_window else beta
         mark_move(position, ranked, top, depth, shared, True, search, table)
