@@ -125,6 +125,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("scouted", np.uint64),  # the purpose of a search that left moves in the table; 0: none
         ("table_plies", np.int64),  # with fewer left, nodes do not use the table
         ("enhanced_plies", np.int64),  # with fewer left, they do not look children up
+        ("crowding", np.int64),  # the table's region grows after so many entries for each bucket
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
@@ -423,9 +424,8 @@ def search_node(
             _, symmetry = canonical(position)
             best_move = canonical_move(position, best_move, symmetry)
         search.stores += 1
-        search.overwrites += store(
-            table, word, lower, upper, best_move, work_for(search.nodes - before)
-        )
+        work = work_for(search.nodes - before)
+        search.overwrites += store(table, word, lower, upper, best_move, work, search.crowding)
     return best
 
 

@@ -43,7 +43,9 @@ def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
         tablebase.lend(memory.words)
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
     memory["line_limit"] = UNLIMITED
-    memory["table_plies"], memory["enhanced_plies"] = profile_of(cls).solver_plies(cls)
+    profile = profile_of(cls)
+    memory["table_plies"], memory["enhanced_plies"] = profile.solver_plies(cls)
+    memory["crowding"] = profile.crowding
     return memory
 
 
