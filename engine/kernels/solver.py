@@ -65,6 +65,7 @@ from engine.kernels.table import (
     lower_of,
     mark,
     move_of,
+    open_for,
     open_whole,
     prepare,
     probe,
@@ -75,6 +76,7 @@ from engine.kernels.table import (
 from engine.kernels.tablebase_scores import tablebase_fields, tablebase_value
 
 __all__ = [
+    "ENLARGE_TABLE",
     "PREPARE_TABLE",
     "SHARED_TABLE",
     "SINGLE_THREADED",
@@ -85,8 +87,9 @@ __all__ = [
 
 NO_PLY = 1 << 30
 
-SINGLE_THREADED, PREPARE_TABLE, SHARED_TABLE = range(3)
-"""How a batch uses the table: for itself; making it ready for others; with others."""
+SINGLE_THREADED, PREPARE_TABLE, SHARED_TABLE, ENLARGE_TABLE = range(4)
+"""How a batch uses the table: for itself; making it ready for others, all of it; with others;
+making it ready for others that go on with the search of now."""
 
 
 COUNTERS: list[Any] = [
@@ -578,11 +581,14 @@ def solve_batch(
 
     *line* is the number of moves wanted of the best line: 0, 1, or 2 for all of them.
     *cold*: each position starts a generation of the table.  Threads that share a table
-    are told so by *sharing*: one call, of no positions, opens it before they start.
+    are told so by *sharing*: one call, of no positions, opens it before they start, or so much of
+    it that there is room for as many more entries as the node limit says.
     """
     if sharing == PREPARE_TABLE:
         begin(table, cold)
         open_whole(table)
+    elif sharing == ENLARGE_TABLE:
+        open_for(table, search.node_limit, search.crowding)
     for number in range(len(results)):
         result = results[number]
         position = unpack(words, number * width(example), example)
