@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from toys import race
 
 from engine import (
     NO_MOVE,
@@ -17,11 +18,11 @@ from engine import (
     legal_moves,
     load_game,
 )
-from engine.batches import BatchSearcher, search_many
+from engine.batches import BatchSearcher, run_batch, search_many
 from engine.compiler.jit import jit_enabled
 from engine.contract.positions import as_words
 from engine.contract.stop import CALLED, NODES, RUNNING
-from engine.contract.verbs import play
+from engine.contract.verbs import chance, chance_outcome, outcome, play
 
 parse_position = load_game("connect4").notation.parse_position
 GAME = load_game("connect4")
@@ -103,5 +104,33 @@ def test_what_cannot_be_searched_is_said():
         BatchSearcher(GAME, threads=0)
     with pytest.raises(CutnodeError):
         BatchSearcher(GAME, driver="mtdf")
-    with pytest.raises(GameError):
-        BatchSearcher(load_game("ur"))
+
+
+@pytest.mark.parametrize("limits", [{"depth": 3}, {"nodes": 60}, {"depth": 0}])
+def test_games_of_chance_have_floats(limits):
+    """Before chance decides there is a score and no move."""
+    game = load_game(race.__file__)
+    generator = random.Random(7)
+    position, positions = game.start(), []
+    while not outcome(position)[0]:
+        positions.append(position)
+        count = chance(position)
+        position = (
+            chance_outcome(position, generator.randrange(count))[1]
+            if count
+            else play(position, generator.choice(legal_moves(position)))
+        )
+    found = search_many([*positions, position], table=1, cold=True, **limits)
+    assert found["value"].dtype == np.float64
+    for at, row in zip([*positions, position], found, strict=True):
+        single = Engine(game, table=1).search(at, **limits)
+        move = NO_MOVE if single.best_move is None else single.best_move
+        assert (row["value"], row["move"]) == (single.value, move)
+        assert (row["depth"], row["nodes"]) == (single.depth, single.nodes)
+        assert row["proven"] == single.proven
+        assert (move == NO_MOVE) == bool(chance(at) or at == position)
+
+
+def test_batches_in_files_are_for_whole_scores(tmp_path):
+    with pytest.raises(GameError, match="race has chance: batches are for games without"):
+        run_batch([load_game(race.__file__).start()], task="search", depth=1)

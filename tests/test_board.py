@@ -287,8 +287,8 @@ def test_bad_input_is_said(page: Page, service: str) -> None:
 
 def test_games_are_listed(page: Page, service: str) -> None:
     page.goto(service)
-    page.locator("#games button", has_text="Domineering").click()
-    status(page, "vertical to move")
-    cell(page, 0).click()
-    cell(page, 8).click()
-    status(page, "horizontal to move")
+    page.locator("#games button", has_text="Breakthrough").click()
+    status(page, "first player .* to move")
+    cell(page, 48).click()
+    cell(page, 40).click()
+    status(page, "second player .* to move")

@@ -404,7 +404,7 @@ def test_all_experiments_can_be_repeated():
     [
         ("depths", "tictactoe", "--depth", 3),
         ("minimal", "tictactoe", "--depths", 3),
-        ("theory", "--widths", 2, "--depths", 2, "--trees", 2),
+        ("theory", "--models", "ordered", "--widths", 2, "--depths", 2, "--trees", 2),
         ("deviation", "tictactoe", "--depth", 3, "--games", 30),
         ("engines", "tictactoe", "--pairs", 1, "--seconds", 0.2),
     ],

@@ -20,12 +20,12 @@ from engine.cli.main import main
 from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
 from engine.contract.cells import Grid, Hexagons
 from engine.contract.notation import contents_of
-from engine.contract.positions import as_words
-from engine.contract.verbs import outcome, play
+from engine.contract.positions import Packed, as_words
+from engine.contract.verbs import chance, chance_outcome, outcome, play
 from engine.kernels.evaluation import OWN, estimate
 from engine.kernels.learned import MOST_STONES, NONE, TURN
 from engine.kernels.patterns import LANES, write_places
-from engine.kernels.self_play import ANY_MOVE, STEP, advance
+from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide
 from engine.storage.evaluations import (
     chosen_evaluation,
     evaluation_recipe,
@@ -135,9 +135,11 @@ def test_rules_in_plain_python_are_refused():
         read_board(load_game("tictactoe", plain=True).start())
 
 
-def test_a_game_of_chance_is_refused():
-    with pytest.raises(GameError, match="has chance"):
-        read_board(load_game("ur").start())
+def test_games_of_chance_are_read_where_players_decide():
+    samples = sampled(load_game("ur"))
+    assert all(chance(position) == 0 for position in samples)
+    reading = read_board(load_game("ur").start())
+    assert reading.raw and not reading.bitboards  # in words there is what waits, too
 
 
 # Windows
@@ -373,6 +375,31 @@ def test_moves_of_many_games_at_once():
     assert found[3][0] | found[3][1]
 
 
+def test_chance_decides_as_often_as_its_odds_say():
+    game = load_game("ur")
+    start, count = game.start(), 4000
+    words = np.tile(as_words([start]), (count, 1))
+    steps = np.zeros(count, STEP)
+    steps["random"] = np.arange(count) << 32
+    decide.specialise(type(start))(start, words.reshape(-1), steps)
+    rolled = [chance_outcome(start, n) for n in range(chance(start))]
+    for odds, position in rolled:
+        share = (words == as_words([position])).all(axis=1).mean()
+        assert abs(share - odds) < 5 * (odds * (1 - odds) / count) ** 0.5
+    assert not steps["over"].any() and not steps["second"].any()
+
+
+@pytest.mark.slow
+def test_games_of_chance_leave_positions_before_it():
+    game = load_game("ur")
+    start = game.start()
+    searcher = BatchSearcher(game, table=1, evaluation="own")
+    played = play_games(start, searcher, nodes=30, longest_opening=8, seed=1, seconds=2, games=32)
+    assert len(played) > 1000 and set(played.results) == {-100, 100}
+    assert all(chance(position) for position in Packed(played.words[:200].reshape(-1), start))
+    assert np.corrcoef(played.scores, played.results)[0, 1] > 0.1
+
+
 @pytest.fixture(scope="module")
 def searcher():
     return BatchSearcher(load_game("tictactoe"), table=1)
@@ -426,10 +453,11 @@ def test_games_are_kept_in_files(tmp_path):
     assert [recipe["seed"] for _, recipe in found] == [4, 5]
     first, second = sorted(folder.iterdir())
     assert (first.name[:11], second.name[:11]) == ("games-0001-", "games-0002-")
-    again = Labelled.joined([part for part, _ in found])
-    assert (again.words == np.concatenate([words, words])).all()
-    assert list(again.games) == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
-    assert list(again.expected[:6]) == pytest.approx(list(played.expected))
+    for again, _ in found:
+        assert (again.words == words).all()
+        assert list(again.games) == [0, 0, 0, 1, 1, 1]
+        assert list(again.scores) == list(played.scores)
+        assert list(again.expected) == pytest.approx(list(played.expected))
     with pytest.raises(CutnodeError, match="has positions of tictactoe, not of hex:4"):
         read_games(folder, type(load_game("hex:4x4").start()))
     second.write_bytes(second.read_bytes()[:200])

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.batches.results import CODES, FOUND, SOLVED
-from engine.contract.dispatch import defines, game_name
-from engine.contract.errors import CutnodeError, GameError
+from engine.batches.results import CODES, FOUND, SOLVED, require_whole_scores
+from engine.contract.errors import CutnodeError
 from engine.contract.positions import Packed
 from engine.contract.stop import RUNNING
 from engine.contract.verbs import NO_MOVE
@@ -99,8 +98,7 @@ def engine_workers(
     if task == "solve":
         limits = {name: given.pop(name) for name in list(given) if name != "tablebase"}
     else:
-        if defines(cls, "chance"):
-            raise GameError(f"{game_name(cls)} has chance: batches are for games without")
+        require_whole_scores(cls)
         names = ("playouts", "nodes", "seconds")
         limits = {name: given.pop(name) for name in names if name in given}
         engine = given["engine"]

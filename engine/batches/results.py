@@ -12,8 +12,8 @@ from zlib import crc32
 
 import numpy as np
 
-from engine.contract.dispatch import game_name, is_plain
-from engine.contract.errors import CutnodeError, PositionError
+from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.errors import CutnodeError, GameError, PositionError
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
 from engine.contract.notation import notation_of
@@ -24,7 +24,15 @@ from engine.storage.files import writing
 from engine.storage.frames import Tabular
 from engine.storage.parquet import pyarrow_modules
 
-__all__ = ["FOUND", "ROWS", "SOLVED", "BatchResult", "read_positions", "read_results"]
+__all__ = [
+    "FOUND",
+    "ROWS",
+    "SOLVED",
+    "BatchResult",
+    "read_positions",
+    "read_results",
+    "require_whole_scores",
+]
 
 SOLVED = np.dtype(
     [
@@ -51,6 +59,13 @@ FOUND = np.dtype(
 """The row of a position that was searched."""
 
 ROWS = {"solve": SOLVED, "search": FOUND}
+
+
+def require_whole_scores(cls: type) -> None:
+    """:class:`GameError` if scores of the game of a class are no integers, which rows have."""
+    if defines(cls, "chance"):
+        raise GameError(f"{game_name(cls)} has chance: batches are for games without")
+
 
 REASONS = {
     CALLED: "not done",

@@ -14,7 +14,7 @@ import numpy as np
 
 import engine
 from engine.batches.engines import engine_workers
-from engine.batches.results import FOUND, ROWS, SOLVED, BatchResult
+from engine.batches.results import FOUND, ROWS, SOLVED, BatchResult, require_whole_scores
 from engine.batches.rows import KeptRows
 from engine.batches.searching import BatchSearcher, BatchSearchTask, require_depth
 from engine.batches.symmetry import SymmetryClasses
@@ -401,6 +401,7 @@ def _search_workers(plan: _Plan) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
     depth = options.pop("depth", None)
     chosen = {name: options[name] for name in options.keys() - {"nodes", "seconds"}}
     require_depth(depth, limits)
+    require_whole_scores(type(positions.example))
     searcher = BatchSearcher(
         type(positions.example), table=plan.table, threads=plan.threads, **chosen
     )

@@ -16,7 +16,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from engine.compiler.memory import Memory
-from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.dispatch import game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.messages import contract_violation
 from engine.contract.native import records
@@ -24,7 +24,13 @@ from engine.contract.positions import as_words, class_of_all, coerce, words_each
 from engine.contract.stop import CALLED, MOVES, RUNNING, VALUE
 from engine.contract.verbs import NO_MOVE
 from engine.kernels.aspiration import iteration_depths
-from engine.kernels.batch_search import CONTROL, FOUND, search_batch
+from engine.kernels.batch_search import (
+    CONTROL,
+    EXPECTED,
+    FOUND,
+    search_batch,
+    search_chance_batch,
+)
 from engine.kernels.clock import Clock
 from engine.kernels.evaluation import AnyEvaluation
 from engine.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
@@ -49,6 +55,7 @@ class BatchSearchTask(KernelLoop):
         super().__init__(searcher.memory, Memory(searcher.cls, CONTROL), Clock(None))
         self.searcher = searcher
         self.run = run
+        searcher.claim_table()
 
     def give(
         self,
@@ -72,7 +79,7 @@ class BatchSearchTask(KernelLoop):
         searcher.memory["stop"], searcher.memory["before"] = RUNNING, 0
         searcher.memory["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
         self.words, self.example = words, example
-        self.rows = records(count, FOUND)
+        self.rows = records(count, EXPECTED if searcher.has_chance else FOUND)
         self.rows["reason"] = CALLED
         self.rows["move"] = NO_MOVE
         self.clock = Clock(limits.seconds)
@@ -114,7 +121,7 @@ class BatchSearcher:
     """Searches of limited depth of many positions, with *threads* that share the work.
 
     *game* and *options* are those of :class:`~engine.search.searcher.Searcher`; each thread has
-    a part of the *table*, so many MiB.  Not for games of chance.  One thread at a time may use it.
+    a part of the *table*, so many MiB.  One thread at a time may use it.
     """
 
     def __init__(
@@ -126,8 +133,6 @@ class BatchSearcher:
         **options: Unpack[SearcherKeywords],
     ):
         self.cls: Any = class_of(game)
-        if defines(self.cls, "chance"):
-            raise GameError(f"{game_name(self.cls)} has chance: batches are for games without")
         if options.get("driver", "alphabeta") != "alphabeta":
             raise CutnodeError(f"batches are searched by alphabeta, not by {options['driver']!r}")
         thread_count(threads, self.cls)
@@ -137,7 +142,9 @@ class BatchSearcher:
             else table
         )
         searchers = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
-        run = search_batch.specialise(self.cls, searchers[0].evaluation, searchers[0].outside)
+        self.row = EXPECTED if searchers[0].has_chance else FOUND
+        kernel = search_chance_batch if searchers[0].has_chance else search_batch
+        run = kernel.specialise(self.cls, searchers[0].evaluation, searchers[0].outside)
         self.tasks = [BatchSearchTask(searcher, run) for searcher in searchers]
         self._busy = threading.Lock()
 
@@ -157,6 +164,9 @@ class BatchSearcher:
     ) -> Any:
         """Return the best move and score of each position: an array of :data:`FOUND`.
 
+        In games of chance scores are floats (:data:`EXPECTED`), and where chance decides there is
+        no move.
+
         *positions* are some of the game, or an array of those packed one after the other
         (``engine.contract.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search
         of each; *stop* is an event that ends all: what is not searched then has the ``reason``
@@ -169,7 +179,7 @@ class BatchSearcher:
         require_depth(depth, checked)
         packed, example = self._packed(positions)
         if not len(packed):
-            return np.zeros(0, FOUND)
+            return np.zeros(0, self.row)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this searcher is searching already: use one for each thread")
         try:
@@ -223,9 +233,9 @@ class BatchSearcher:
         reason = "stopped" if is_stopped(limits.stops) else ""
         if run(self.tasks, limits.stops, look=look, reason=reason) == "interrupted":
             raise KeyboardInterrupt
-        found = np.zeros(len(packed), FOUND)
+        found = np.zeros(len(packed), self.row)
         for start, task in enumerate(self.tasks):
-            found[start::count] = task.rows.view(FOUND, np.ndarray)
+            found[start::count] = task.rows.view(self.row, np.ndarray)
         return found
 
 

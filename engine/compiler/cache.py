@@ -34,6 +34,7 @@ from typing import Any
 import llvmlite
 import numba
 from numba.core import compiler, config, serialize
+from numba.core.utils import _dynamic_module
 
 from engine.compiler.diagnosis import require_positions
 from engine.compiler.locks import lock
@@ -52,6 +53,10 @@ it may have been stopped."""
 ENGINE = Path(__file__).parents[1]
 COMPILED = ("contract", "compiler", "kernels")
 """The folders of the engine whose sources can end up in machine code."""
+
+# Functions made from text, such as the calls of hooks, belong to a module of numba's without a
+# file.  Code that refers to one of them can be loaded only where that module can be imported.
+sys.modules.setdefault(_dynamic_module.__name__, _dynamic_module)
 
 STARTED = time.time_ns()
 """Sources older than this are as they were when they were imported."""

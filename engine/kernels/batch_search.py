@@ -14,8 +14,10 @@ from numba import types
 from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
 from engine.contract.positions import unpack, width
 from engine.contract.stop import NODES, RUNNING, TIME, VALUE
-from engine.contract.verbs import INFINITE, NO_MOVE, moves, outcome
+from engine.contract.verbs import INFINITE, NO_MOVE, chance, moves, outcome
 from engine.kernels.aspiration import aspiration_window, widened_window
+from engine.kernels.chance import chance_root
+from engine.kernels.chance_table import begin as begin_chance
 from engine.kernels.evaluation import estimate
 from engine.kernels.node import SearchMemory
 from engine.kernels.quiescence import begin_quiet_counts
@@ -24,18 +26,19 @@ from engine.kernels.scores import final_score, limited
 from engine.kernels.search import search_root
 from engine.kernels.table import begin
 
-FOUND = np.dtype(
-    [
-        ("value", np.int64),
-        ("move", np.int64),  # NO_MOVE where the game is over
-        ("depth", np.int64),  # the last that was completed
-        ("nodes", np.int64),
-        ("proven", np.bool_),
-        ("reason", np.int64),  # RUNNING: nothing ended it before its depth; see engine.limits
-    ],
-    align=True,
-)
+_RESULT = [
+    ("move", np.int64),  # NO_MOVE where the game is over, or chance decides
+    ("depth", np.int64),  # the last that was completed
+    ("nodes", np.int64),
+    ("proven", np.bool_),
+    ("reason", np.int64),  # RUNNING: nothing ended it before its depth; see engine.limits
+]
+
+FOUND = np.dtype([("value", np.int64), *_RESULT], align=True)
 """The result of a position, as ``Searcher.search`` gives it."""
+
+EXPECTED = np.dtype([("value", np.float64), *_RESULT], align=True)
+"""The result of a position of a game of chance."""
 
 
 CONTROL = np.dtype(
@@ -56,6 +59,7 @@ CONTROL = np.dtype(
 
 
 Found = Annotated[Any, types.Array(numba.from_dtype(FOUND), 1, "C")]
+Expected = Annotated[Any, types.Array(numba.from_dtype(EXPECTED), 1, "C")]
 BatchControl = Annotated[Any, numba.from_dtype(CONTROL)]
 
 
@@ -73,10 +77,8 @@ def unlearn(search):
 
 
 @compiled(inline=False)
-def prepare(batch, search, table):
+def prepare(batch, search):
     """Make ready for the next position."""
-    if search.use_table:
-        begin(table, batch.cold != 0)
     if batch.cold:
         unlearn(search)
     for at in range(len(search.excluded_move)):
@@ -172,8 +174,72 @@ def search_batch(
         if search.stop == NODES or search.stop == TIME:
             search.stop = RUNNING
         if search.stop == RUNNING:
-            prepare(batch, search, table)
+            prepare(batch, search)
+            if search.use_table:
+                begin(table, batch.cold != 0)
             position = unpack(words, number * width(example), example)
             deepen(position, evaluation, result, batch, search, table)
+            result.nodes = search.nodes
+        result.reason = search.stop
+
+
+@compiled
+def deepen_expectation(position, evaluation, result, batch, search, table):
+    """Search a position of a game of chance deeper and deeper, as far as limits allow."""
+    result.depth, result.proven, result.move = 0, False, NO_MOVE
+    over, final = outcome(position)
+    if over:
+        result.value = float(final_score(final, 0, search.win, search.step))
+        result.proven = True
+        return
+    result.value = float(limited(estimate(evaluation, position), search.win))
+    if chance(position) == 0 and moves(position, search.moves, 0) > 0:
+        result.move = search.moves[0]
+    depth = batch.first
+    widest = float(INFINITE)
+    while depth <= batch.depth:
+        search.estimates = 0
+        value = chance_root(
+            position, evaluation, -widest, widest, np.int64(depth), np.int64(0), search, table
+        )
+        if search.stop == TIME and batch.stop_at != batch.current:
+            search.stop = RUNNING  # the time of an earlier position was over
+            continue
+        if search.stop != RUNNING:
+            return
+        if not abs(value) < INFINITE:
+            report_violation(position, VALUE, search)
+            return
+        result.value, result.depth = value, depth
+        if search.length[0] > 0:
+            result.move = search.line[0]
+        result.proven = search.estimates == 0
+        if result.proven:
+            return
+        depth += batch.step
+
+
+@kernel
+def search_chance_batch(
+    example: Position,
+    evaluation: Evaluator,
+    words: Words,
+    results: Expected,
+    batch: BatchControl,
+    search: SearchMemory,
+    table: Words,
+) -> None:
+    """The same for positions of a game of chance, before chance decides or after it."""
+    for number in range(len(results)):
+        result = results[number]
+        batch.current = number
+        if search.stop == NODES or search.stop == TIME:
+            search.stop = RUNNING
+        if search.stop == RUNNING:
+            prepare(batch, search)
+            if search.use_table:
+                begin_chance(table, batch.cold != 0)
+            position = unpack(words, number * width(example), example)
+            deepen_expectation(position, evaluation, result, batch, search, table)
             result.nodes = search.nodes
         result.reason = search.stop

@@ -454,7 +454,7 @@ def chance_root(
         open_whole(table)
         return 0.0
     if first and search.use_table:
-        begin(table)
+        begin(table, False)
     nothing = np.int64(0)
     root = ChanceNode(
         alpha,

@@ -82,11 +82,11 @@ def put(table, at, salted, data, lower, upper):
 
 
 @compiled
-def begin(table):
-    """Begin a search; after ``forget``, begin a generation."""
+def begin(table, cold):
+    """Begin a search; a cold one, or after ``forget``, begins a generation."""
     if np.int64(table[AGE]) == AGES:
         sweep(table, ENTRY_WORDS)
-    begin_search(table, False)
+    begin_search(table, cold)
 
 
 @compiled

@@ -8,10 +8,13 @@ import numba
 import numpy as np
 from numba import types
 
-from engine.compiler.jit import Evaluator, Numbers, Position, Words, kernel
+from engine.compiler.jit import Evaluator, Numbers, Position, Words, compiled, kernel
+from engine.contract.derived import same_after_chance
 from engine.contract.positions import pack, unpack, width
 from engine.contract.verbs import (
     NO_MOVE,
+    chance,
+    chance_outcome,
     check,
     drawn,
     moves,
@@ -21,9 +24,9 @@ from engine.contract.verbs import (
     play,
 )
 from engine.kernels.evaluation import estimate
-from engine.kernels.playouts import below, draw
+from engine.kernels.playouts import below, draw, sampled_outcome
 
-__all__ = ["ANY_MOVE", "STEP", "advance", "mark_quiet", "write_estimates"]
+__all__ = ["ANY_MOVE", "STEP", "advance", "decide", "mark_quiet", "write_estimates"]
 
 ANY_MOVE = -1
 """In place of a move: one of all, each as likely."""
@@ -58,10 +61,31 @@ def advance(example: Position, words: Words, steps: Steps, buffer: Numbers) -> N
         child = play(position, move)
         if not moves_again(position, child):
             step.second = 1 - step.second
-        over, value = outcome(child)
-        step.over = int(over or drawn(child))
-        step.value = 0 if not over else -value if step.second else value
+        note_end(child, step)
         pack(words, number * width(example), child)
+
+
+@compiled
+def note_end(position, step):
+    """Note whether a game is over, and its value."""
+    over, value = outcome(position)
+    step.over = int(over or drawn(position))
+    step.value = 0 if not over else -value if step.second else value
+
+
+@kernel
+def decide(example: Position, words: Words, steps: Steps) -> None:
+    """Let chance decide in each game, until a player has to."""
+    for number in range(len(steps)):
+        step = steps[number]
+        position = unpack(words, number * width(example), example)
+        while step.over == 0 and chance(position) > 0:
+            _, child = chance_outcome(position, sampled_outcome(position, step))
+            if not same_after_chance(position, child):
+                step.second = 1 - step.second
+            note_end(child, step)
+            position = child
+        pack(words, number * width(example), position)
 
 
 @kernel

@@ -12,10 +12,8 @@ from typing import Any
 from engine.contract.messages import contract_violation
 from engine.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE
 from engine.contract.verbs import INFINITE, NO_MOVE
-from engine.kernels import chance_table
 from engine.kernels.clock import Clock
 from engine.kernels.parameters import INLINE_NODES
-from engine.kernels.table import ENTRY_WORDS
 from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from engine.search.compiled_search import CompiledSearch
 
@@ -37,8 +35,7 @@ class LimitedCalls:
         self.reached: float = 0
         """What the last call of the kernel returned, also if it was stopped."""
         self.words = search.words
-        entry_words = chance_table.ENTRY_WORDS if search.has_chance else ENTRY_WORDS
-        search.table.claim(search.cls, entry_words)
+        search.claim_table()
         search.count_from_zero()
         search.memory.fill("excluded_move", NO_MOVE)
         for name in ("stop", "root_excluded", "probcut_level", "shared"):

@@ -18,6 +18,7 @@ from engine.contract.dispatch import defines, game_name, is_plain, longest_line,
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.stop import CALLED, counts_turns
 from engine.contract.verbs import NO_MOVE, outcome
+from engine.kernels import chance_table
 from engine.kernels.chance import chance_root
 from engine.kernels.evaluation import kept_bytes
 from engine.kernels.node import COUNTERS, PREPARE_TABLE, QUIET_COUNTS, search_dtype
@@ -26,6 +27,7 @@ from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.profiles import profile_of
 from engine.kernels.scores import WIN, final_score, is_decisive, limited
 from engine.kernels.search import search_root
+from engine.kernels.table import ENTRY_WORDS
 from engine.kernels.techniques import checked_parameters, choose, outside, technique_of
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.history import drawing_words
@@ -95,6 +97,11 @@ class CompiledSearch:
     def prepare(self) -> None:
         """Have the compiled search ready; :class:`GameError` if the rules do not compile."""
         _ = self.kernel
+
+    def claim_table(self) -> None:
+        """Forget what is in the table if it is of another game, or of entries of another size."""
+        entry_words = chance_table.ENTRY_WORDS if self.has_chance else ENTRY_WORDS
+        self.table.claim(self.cls, entry_words)
 
     def _set_up(self) -> None:
         """Write what stays the same for all searches into the memory."""

@@ -21,12 +21,13 @@ import numpy as np
 
 from engine.contract.bits import WORD, Bits
 from engine.contract.cells import Cells
+from engine.contract.derived import same_after_chance
 from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import GameError
 from engine.contract.legal import legal_moves
 from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce, field_kinds
-from engine.contract.verbs import moves_again, outcome, play, turn
+from engine.contract.verbs import chance, chance_outcome, moves_again, outcome, play, turn
 from engine.kernels.learned import NONE, TURN
 from engine.training.windows import Symmetry, automorphisms
 
@@ -98,13 +99,22 @@ class BoardReading:
 
 
 def random_game(start: Any, chosen: random.Random) -> list[tuple[Any, int]]:
-    """The positions of a random game, the last one not; each with who moves, 0 or 1."""
+    """The positions of a random game in which a player has to move; each with who, 0 or 1.
+
+    Not the last one.
+    """
     position, side = start, 0
     line: list[tuple[Any, int]] = []
     while not outcome(position)[0] and len(line) < LONGEST_GAME:
-        line.append((position, side))
-        child = play(position, chosen.choice(legal_moves(position)))
-        side ^= not moves_again(position, child)
+        if chance(position):
+            outcomes = [chance_outcome(position, n) for n in range(chance(position))]
+            odds = [probability for probability, _ in outcomes]
+            child = chosen.choices([child for _, child in outcomes], odds)[0]
+            side ^= not same_after_chance(position, child)
+        else:
+            line.append((position, side))
+            child = play(position, chosen.choice(legal_moves(position)))
+            side ^= not moves_again(position, child)
         position = child
     return line
 
@@ -127,8 +137,6 @@ def require_learnable(start: Any) -> None:
             f"{game_name(cls)} is plain Python, too slow to learn from: put @compiled "
             f"before its rules"
         )
-    if defines(cls, "chance"):
-        raise GameError(f"{game_name(cls)} has chance: evaluations are learned without, so far")
     if outcome(start)[0]:
         raise GameError(f"{game_name(cls)} is over where it starts: there is nothing to learn")
 

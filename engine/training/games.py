@@ -13,7 +13,7 @@ from engine.batches.searching import BatchSearcher
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.positions import as_words, words_each
 from engine.contract.verbs import MOVES_ROOM, NO_MOVE
-from engine.kernels.self_play import ANY_MOVE, STEP, advance, mark_quiet
+from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide, mark_quiet
 
 __all__ = ["AT_ONCE", "Labelled", "compare", "play_games"]
 
@@ -21,7 +21,7 @@ AT_ONCE = 512
 """Games that are played at the same time."""
 
 LONGEST = 400
-"""Plies of a game that then counts as a draw."""
+"""Plies of a game that then counts as a draw, or, if chance would end it, does not count."""
 
 SLIP = 0.04
 """How often a move is a random one, after the opening."""
@@ -50,21 +50,6 @@ class Labelled:
         """The number of games."""
         return len(np.unique(self.games))
 
-    @classmethod
-    def joined(cls, parts: list[Labelled]) -> Labelled:
-        """All positions of some sets, whose games become different ones."""
-        games, first = [], 0
-        for part in parts:
-            games.append(part.games + first)
-            first += int(part.games.max(initial=-1)) + 1
-        return cls(
-            np.concatenate([part.words for part in parts]),
-            np.concatenate([part.scores for part in parts]),
-            np.concatenate([part.results for part in parts]),
-            np.concatenate(games),
-            np.concatenate([part.expected for part in parts]),
-        )
-
 
 def moves_player(start: Any) -> Callable[[Any, Any], None]:
     """A function that plays the moves of *steps* in games whose positions are rows of *words*."""
@@ -72,6 +57,15 @@ def moves_player(start: Any) -> Callable[[Any, Any], None]:
     run = advance.specialise(cls)
     buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
     return lambda words, steps: run(start, words.reshape(-1), steps, buffer)
+
+
+def chance_player(start: Any) -> Callable[[Any, Any], None]:
+    """A function that lets chance decide in games whose positions are rows of *words*."""
+    cls: Any = type(start)
+    if not defines(cls, "chance"):
+        return lambda words, steps: None
+    run = decide.specialise(cls)
+    return lambda words, steps: run(start, words.reshape(-1), steps)
 
 
 def quiet_marker(start: Any) -> Callable[[Any, Any], Any]:
@@ -105,10 +99,12 @@ def play_games(
 
     Each begins with up to *longest_opening* random moves.  Games that are not over when the time
     is are left out, and so are positions in which much is at stake: see :func:`quiet_marker`.
+    Of games of chance the positions are kept in which chance has yet to decide, as they are what a
+    search estimates; the score is that of a position after it, no worse on average.
     """
     cls: Any = type(start)
     chosen = np.random.default_rng(seed)
-    play_moves = moves_player(start)
+    play_moves, let_chance_decide = moves_player(start), chance_player(start)
     each = words_each(cls)
     first = as_words([start])
     steps = np.zeros(games, STEP)
@@ -119,6 +115,7 @@ def play_games(
     steps["over"] = 1
     begun = 0
     most = min(game_constant(cls, "MAX_PLIES", 512), LONGEST)
+    has_chance = defines(cls, "chance")
     is_quiet = quiet_marker(start)
     rows: list[Any] = []
     finished: dict[int, int] = {}
@@ -126,7 +123,7 @@ def play_games(
     while True:
         over = np.flatnonzero((steps["over"] != 0) | (plies >= most))
         for game in over:
-            if plies[game] > 0:
+            if plies[game] > 0 and (steps["over"][game] or not has_chance):
                 finished[int(number[game])] = (
                     int(steps["value"][game]) if steps["over"][game] else 0
                 )
@@ -138,7 +135,9 @@ def play_games(
         opening[over] = chosen.integers(0, longest_opening + 1, size=len(over))
         number[over] = np.arange(begun, begun + len(over))
         begun += len(over)
-        searched = np.flatnonzero(plies >= opening)
+        before, mover = words.copy(), steps["second"].copy()
+        let_chance_decide(words, steps)
+        searched = np.flatnonzero((plies >= opening) & (steps["over"] == 0))
         steps["move"] = ANY_MOVE
         if len(searched):
             found = searcher.search(words[searched].reshape(-1), nodes=nodes)
@@ -146,7 +145,8 @@ def play_games(
             kept = searched[usable]
             quiet = is_quiet(words[kept], found["move"][usable])
             kept, values = kept[quiet], found["value"][usable][quiet]
-            rows.append((words[kept], values, steps["second"][kept], number[kept]))
+            values = np.where(mover[kept] == steps["second"][kept], values, -values)
+            rows.append((before[kept], values, mover[kept], number[kept]))
             slips = chosen.random(len(searched)) < SLIP
             steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
         play_moves(words, steps)
@@ -170,7 +170,7 @@ def _labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
 def random_openings(start: Any, count: int, longest: int, seed: int) -> tuple[Any, Any]:
     """Positions after up to *longest* random moves, packed, and who is to move."""
     chosen = np.random.default_rng(seed)
-    play_moves = moves_player(start)
+    play_moves, let_chance_decide = moves_player(start), chance_player(start)
     kept: list[Any] = []
     while sum(len(words) for words, _ in kept) < count:  # the start itself is always there
         steps = np.zeros(count, STEP)
@@ -179,6 +179,7 @@ def random_openings(start: Any, count: int, longest: int, seed: int) -> tuple[An
         plies = chosen.integers(0, longest + 1, size=count)
         for ply in range(longest):
             steps["move"] = np.where(ply < plies, ANY_MOVE, NO_MOVE)
+            let_chance_decide(words, steps)
             play_moves(words, steps)
         going = steps["over"] == 0
         kept.append((words[going], steps["second"][going]))
@@ -197,7 +198,8 @@ def compare(
 ) -> tuple[int, int, int, int, int]:
     """Play pairs of games, each opening with both sides, all at the same time.
 
-    *nodes* are those of a move of either searcher.
+    *nodes* are those of a move of either searcher.  Both games of a pair have the same numbers for
+    chance.
 
     Returns the pairs in which the first searcher had 0, 1/2, 1, 3/2 and 2 points.
     """
@@ -207,8 +209,11 @@ def compare(
     steps["second"] = second
     # In every other game the first searcher moves second.
     first_is_second = np.arange(2 * pairs) % 2
-    play_moves = moves_player(start)
+    numbers = np.random.default_rng(seed).integers(1 << 63, size=pairs, dtype=np.uint64)
+    steps["random"] = np.repeat(numbers, 2)
+    play_moves, let_chance_decide = moves_player(start), chance_player(start)
     for _ in range(min(game_constant(type(start), "MAX_PLIES", 512), LONGEST)):
+        let_chance_decide(words, steps)
         if steps["over"].all():
             break
         steps["move"] = NO_MOVE

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.contract.dispatch import game_name
+from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError
 from engine.contract.positions import words_each
 from engine.storage.files import check_file, writing
@@ -51,7 +51,7 @@ def write_games(
     path = place / f"games-{_number(files[-1]) + 1 if files else 1:04}-{digest}.parquet"
     columns = {f"word_{n}": played.words[:, n] for n in range(words_each(cls))}
     columns |= {
-        "score": played.scores.astype(np.int32),
+        "score": played.scores.astype(np.float32 if defines(cls, "chance") else np.int32),
         "result": played.results.astype(np.int32),
         "game": played.games.astype(np.int32),
         "expected": played.expected.astype(np.float32),
