@@ -26,6 +26,7 @@ from engine import (
 from engine.compiler.jit import jit_enabled
 from engine.contract.dispatch import module_of
 from engine.contract.verbs import play
+from engine.kernels.parameters import HALF_FULL
 from engine.kernels.profiles import DEFAULT, TACTICAL, profile_of
 from engine.kernels.scores import MOST_ESTIMATE, WIN
 from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
@@ -434,7 +435,10 @@ def test_former_names_of_techniques_are_aliases():
 
 def test_profile_is_what_the_game_says(monkeypatch):
     game, cls = module_of(type(EMPTY)), type(EMPTY)
+    assert profile_of(cls).crowding == game.PROFILE["solver.crowding"]
+    monkeypatch.delattr(game, "PROFILE")
     assert profile_of(cls) == DEFAULT
+    assert DEFAULT.crowding == HALF_FULL
     monkeypatch.setattr(game, "PROFILE", "tactical", raising=False)
     assert profile_of(cls) == TACTICAL
     assert TACTICAL.suited_to({"quiescence"}) == TACTICAL

@@ -245,6 +245,20 @@ def test_threads_find_the_same(threads):
     assert end_of(position, result.pv) == 0
 
 
+@compiled_only
+def test_threads_come_back_for_a_larger_table(monkeypatch):
+    monkeypatch.setattr(engine.search.solving, "FIRST_ROUND", 1 << 11)
+    position = GAME.parse("257771314744")
+    table, alone = Table(16), solve(position)
+    assert alone.nodes > 20_000
+    limited = solve(position, table=table, threads=2, nodes=10_001)
+    assert (limited.reason, limited.value) == ("node limit", None)
+    assert 9_990 < limited.nodes <= 10_001
+    table.forget()
+    together = solve(position, table=table, threads=2)
+    assert (together.value, len(together.pv)) == (alone.value, len(alone.pv))
+
+
 @pytest.mark.slow
 @pytest.mark.long
 @compiled_only

@@ -12,7 +12,7 @@ from engine.contract.bits import WORD, Bits, mix
 from engine.contract.errors import TableError
 from engine.contract.verbs import INFINITE, NO_MOVE
 from engine.kernels import table as module
-from engine.kernels.parameters import REGION_GROWTH, SMALLEST_REGION
+from engine.kernels.parameters import HALF_FULL, REGION_GROWTH, SMALLEST_REGION
 from engine.kernels.table import (
     AGE,
     AGES,
@@ -35,7 +35,7 @@ from engine.storage.tables import Table, available_megabytes
 
 OPERATIONS = (
     *("begin", "bucket", "is_marked", "mark", "open_for", "open_whole", "prepare"),
-    *("probe", "resize", "store"),
+    *("probe", "reserve", "resize", "store"),
 )
 
 
@@ -68,7 +68,7 @@ def found(ops, words, word):
 
 
 def put(ops, words, word, lower=0, upper=0, move=NO_MOVE, work=0):
-    return ops.store(words, Bits(word), lower, upper, move, work)
+    return ops.store(words, Bits(word), lower, upper, move, work, HALF_FULL)
 
 
 def header(words, *names):
@@ -356,6 +356,24 @@ def test_half_full_region_grows_while_there_is_room(ops):
     assert header(words, BUCKETS) == [11]
 
 
+def test_crowded_region_grows_later(ops):
+    words = words_of(ops, 11, region=2)
+    for number in range(21):
+        assert header(words, BUCKETS, FILLED) == [2, number]
+        for _ in range(2):  # the second is no new one
+            ops.store(words, Bits(mix(number)), 0, 0, NO_MOVE, 0, 10)
+    assert header(words, BUCKETS, FILLED) == [2 * REGION_GROWTH, 0]
+
+
+def test_region_has_room_for_what_is_known(ops):
+    words = words_of(ops, 160, region=2)
+    put(ops, words, WORD, 1, 2, 3, 4)
+    for entries, buckets in ((4, 2), (5, 8), (5, 8), (17, 32), (1000, 160)):
+        ops.reserve(words, entries, HALF_FULL)
+        assert header(words, BUCKETS) == [buckets]
+        assert found(ops, words, WORD) == (1, 2, 3, 4)
+
+
 def test_open_whole_uses_all_of_the_memory(ops):
     words = words_of(ops, 40, region=4)
     put(ops, words, WORD, 1, 2, 3, 4)
@@ -379,18 +397,18 @@ def test_shared_regions_have_room_and_stay_as_they_are(ops):
     put(ops, words, WORD, 1, 2, 3, 4)
     ops.mark(words, Bits(5), True)
     for entries, buckets in ((7, 4), (9, 16), (1, 16), (400, 160), (10_000, 160)):
-        ops.open_for(words, entries)
+        ops.open_for(words, entries, HALF_FULL)
         assert header(words, BUCKETS) == [buckets]
         assert found(ops, words, WORD) == (1, 2, 3, 4)
         assert not ops.is_marked(words, Bits(5))
     words = words_of(ops, 160, region=4)
-    ops.open_for(words, 7)
+    ops.open_for(words, 7, HALF_FULL)
     before = words[:HEADER_WORDS].tolist()
     for number in range(50):
         put(ops, words, mix(number))
     assert words[:HEADER_WORDS].tolist() == before
     words = words_of(ops, 160, region=4)
-    ops.open_for(words, 7)
+    ops.open_for(words, 7, HALF_FULL)
     ops.begin(words, False)
     for number in range(5):
         put(ops, words, mix(number))

@@ -17,7 +17,8 @@ from engine.contract.verbs import (
     play,
     settled,
 )
-from engine.kernels.table import begin, store
+from engine.kernels.parameters import HALF_FULL
+from engine.kernels.table import begin, reserve, store
 
 __all__ = ["ROOM", "canonical_keys", "fill", "unfold"]
 
@@ -84,6 +85,7 @@ def fill(
     *best* are moves in the canonical frame, or ``NO_MOVE``.
     """
     begin(table, False)
+    reserve(table, len(best), HALF_FULL)
     for number in range(len(best)):
         position = unpack(words, number * width(example), example)
         points, word = settled(position)
@@ -95,4 +97,5 @@ def fill(
             INFINITE if high == INFINITE else high - points,
             best[number],
             MOST_WORK,
+            HALF_FULL,
         )

@@ -46,7 +46,7 @@ from engine.contract.verbs import (
     recurrence,
 )
 from engine.kernels.ordering import FIRST, bring_best, rank, ranked_move
-from engine.kernels.parameters import MOST_BEFORE, MOST_MOVES
+from engine.kernels.parameters import HALF_FULL, MOST_BEFORE, MOST_MOVES
 from engine.kernels.reference import report_violation
 from engine.kernels.table import (
     address_for,
@@ -228,7 +228,7 @@ def mating_node(
     won = attacking == (decisive != NO_MOVE)
     lower = -INFINITE if won else left + 1
     upper = left if won else INFINITE
-    store(table, word, lower, upper, decisive, work_for(2 * (memory.nodes - start)))
+    store(table, word, lower, upper, decisive, work_for(2 * (memory.nodes - start)), HALF_FULL)
     return won
 
 

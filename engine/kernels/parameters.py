@@ -36,7 +36,10 @@ SMALLEST_REGION = 1 << 13
 """Buckets with which a table starts: half a MiB, which stays in the second-level cache."""
 
 REGION_GROWTH = 4
-"""A region that is half full grows by this factor."""
+"""A region grows by this factor."""
+
+HALF_FULL = 2
+"""It does when so many entries for each bucket, which has room for four, were written since."""
 
 SHARED_PLIES = 16
 """Of threads that share a search, one defers a child that another searches if its parent

@@ -4,10 +4,12 @@ A game says ``PROFILE = "tactical"``, or what is different in its own from the d
 
     PROFILE = {"order.depth": 3}
 
-The names are those of the parameters of techniques (``cutnode lab parameters`` lists them), and two
-of the exact solver's: ``solver.table_plies`` and ``solver.enhanced_plies``, the plies left from
-which a node is kept in the table, and looks all its children up there first.  A game that says
-nothing has the defaults.  What else a game defines, ``gain`` say, changes no number.
+The names are those of the parameters of techniques (``cutnode lab parameters`` lists them), and
+three of the exact solver's: ``solver.table_plies`` and ``solver.enhanced_plies``, the plies left
+from which a node is kept in the table, and looks all its children up there first; and
+``solver.crowding``, the entries for each bucket of four after which it takes more of the table's
+memory, many where what gave way is soon found again.  A game that says nothing has the defaults.
+What else a game defines, ``gain`` say, changes no number.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from engine.contract.dispatch import game_constant, game_name, module_of
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.text import nearest, quoted
 from engine.kernels.declarations import Parameter, Technique
-from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES, USUAL_MOVES
+from engine.kernels.parameters import ENHANCED_PLIES, HALF_FULL, TABLE_PLIES, USUAL_MOVES
 from engine.kernels.techniques import TECHNIQUES, find_parameter, parameters_of
 
 __all__ = ["DEFAULT", "PROFILES", "TACTICAL", "Profile", "plies_for", "profile_of"]
@@ -64,15 +66,25 @@ class Profile:
 
     def solver_plies(self, cls: Any) -> tuple[int, int]:
         """The plies from which the solver uses its table, and looks children up."""
-        table, enhanced = (self.values.get(name) for name in SOLVER)
+        table, enhanced = (self.values.get(name) for name in SOLVER_PLIES)
         return (
             plies_for(cls, TABLE_PLIES) if table is None else int(table),
             plies_for(cls, ENHANCED_PLIES) if enhanced is None else int(enhanced),
         )
 
+    @property
+    def crowding(self) -> int:
+        """The entries for each bucket after which the solver uses more of the table's memory."""
+        return int(self.values.get(CROWDING, HALF_FULL))
 
-SOLVER = ("solver.table_plies", "solver.enhanced_plies")
-"""Numbers of the exact solver; by default what suits ``MAX_MOVES``."""
+
+SOLVER_PLIES = ("solver.table_plies", "solver.enhanced_plies")
+CROWDING = "solver.crowding"
+SOLVER = {
+    **dict.fromkeys(SOLVER_PLIES, Parameter("plies", 1, 0, 512, "")),
+    CROWDING: Parameter("crowding", HALF_FULL, 1, 512, ""),
+}
+"""Numbers of the exact solver; the plies are by default what suits ``MAX_MOVES``."""
 
 OF_THE_GAME = ("order.depth", "late_move_reductions.terms")
 """Numbers that say something of the game, whatever its leaves are."""
@@ -157,7 +169,7 @@ def _checked(cls: Any, chosen: Mapping[Any, Any]) -> Iterable[tuple[str, float]]
     for name, value in chosen.items():
         try:
             if name in SOLVER:
-                yield name, Parameter("plies", 1, 0, 512, "").checked(value, name)
+                yield name, SOLVER[name].checked(value, name)
             else:
                 full, parameter = find_parameter(name)
                 yield full, parameter.checked(value, name)

@@ -70,6 +70,7 @@ from engine.kernels.ordering import rank, ranked_again, ranked_move, ranked_numb
 from engine.kernels.parameters import (
     EPSILON_PART,
     FOCUS_PART,
+    HALF_FULL,
     LOOK_NODES,
     REFRESH_NODES,
     SHARED_REFRESH,
@@ -552,7 +553,7 @@ def proof_root(
     if sharing != SHARED_TABLE:
         begin(table, False)
     if sharing == PREPARE_TABLE:
-        open_for(table, memory.node_limit)
+        open_for(table, memory.node_limit, HALF_FULL)
         return ALWAYS
     memory.target = target
     memory.shared = sharing == SHARED_TABLE

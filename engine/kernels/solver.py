@@ -65,6 +65,7 @@ from engine.kernels.table import (
     lower_of,
     mark,
     move_of,
+    open_for,
     open_whole,
     prepare,
     probe,
@@ -75,6 +76,7 @@ from engine.kernels.table import (
 from engine.kernels.tablebase_scores import tablebase_fields, tablebase_value
 
 __all__ = [
+    "ENLARGE_TABLE",
     "PREPARE_TABLE",
     "SHARED_TABLE",
     "SINGLE_THREADED",
@@ -85,8 +87,9 @@ __all__ = [
 
 NO_PLY = 1 << 30
 
-SINGLE_THREADED, PREPARE_TABLE, SHARED_TABLE = range(3)
-"""How a batch uses the table: for itself; making it ready for others; with others."""
+SINGLE_THREADED, PREPARE_TABLE, SHARED_TABLE, ENLARGE_TABLE = range(4)
+"""How a batch uses the table: for itself; making it ready for others, all of it; with others;
+making it ready for others that go on with the search of now."""
 
 
 COUNTERS: list[Any] = [
@@ -125,6 +128,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("scouted", np.uint64),  # the purpose of a search that left moves in the table; 0: none
         ("table_plies", np.int64),  # with fewer left, nodes do not use the table
         ("enhanced_plies", np.int64),  # with fewer left, they do not look children up
+        ("crowding", np.int64),  # the table's region grows after so many entries for each bucket
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
@@ -423,9 +427,8 @@ def search_node(
             _, symmetry = canonical(position)
             best_move = canonical_move(position, best_move, symmetry)
         search.stores += 1
-        search.overwrites += store(
-            table, word, lower, upper, best_move, work_for(search.nodes - before)
-        )
+        work = work_for(search.nodes - before)
+        search.overwrites += store(table, word, lower, upper, best_move, work, search.crowding)
     return best
 
 
@@ -578,11 +581,14 @@ def solve_batch(
 
     *line* is the number of moves wanted of the best line: 0, 1, or 2 for all of them.
     *cold*: each position starts a generation of the table.  Threads that share a table
-    are told so by *sharing*: one call, of no positions, opens it before they start.
+    are told so by *sharing*: one call, of no positions, opens it before they start, or so much of
+    it that there is room for as many more entries as the node limit says.
     """
     if sharing == PREPARE_TABLE:
         begin(table, cold)
         open_whole(table)
+    elif sharing == ENLARGE_TABLE:
+        open_for(table, search.node_limit, search.crowding)
     for number in range(len(results)):
         result = results[number]
         position = unpack(words, number * width(example), example)

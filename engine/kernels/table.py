@@ -24,10 +24,11 @@ position are merged; of bounds by different depths the deeper ones of this searc
 
 Region.  A search starts with a small region at the front of the array and enlarges it
 when it is half full, so that easy positions stay in the processor's cache and touch
-little memory.  Threads that share a table leave the header alone, because every probe reads it:
-they use the whole of the array from the start, or come back when the region is full.  An entry
-is two stores and two loads, in no order that matters: what does not fit together matches no key,
-and what was checked is what is used, never read again.
+little memory.  The solver may wait until it was filled some times over: a game says so if
+what gave way is soon found again.  Threads that share a table leave the header alone, because
+every probe reads it: they use the whole of the array from the start, or come back when there
+is no more room.  An entry is two stores and two loads, in no order that matters: what does not
+fit together matches no key, and what was checked is what is used, never read again.
 
 Generations.  A *cold* search must not see what earlier ones stored.  Instead of clearing
 gigabytes it draws a new salt, which is part of every stored key, so nothing old matches.
@@ -50,10 +51,10 @@ import numpy as np
 from engine.compiler.jit import compiled
 from engine.contract.bits import Bits, high_product, mix, prefetch
 from engine.contract.verbs import NO_MOVE
-from engine.kernels.parameters import REGION_GROWTH, SMALLEST_REGION
+from engine.kernels.parameters import HALF_FULL, REGION_GROWTH, SMALLEST_REGION
 
 BUCKETS, FILLED, SALT, AGE, FIRST_AGE, HIGHEST, COLD, SHARED = range(8)
-"""Words of the header: buckets of the region; entries written since it last grew; the
+"""Words of the header: buckets of the region; entries counted since it last grew; the
 generation's salt, current age and first age; the largest region since the last sweep;
 whether the next search has to be cold; whether threads share the table."""
 
@@ -205,10 +206,14 @@ def work_for(nodes):
 
 
 @compiled
-def store(table, word, lower, upper, move, work):
-    """Remember proven bounds; return whether another position of this search gave way."""
+def store(table, word, lower, upper, move, work, each):
+    """Remember proven bounds; return whether another position of this search gave way.
+
+    The region grows after so many entries for *each* bucket, those that took another's place too.
+    """
     worth = write(table, word, lower, upper, move, work)
-    make_room(table, worth)
+    if worth != SAME:
+        count_entry(table, each)
     return worth >= 0
 
 
@@ -230,7 +235,9 @@ def store_depth(table, word, lower, upper, move, depth, proven):
             return False
         move = move_of(data) if move == NO_MOVE else move
     put(table, victim, word, packed_bounds(lower, upper, move), work)
-    make_room(table, worth)
+    # Only new places count: an entry that gave way leaves the table as full as it was.
+    if worth == FREE:
+        count_entry(table, HALF_FULL)
     return worth >= 0
 
 
@@ -239,7 +246,8 @@ def store_numbers(table, word, proof, disproof, work):
     """Remember a proof and a disproof number, of 24 bits each."""
     entry, worth, _ = place(table, word)
     put(table, entry, word, Bits(proof) | (Bits(disproof) << Bits(24)), work)
-    make_room(table, worth)
+    if worth == FREE:
+        count_entry(table, HALF_FULL)
 
 
 @compiled
@@ -263,14 +271,11 @@ def is_proven(data):
 
 
 @compiled
-def make_room(table, worth):
-    """Enlarge the region if enough entries have come into free places."""
-    # Only new places count: an entry that gave way leaves the table as full as it was.
-    if worth != FREE or np.int64(table[SHARED]) != 0:
-        return
-    if np.int64(table[BUCKETS]) < most_buckets(table):
+def count_entry(table, each):
+    """Count an entry, and enlarge the region after so many for *each* bucket."""
+    if np.int64(table[SHARED]) == 0 and np.int64(table[BUCKETS]) < most_buckets(table):
         table[FILLED] = Bits(table[FILLED]) + Bits(1)
-        if np.int64(table[FILLED]) > 2 * np.int64(table[BUCKETS]):
+        if np.int64(table[FILLED]) > each * np.int64(table[BUCKETS]):
             grow(table)
 
 
@@ -326,7 +331,7 @@ def write(table, word, lower, upper, move, work):
 
 @compiled(inline=False)
 def grow(table):
-    """Enlarge a region that is half full."""
+    """Enlarge a region in which there are enough entries."""
     table[FILLED] = 0
     resize(table, min(np.int64(table[BUCKETS]) * REGION_GROWTH, most_buckets(table)))
 
@@ -340,15 +345,26 @@ def open_whole(table):
 
 
 @compiled(inline=False)
-def open_for(table, entries):
-    """Let threads share the table until they have written so many more entries."""
+def open_for(table, entries, each):
+    """Let threads share the table until they have written so many more entries.
+
+    The region grows as it would have done, after so many for *each* bucket.
+    """
     share(table)
-    table[FILLED] = Bits(table[FILLED]) + Bits(entries)
     buckets = np.int64(table[BUCKETS])
-    while np.int64(table[FILLED]) > 2 * buckets and buckets < most_buckets(table):
+    filled = np.int64(table[FILLED]) + entries
+    reserve(table, filled, each)
+    table[FILLED] = filled if np.int64(table[BUCKETS]) == buckets else entries
+
+
+@compiled(inline=False)
+def reserve(table, entries, each):
+    """Enlarge the region until it has so many entries for *each* bucket at most."""
+    buckets = np.int64(table[BUCKETS])
+    while entries > each * buckets and buckets < most_buckets(table):
         buckets = min(buckets * REGION_GROWTH, most_buckets(table))
     if buckets > np.int64(table[BUCKETS]):
-        table[FILLED] = entries
+        table[FILLED] = 0
         resize(table, buckets)
 
 

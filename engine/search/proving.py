@@ -18,6 +18,7 @@ from engine.contract.verbs import INFINITE
 from engine.kernels.clock import Clock, seconds_per_tick
 from engine.kernels.profiles import profile_of
 from engine.kernels.solver import (
+    ENLARGE_TABLE,
     PREPARE_TABLE,
     SINGLE_THREADED,
     result_dtype,
@@ -43,7 +44,9 @@ def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
         tablebase.lend(memory.words)
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
     memory["line_limit"] = UNLIMITED
-    memory["table_plies"], memory["enhanced_plies"] = profile_of(cls).solver_plies(cls)
+    profile = profile_of(cls)
+    memory["table_plies"], memory["enhanced_plies"] = profile.solver_plies(cls)
+    memory["crowding"] = profile.crowding
     return memory
 
 
@@ -141,6 +144,12 @@ class ProofTask(KernelLoop):
     def open_table(self) -> None:
         """Make the table ready for several threads; before any of them starts."""
         self._call(self.rows[:0], PREPARE_TABLE)
+
+    def enlarge_table(self, entries: int) -> None:
+        """Make room for so many more entries of threads that go on with a search."""
+        self.search["node_limit"][0] = entries
+        self._call(self.rows[:0], ENLARGE_TABLE)
+        self.search["node_limit"][0] = self.most_nodes - 1
 
     def _call(self, rows: np.ndarray, sharing: int) -> None:
         memory, table = self.memory.argument, self.table.words

@@ -18,8 +18,9 @@ from engine.contract.positions import coerce
 from engine.contract.stop import CALLED, NODES, PLIES, RUNNING, TIME
 from engine.contract.verbs import moves_again, play
 from engine.kernels.clock import Clock
-from engine.kernels.solver import SHARED_TABLE, SINGLE_THREADED, solve_batch
-from engine.runtime.running import Limits, run
+from engine.kernels.solver import SHARED_TABLE, solve_batch
+from engine.kernels.table import BUCKETS
+from engine.runtime.running import UNLIMITED, Limits, run
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.options import require_book, thread_count
 from engine.search.proving import ProofSettings, ProofTask, solver_memory
@@ -42,6 +43,11 @@ __all__ = [
 
 SHORT_NODES = 1_000
 """What is proven in so many nodes is proven in the caller's thread: see ``INLINE_NODES``."""
+
+FIRST_ROUND = 1 << 17
+ROUND_GROWTH = 4
+"""Threads search so many nodes, and then so many times as many: they come back so that the region
+of the table that they share grows with the search."""
 
 DEFAULT_MEGABYTES = 256
 """The size of the table of searches that are given none."""
@@ -75,10 +81,15 @@ class Solver:
         if defines(cls, "scout"):
             self.scout = Searcher(cls, table=table, threads=threads, workers=workers)
         self.running: list[ProofTask] = []
-        """Those of the position that is being solved."""
+        """Those of the position that is being solved,"""
+        self.spent = 0
+        """the nodes before them,"""
+        self.stopped = False
+        """and whether it was to end."""
 
     def stop(self) -> None:
         """End what runs now, from any thread."""
+        self.stopped = True
         if self.scout is not None:
             self.scout.stop()
         for task in self.running:
@@ -89,7 +100,7 @@ class Solver:
         tasks = self.running
         if not tasks:
             return 0, None, None
-        nodes = sum(int(task.search["nodes"][0]) for task in tasks)
+        nodes = self.spent + sum(int(task.search["nodes"][0]) for task in tasks)
         lower = max(int(task.rows[0]["lower"]) for task in tasks)
         return nodes, lower, min(int(task.rows[0]["upper"]) for task in tasks)
 
@@ -103,6 +114,7 @@ class Solver:
         line: int = 2,
     ) -> Result:
         """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
+        self.stopped = False
         if self.book is not None:
             self.book.fill(self.table)
         scouted = scouting([position], self.table, limits, searcher=self.scout)
@@ -115,34 +127,24 @@ class Solver:
             done = not ended and first.attempt(SHORT_NODES)
         except KeyboardInterrupt:
             done, ended = False, "interrupted"
+        rounds = [tasks]
         if not done:
-            spent = int(first.rows[0]["nodes"])
-            known = int(first.rows[0]["lower"]), int(first.rows[0]["upper"])
-            if limits.nodes is not None:
-                left = max(1, (limits.nodes - spent) // self.threads)
-                limits = replace(limits, nodes=left)
-            threads = 1 if ended else self.threads
-            sharing = SINGLE_THREADED if threads == 1 else SHARED_TABLE
-            settings = ProofSettings(weak, line, sharing=sharing)
-            self.running = [
-                self._task(position, limits, settings, known, scouted, thread)
-                for thread in range(threads)
-            ]
-            tasks = [*self.running, first]
+            settings = ProofSettings(weak, line)
             try:
-                ended = self._run(limits, ended)
+                ended = self._go_on(rounds, position, limits, settings, scouted, ended)
             finally:
                 self.running = []
+            tasks = [task for each in reversed(rounds) for task in each]
         rows = np.concatenate([task.rows.view(np.ndarray) for task in tasks])
-        best = int(np.argmin(rows["upper"] - rows["lower"]))
-        row = rows[best]
+        # Of two that have a proof, one may have been ended before its line was found.
+        row = rows[int(np.lexsort((-rows["length"], rows["upper"] - rows["lower"]))[0])]
         row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
-        row["reason"] = rows["reason"][: max(len(tasks) - 1, 1)].max()
+        # Threads of a round come back at a number of nodes, which may be no limit of the search.
+        reasons = {int(reason) for reason in rows["reason"][: len(rounds[-1])]}
+        row["reason"] = CALLED if self.stopped else max(reasons - {NODES}, default=NODES)
         for name in ("nodes", *TableUse.__slots__):
             row[name] = rows[name].sum()
-        seconds = float(tasks[best].seconds[0])
-        if tasks[best] is not first:  # it came before the others
-            seconds += float(first.seconds[0])
+        seconds = sum(max(float(task.seconds[0]) for task in each) for each in rounds)
         if scouted is not None:
             row["nodes"] += scouted.nodes[0]
             seconds += scouted.seconds[0]
@@ -150,6 +152,51 @@ class Solver:
         if ended == "interrupted":  # a loop that solves has to hear of it, proven or not
             result = replace(result, reason=ended)
         return result
+
+    def _go_on(
+        self,
+        rounds: list[list[ProofTask]],
+        position: Any,
+        limits: Limits,
+        settings: ProofSettings,
+        scouted: Scouting | None,
+        ended: str,
+    ) -> str:
+        """Prove in rounds of threads what the first did not; return why that ended early.
+
+        One thread needs one round, and none comes after that with the whole table.
+        """
+        threads = 1 if ended else self.threads
+        clock, share = Clock(limits.seconds), FIRST_ROUND
+        while True:
+            rows = np.concatenate([task.rows.view(np.ndarray) for each in rounds for task in each])
+            known = int(rows["lower"].max()), int(rows["upper"].min())
+            left = None if limits.nodes is None else max(1, limits.nodes - int(rows["nodes"].sum()))
+            most = left
+            if threads > 1:
+                settings = settings._replace(sharing=SHARED_TABLE)
+                if int(self.table.words[BUCKETS]) < self.table.buckets:
+                    most = share if left is None else min(share, left)
+            each = None if most is None else max(1, most // threads)
+            seconds = limits.seconds and max(1e-3, limits.seconds - clock.elapsed())
+            these = Limits(each, seconds, limits.stop)
+            tasks = [
+                self._task(position, these, settings, known, scouted, thread)
+                for thread in range(threads)
+            ]
+            if len(rounds) > 1 and scouted is None:  # far questions were asked before
+                for task in tasks:
+                    task.rows["guess"] = min(max(0, known[0]), known[1])
+            self.spent = int(rows["nodes"].sum())
+            self.running = tasks
+            rounds.append(tasks)
+            if self.stopped:
+                self.stop()
+            ended = self._run(these, ended, most or UNLIMITED)
+            over = any(int(task.rows[0]["reason"]) != NODES for task in tasks)
+            if ended or over or most == left:
+                return ended
+            share *= ROUND_GROWTH
 
     def _task(
         self,
@@ -165,11 +212,11 @@ class Solver:
             [position], self.table, limits, settings, known=known, scouting=scouted, memory=memory
         )
 
-    def _run(self, limits: Limits, ended: str) -> str:
+    def _run(self, limits: Limits, ended: str, nodes: int) -> str:
         """Run the tasks, to end at once if it has *ended*; return why they ended early."""
         if len(self.running) > 1:
             try:
-                self.running[0].open_table()
+                self.running[0].enlarge_table(nodes // 2)
             except KeyboardInterrupt:
                 ended = "interrupted"
         for task in self.running:
