@@ -54,6 +54,9 @@ DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 FULL = Bits((1 << 64) - 1)
+FOCUS = 3
+"""Of 30 positions of four stones 15 are proven in 10,000 nodes each with 1, and 29 with 3."""
+
 MOST_FOURS = 10
 MOST_LOOKS = 200
 """The fours of a sequence before the last, and the positions that are looked at to find it."""
