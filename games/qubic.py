@@ -48,11 +48,15 @@ from engine import (
 )
 from engine.contract.bits import random_index
 from engine.contract.cells import STONES, Points
+from engine.contract.simd import broadcast, load_words, union, words_of
 
 DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 FULL = Bits((1 << 64) - 1)
+FOCUS = 3
+"""Of 30 positions of four stones 15 are proven in 10,000 nodes each with 1, and 29 with 3."""
+
 MOST_FOURS = 10
 MOST_LOOKS = 200
 """The fours of a sequence before the last, and the positions that are looked at to find it."""
@@ -77,8 +81,10 @@ def starts(direction: tuple[int, ...]) -> int:
     )
 
 
-STEPS = tuple(Bits(16 * row + 4 * layer + column) for row, layer, column in DIRECTIONS)
-STARTS = tuple(Bits(starts(direction)) for direction in DIRECTIONS)
+DISTANCES = [16 * row + 4 * layer + column for row, layer, column in DIRECTIONS]
+STEPS = np.array(DISTANCES + [1] * 3, np.uint64)
+STARTS = np.array([starts(direction) for direction in DIRECTIONS] + [0] * 3, np.uint64)
+"""Filled up to sixteen by directions without lines: four at a time are worked on."""
 
 
 def symmetries() -> list[list[int]]:
@@ -164,12 +170,13 @@ def play(position, move):
 
 @compiled(inline=False)
 def has_line(stones):
-    found = Bits(0)
-    for direction in range(13):
-        step = STEPS[direction]
-        pairs = stones & (stones >> step)
-        found |= pairs & (pairs >> (Bits(2) * step)) & STARTS[direction]
-    return found != Bits(0)
+    found = broadcast(Bits(0))
+    for at in range(0, len(STEPS), 4):
+        step = load_words(STEPS, at)
+        pairs = broadcast(stones)
+        pairs &= pairs >> step
+        found |= pairs & (pairs >> (step + step)) & load_words(STARTS, at)
+    return union(found) != Bits(0)
 
 
 @compiled
@@ -188,47 +195,56 @@ def key(position):
 
 
 @compiled
-def lacking(own, empty, direction):
-    """The lines that lack one, two and three stones of a player, and have none of the other."""
-    step = STEPS[direction]
-    full, one, two, three = STARTS[direction], Bits(0), Bits(0), Bits(0)
-    for _ in range(4):
-        three = (three & own) | (two & empty)
-        two = (two & own) | (one & empty)
-        one = (one & own) | (full & empty)
-        full &= own
-        own = own >> step
-        empty = empty >> step
-    return one, two, three
+def line_cells(stones, at):
+    """The four cells of each line of four directions, each where the line's first cell is."""
+    step = load_words(STEPS, at)
+    first = broadcast(stones)
+    return first, first >> step, first >> (step + step), first >> (step + step + step)
 
 
 @compiled
-def cells_of(lines, direction):
-    step = STEPS[direction]
-    pairs = lines | (lines << step)
-    return pairs | (pairs << (Bits(2) * step))
+def open_lines(own, empty, at):
+    """The lines of four directions with one, two and three stones, and none of the other."""
+    a, b, c, d = line_cells(own, at)
+    odd_front, odd_back, front, back = a ^ b, c ^ d, a & b, c & d
+    odd, two_apart = odd_front ^ odd_back, odd_front & odd_back
+    two_together = (front ^ back) & ~(odd_front | odd_back)
+    step = load_words(STEPS, at)
+    free = broadcast(own | empty)
+    free &= free >> step
+    free &= (free >> (step + step)) & load_words(STARTS, at)
+    odd &= free
+    three = odd & (front | back)
+    return odd & ~three, (two_apart | two_together) & free, three
 
 
 @compiled(inline=False)
 def winning_cells(own, empty):
     """Where a player completes a line."""
-    found = Bits(0)
-    for direction in range(13):
-        one, _, _ = lacking(own, empty, direction)
-        found |= cells_of(one, direction)
-    return found & empty
+    found = broadcast(Bits(0))
+    for at in range(0, len(STEPS), 4):
+        step, start = load_words(STEPS, at), load_words(STARTS, at)
+        a, b, c, d = line_cells(own, at)
+        front, back = a & b & start, c & d & start
+        behind = (front & d) | ((front & c) << step)
+        found |= (b & back) | ((a & back) << step) | (behind << (step + step))
+    return union(found) & empty
 
 
 @compiled(inline=False)
 def four_cells(own, empty):
     """Where a player makes a four, and where he makes two at once, to be completed on two cells."""
-    once, twice = Bits(0), Bits(0)
-    for direction in range(13):
-        _, two, _ = lacking(own, empty, direction)
-        cells = cells_of(two, direction) & empty
+    once, twice = broadcast(Bits(0)), broadcast(Bits(0))
+    for at in range(0, len(STEPS), 4):
+        step = load_words(STEPS, at)
+        _, cells, _ = open_lines(own, empty, at)
+        cells |= cells << step
+        cells |= cells << (step + step)
         twice |= once & cells
         once |= cells
-    return once, twice
+    a, b, c, d = words_of(once)
+    more = union(twice) | (a & b) | ((a | b) & c) | ((a | b | c) & d)
+    return (a | b | c | d) & empty, more & empty
 
 
 @compiled
@@ -365,10 +381,16 @@ def evaluate(position):
 @compiled(inline=False)
 def strength(own, empty):
     total = 0
-    for direction in range(13):
-        one, two, three = lacking(own, empty, direction)
-        total += 64 * popcount(one) + 8 * popcount(two) + popcount(three)
+    for at in range(0, len(STEPS), 4):
+        one, two, three = open_lines(own, empty, at)
+        total += 64 * popcounts(three) + 8 * popcounts(two) + popcounts(one)
     return total
+
+
+@compiled
+def popcounts(words):
+    a, b, c, d = words_of(words)
+    return popcount(a) + popcount(b) + popcount(c) + popcount(d)
 
 
 @compiled

@@ -15,6 +15,7 @@ from engine.contract.verbs import free_move, same_turn, turn
 __all__ = [
     "is_free_move",
     "knows_gains",
+    "least_focus",
     "most_moves",
     "most_value",
     "recurs",
@@ -49,6 +50,13 @@ def knows_gains(cls: type) -> Callable[..., Any]:
     """``knows_gains(position)``: whether its game says what noisy moves win."""
     answer = defines(cls, "gain")
     return lambda position: answer
+
+
+@derived
+def least_focus(cls: type) -> Callable[..., Any]:
+    """``least_focus(position)``: ``FOCUS`` of its game."""
+    least = game_constant(cls, "FOCUS", 1)
+    return lambda position: least
 
 
 @derived

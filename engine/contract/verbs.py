@@ -116,6 +116,11 @@ makes of the rest:
 ``UNIT``
     An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
     search does not prune by margins.
+``FOCUS``
+    A search by proof numbers takes the difficulty of a position from so many of its moves and an
+    eighth of all, default 1.  Say 3 where most of play is threats with few answers each: by one
+    answer alone, a long line of threats looks as near to a proof as a short one.  Of positions
+    that it has not searched it then counts no more answers either.
 ``LAYER_SIZES``
     A tuple or an array: how many indices each layer has (see :func:`index`).
 ``LAYER_NAMES``

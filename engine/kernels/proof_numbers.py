@@ -16,10 +16,11 @@ make an easy proof look hard.  So the largest of them is taken instead, and one 
 move (T. Ueda et al., "Weak proof-number search", 2008).  Numbers only order the search: what
 is proven is proven by the rules, whatever they are, and no sum reaches ``SOLVED``.
 
-Focus.  Only the first open moves of a node, in their order, make its numbers: one and a part of
-them.  Others take their turn when these are disproven, so a good order makes wide nodes narrow
-(dynamic widening: P. Henderson, "Playing and solving the game of Hex", 2010).  Not where play can
-go round: there a search can turn for ever among moves that a repetition answers on one line only.
+Focus.  Only the first open moves of a node, in their order, make its numbers: one, or ``FOCUS`` of
+the game, and a part of them.  Others take their turn when these are disproven, so a good order
+makes wide nodes narrow (dynamic widening: P. Henderson, "Playing and solving the game of Hex",
+2010).  Not where play can go round: there a search can turn for ever among moves that a repetition
+answers on one line only.
 
 Repetition.  A position of the line of play that comes back is a draw.  An answer that needs one
 holds on this line only (graph-history interaction): it says from which ply on the line matters to
@@ -45,7 +46,7 @@ import numpy as np
 
 from engine.compiler.jit import Position, Words, compiled, kernel, record
 from engine.contract.bits import Bits, mix
-from engine.contract.derived import most_moves, most_value, recurs
+from engine.contract.derived import least_focus, most_moves, most_value, recurs
 from engine.contract.dispatch import game_constant
 from engine.contract.positions import pack, unpack, width, words_each
 from engine.contract.stop import MOVES, NODES, RUNNING, VALUE
@@ -214,13 +215,21 @@ def draw_since(position, child, ply, steps, memory):
 
 
 @compiled
+def focus(position, number):
+    """How many of so many open moves make the numbers of a node."""
+    return min(number, least_focus(position) + number // FOCUS_PART)
+
+
+@compiled
 def first_numbers(position, end, memory):
     """The numbers of a position that nobody has searched yet, for its mover.
 
-    One move is enough to prove, and all are needed to disprove (mobility); an estimate shifts
-    both.
+    One move is enough to prove, and all are needed to disprove (mobility), or those in the focus of
+    a game that says how many these are; an estimate shifts both.
     """
     proof, disproof = 1, max(list_moves(position, end, memory) - end, 1)
+    if least_focus(position) > 1:
+        disproof = focus(position, disproof)
     if memory.unit > 0:
         # Doubled for each unit that the mover is behind, the other for each that he is ahead.
         doublings = min(max(evaluate(position) // memory.unit, -8), 8)
@@ -457,7 +466,7 @@ def proof_node(
         widest, unsolved = 0, 0
         live = count
         if not recurs(position):
-            live = 1 + open_moves(top, count, memory) // FOCUS_PART
+            live = focus(position, open_moves(top, count, memory))
         for at in range(top, top + count):
             slot = top + ranked_number(memory.ranked[at])
             number = memory.proofs[slot]
