@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
@@ -27,6 +30,7 @@ from games.breakthrough import (
     evaluate_material,
     move_text,
 )
+from games.breakthrough.fights import fights
 
 NOTATION = load_game("breakthrough").notation
 parse_position, position_text = NOTATION.parse_position, NOTATION.position_text
@@ -99,7 +103,9 @@ def layers(variant):
     return found
 
 
-@pytest.mark.parametrize("variant", ["2x5", pytest.param("3x4", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "variant", ["2x5", *(pytest.param(v, marks=pytest.mark.slow) for v in ("2x6", "3x4"))]
+)
 def test_all_positions(variant):
     """What bounds, candidates and the like claim about every position of a small board."""
     values, classes, keys = {}, {}, {}
@@ -194,6 +200,65 @@ def test_order_of_moves():
 )
 def test_races(text, interval):
     assert bounds(parse_position(text, "5x5"), -1, 1) == interval
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("..o./o.oo/x.x./.o../.x.x/.x.. x", 1),
+        ("..../o.o./o.../o.o./xxx./.... x", -1),
+    ],
+)
+def test_fights_decide(text, value):
+    assert bounds(parse_position(text, "4x6"), -1, 1) == (value, value)
+
+
+@pytest.mark.parametrize("join", [False, True])
+def test_fights(join):
+    """All fights of two columns, by plain recursion: see ``games.breakthrough.fights``."""
+    sides = (0, 1)
+
+    def steps(stones, others, up):
+        for row, column in stones:
+            for end in sides:
+                to = (row - up, end)
+                if 0 <= to[0] < 3 and to not in stones and (end != column or to not in others):
+                    yield stones - {(row, column)} | {to}, others - {to}
+
+    @functools.cache
+    def left(attackers, defenders, attacker_moves):
+        if attacker_moves:
+            if any(row == 1 for row, _ in attackers):
+                return 0
+            return min((left(*s, False) for s in steps(attackers, defenders, 1)), default=7)
+        after = [left(attackers, defenders, True)]
+        after += [left(a, d, True) for d, a in steps(defenders, attackers, -1)]
+        return min(1 + max(after), 7)
+
+    @functools.cache
+    def holds(attackers, defenders, turns):
+        if turns == 0 or any(row == 1 for row, _ in attackers):
+            return turns == 0
+        moves = [(attackers, defenders), *steps(attackers, defenders, 1)]
+        if join:
+            moves += [(attackers | {(2, c)}, defenders - {(2, c)}) for c in sides]
+        return all(
+            holds(a, d, turns - 1) or any(holds(*s[::-1], turns) for s in steps(d, a, -1))
+            for a, d in moves
+        )
+
+    cells = [(row, column) for row in (2, 1, 0) for column in (1, 0)]
+    contents = itertools.product(*[range(3)] * 4, *[range(2)] * 2)
+    for stones, answers in zip(contents, fights(2).tolist(), strict=True):
+        defenders, attackers = (
+            frozenset(c for c, stone in zip(cells, stones, strict=True) if stone == n)
+            for n in (1, 2)
+        )
+        assert answers & 7 == left(attackers, defenders, True)
+        assert answers >> 3 & 7 == left(attackers, defenders, False)
+        turns = answers >> (9 if join else 6) & 7
+        assert holds(attackers, defenders, turns)
+        assert turns == 6 or not holds(attackers, defenders, turns + 1)
 
 
 def test_a_threat_leaves_one_move():

@@ -36,6 +36,8 @@ import functools
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from engine import (
     NO_MOVE,
     Bits,
@@ -51,6 +53,7 @@ from engine import (
 from engine.contract.bits import bytes_reversed, high_product, mix, nth_index
 from engine.contract.cells import STONES, Grid
 from engine.contract.variants import board_size, variants
+from games.breakthrough.fights import NEVER, ROWS, TERNARY, WIDEST, fights
 
 DECISIVE = True
 UNIT = 100
@@ -189,21 +192,61 @@ def word_of(position, mine, theirs):
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided are finished games, two threats to win at once, and races."""
+    """Decided are finished games, two threats to win at once, races, and fights for last rows."""
     if outcome(position)[0]:
         return -1, -1
     mine, theirs = position.mine, position.theirs
-    if breaks_through(position, mine, mine, theirs, lowest_index(theirs) >> 3):
+    row = lowest_index(theirs) >> 3
+    # Races of two steps are fights.
+    if row > position.SHORTEST_RACE and breaks_through(position, mine, mine, theirs, row):
         return 1, 1
-    if popcount(theirs & position.SECOND_ROW) > 1:
-        return -1, -1
+    attack = fight(position, mine, theirs)
     mine, theirs = flip(position, theirs), flip(position, mine)
+    defence = fight(position, mine, theirs)
+    if attack & 7 <= turns_to_spend(position, defence, position.theirs, row):
+        return 1, 1
+    if popcount(position.theirs & position.SECOND_ROW) > 1:
+        return -1, -1
     attacked = diagonal_down(position, theirs)
     reached = theirs | attacked | (theirs >> Bits(8))
-    turns = (lowest_index(theirs) >> 3) - 1
-    if breaks_through(position, mine & ~attacked, mine, reached, turns):
+    row = lowest_index(theirs) >> 3
+    if row > position.SHORTEST_RACE + 1 and breaks_through(
+        position, mine & ~attacked, mine, reached, row - 1
+    ):
+        return -1, -1
+    if (defence >> 3) & 7 <= turns_to_spend(position, attack, theirs, row):
         return -1, -1
     return -1, 1
+
+
+@compiled
+def fight(position, mine, theirs):
+    """The answers for the last three rows, of which *mine* attack the last one."""
+    if not position.HAS_FIGHTS:
+        return NEVER | NEVER << 3
+    third = Bits(8 * (position.HEIGHT - 3))
+    mine, theirs = mine >> third, theirs >> third
+    number = content(mine, theirs) * position.POWER + content(mine >> Bits(8), theirs >> Bits(8))
+    return position.FIGHTS[(number << position.WIDTH) + int(theirs >> Bits(16))]
+
+
+@compiled
+def content(mine, theirs):
+    """The digits of the lowest row: 1 for a stone of *theirs*, 2 for one of *mine*."""
+    return TERNARY[theirs & Bits(31)] + 2 * TERNARY[mine & Bits(31)]
+
+
+@compiled
+def turns_to_spend(position, answers, attackers, row):
+    """The turns that the defender of a fight can spend elsewhere, the attacker to move.
+
+    *attackers* are seen by the defender, as is the lowest *row* on which one stands.
+    """
+    turns = row - 1
+    if position.HAS_TWO_FIGHTS:
+        join = 3 if attackers >> Bits(24) else 0
+        turns = max(turns, (answers >> 6 + join) & 7)
+    return turns
 
 
 @compiled
@@ -414,6 +457,11 @@ def board(width: int, height: int) -> dict[str, Any]:
         "WIDTH": width,
         "HEIGHT": height,
         "NARROW": width <= 4 and height < 8,
+        "FIGHTS": fights(width) if width <= WIDEST else np.zeros(1, np.int16),
+        "HAS_FIGHTS": width <= WIDEST,
+        "SHORTEST_RACE": ROWS - 1 if width <= WIDEST else 0,
+        "HAS_TWO_FIGHTS": width <= WIDEST and height >= 2 * ROWS,
+        "POWER": 3**width,
         "UNUSED": Bits(8 * (8 - height)),
         "BOARD": Bits(row * column),
         "LEFT_ENDS": Bits((row >> 1) * column),
