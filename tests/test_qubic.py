@@ -176,6 +176,14 @@ def test_a_sharp_position_is_won():
     assert solve(parse_position("222 333 223 111"), engine="pn", weak=True).value == 1
 
 
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+def test_the_first_player_wins():
+    """O. Patashnik, 1980."""
+    assert solve(parse_position(""), engine="pn", weak=True).value == 1
+
+
 # Symmetry and estimates
 
 
