@@ -11,6 +11,7 @@ from engine.compiler.jit import Evaluator, Numbers, Position, Words, kernel
 from engine.contract.positions import unpack, width
 from engine.contract.verbs import INFINITE, index, layer, moves, outcome, play
 from engine.kernels.evaluation import estimate, learned_score
+from engine.kernels.parameters import HALF_FULL
 from engine.kernels.reference import PlainMemory
 from engine.kernels.scores import final_score, limited
 from engine.kernels.table import begin, open_whole, probe, store
@@ -81,7 +82,7 @@ def fill(table: Any, words: Any) -> None:
     begin(table, True)
     open_whole(table)
     for word in words:
-        store(table, Bits(word), -1, 1, 3, 5)
+        store(table, Bits(word), -1, 1, 3, 5, HALF_FULL)
 
 
 @numba.njit(nogil=True, error_model="numpy")

@@ -446,7 +446,7 @@ def test_debug_finds_what_breaks_the_contract(tmp_path, plain):
 def words_of(buckets):
     words = np.zeros(HEADER_WORDS + 8 * buckets, np.uint64)
     words[COLD] = 1
-    module.begin(words)
+    module.begin(words, False)
     return words
 
 
@@ -462,7 +462,7 @@ def test_entries_are_found_again():
     assert (entry.lower, entry.upper, move_of(entry.data)) == (0.125, 1.5, 3)
     module.store(words, Bits(7), 1.0, 1.0, 2, 3, True)  # less deep: not kept
     assert module.probe(words, Bits(7)).lower == 0.125
-    module.begin(words)
+    module.begin(words, False)
     module.store(words, Bits(7), 1.0, 1.0, 2, 3, True)  # kept in a later search
     assert module.probe(words, Bits(7)).lower == 1.0
 
@@ -477,7 +477,7 @@ def test_region_grows_and_ages_begin_again():
     kept = [number for number, key in enumerate(keys) if module.probe(words, key).data != 0]
     assert len(kept) > 30
     for _ in range(AGES + 5):
-        module.begin(words)
+        module.begin(words, False)
     assert words[AGE] < 10
     for number in kept:
         entry = module.probe(words, keys[number])
@@ -488,7 +488,7 @@ def test_region_grows_and_ages_begin_again():
 def test_entries_of_another_form_are_cleared():
     table = Table(1)
     table.lay_out(module.ENTRY_WORDS)
-    module.begin(table.words)
+    module.begin(table.words, False)
     module.store(table.words, Bits(7), 0.5, 0.5, 3, 4, True)
     table.lay_out(module.ENTRY_WORDS)
     assert module.probe(table.words, Bits(7)).lower == 0.5

@@ -202,6 +202,16 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
 
 
 @pytest.mark.slow
+def test_one_source_under_two_names(project):
+    """Code refers to its classes by their modules, so a caller needs callees of its own module."""
+    project.write("others/tiny_game.py", GAME)
+    assert project.run(kernel="total").answer == ANSWER
+    again = project.run(game="others.tiny_game", kernel="caller")
+    assert again.answer == ANSWER
+    assert sorted(message.split()[1] for message in again.announced) == ["caller", "total"]
+
+
+@pytest.mark.slow
 def test_constants_are_those_of_the_process_that_loads(project):
     constant = 'Constant("tiny.steps", [int(os.environ["STEP"])] * 200_000)'
     text = GAME.replace("from typing", "import os\n\nfrom typing", 1)

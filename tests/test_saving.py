@@ -48,7 +48,7 @@ def test_a_loaded_table_goes_on_as_the_saved_one(tmp_path, mapped, megabytes):
     """With 1 MiB it is all in use, and mapped; with 16 it grows."""
     path = tmp_path / "some.table"
     table = Table(megabytes)
-    solve(GAME.parse("444443"), table=table, nodes=200_000)
+    solve(GAME.parse("444443"), table=table, nodes=1_000_000)
     table.save(path)
     whole = int(table.words[BUCKETS]) == table.buckets
     assert whole == (megabytes == 1)

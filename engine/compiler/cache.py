@@ -141,7 +141,9 @@ class KernelCache:
         if directory is None or sources is None:
             return None
         name = self.kernel.name
-        parts = (name, str(signature), self.cls.__qualname__, sources, *_platform())
+        # Types are kept as references to modules: the same source under another name is another.
+        modules.append(self.cls.__module__)
+        parts = (name, str(signature), self.cls.__qualname__, *modules, sources, *_platform())
         digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
         return directory / _game_name(self.cls) / f"{name}-{digest}.code"
 

@@ -288,6 +288,12 @@ def depth_for_moves(depth, ply, tt_move, wanted, search):
 
 
 @compiled
+def looks_ahead(depth, search):
+    """Whether a node of some depth looks its children up in the table before it searches one."""
+    return search.use_enhanced_cutoffs != 0 and depth >= search.enhanced_cutoffs_depth
+
+
+@compiled
 def look_up_children(position, node, depth, end, excluded_move, search, table):
     """Look all children up, and put those that cannot raise alpha in front of the others.
 
@@ -416,13 +422,13 @@ def reduction_of(decision, new_depth, search):
 
 
 @compiled
-def child_address(child, ranked, actions, top, depth, enhanced, search, table):
+def child_address(child, ranked, actions, node, depth, search, table):
     """The address of a child in the table, on the way from memory; 0 if it will not use it."""
     # Below the depth of the table only quiescence uses it, in games with gains.
     if not search.use_table or not (depth >= search.table_depth or knows_gains(child)):
         return Bits(0)
-    if enhanced:
-        slot = (top + ranked_number(ranked)) * (width(child) + 1)
+    if looks_ahead(node.depth, search):
+        slot = (node.top + ranked_number(ranked)) * (width(child) + 1)
         return Bits(search.children[slot + width(child)])
     word = address(child, actions, search)
     prepare(table, word)
@@ -572,7 +578,7 @@ def search_node(
     depth = depth_for_moves(depth, ply, tt_move, wanted, search)
 
     # Step 10. Make the moves, and rank them.
-    enhanced = search.use_enhanced_cutoffs != 0 and depth >= search.enhanced_cutoffs_depth
+    enhanced = looks_ahead(depth, search)
     keep_children = enhanced or (search.use_order != 0 and depth >= search.order_depth)
     end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
     if end == top:
@@ -605,9 +611,7 @@ def search_node(
         search.cut_node[ply + 1] = 1 - cut_node
         low, high, plies = wanted.bound - 1, wanted.bound, wanted.depth
         below = child_node(low, high, plies, node, tested, child_steps, child_actions, end)
-        child_word = child_address(
-            child, ranked, child_actions, top, plies, enhanced, search, table
-        )
+        child_word = child_address(child, ranked, child_actions, here, plies, search, table)
         value = search_node(child, evaluation, child_word, below, search, table)
         value = value if again else -value
         search.length[ply] = 0
@@ -667,9 +671,7 @@ def search_node(
         # Step 16. Search the child: reduced, and but for the first with a null window; again with
         # what was saved if it turns out to be better than that.
         before = search.estimates
-        child_word = child_address(
-            child, ranked, child_actions, top, new_depth, enhanced, search, table
-        )
+        child_word = child_address(child, ranked, child_actions, here, new_depth, search, table)
         null_window = search.use_pvs != 0 and searched > 0
         low, high = alpha, alpha + 1 if null_window else beta
         mark_move(position, ranked, top, depth, shared, True, search, table)
