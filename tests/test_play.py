@@ -397,6 +397,8 @@ def test_other_games_have_no_pgn(tmp_path):
         (("-d", 3, "-n", 2_000_000), "depth=3,nodes=2000000"),
         (("--level", "expert", "-s", 2), "level=expert,seconds=2"),
         (("--strength", 40, "-d", 4), "strength=40,depth=4"),
+        (("--engine", "mcts"), "engine=mcts,seconds=1"),
+        (("-e", "mcts", "--playouts", 500, "-s", 2), "engine=mcts,playouts=500,seconds=2"),
     ],
 )
 def test_limits_of_the_engine(options, player):
@@ -465,6 +467,9 @@ def test_foreign_files_are_refused(tmp_path, data):
         (("tictactoe", "55"), "cell 5 is marked already"),
         (("tictactoe", "--level", "hard", "--strength", 4), "exclude each other"),
         (("tictactoe", "--level", "hard", "--depth", 4), "--level and --depth exclude each other"),
+        (("tictactoe", "--engine", "mcts", "--level", "hard"), "--level is one of alpha-beta"),
+        (("tictactoe", "--engine", "mcts", "--depth", 4), "depth does not go with engine=mcts"),
+        (("tictactoe", "--playouts", 4), "playouts does not go with engine=alphabeta"),
         (("--resume", "nothing.json"), "nothing.json cannot be read: "),
         (("--resume", "nothing.json", "--seed", 3), "has its own settings: leave --seed out"),
     ],

@@ -12,12 +12,13 @@ from random import SystemRandom
 
 import click
 
-import engine
 from engine.cli.boards import look_of_terminal
 from engine.cli.completion import complete_file
 from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.options import (
     ANY_GAME,
+    ENGINE,
+    PLAYOUTS,
     POSITION,
     depth_option,
     integer,
@@ -26,6 +27,7 @@ from engine.cli.options import (
     seed_option,
     tablebase_option,
 )
+from engine.contract.choices import ENGINES
 from engine.contract.errors import CutnodeError
 from engine.kernels.parameters import MOST_DEPTH
 from engine.playing.levels import FULL_STRENGTH, LEVELS
@@ -43,6 +45,10 @@ POSITIONS = """\
 GAME      as in `cutnode solve --help`.
 POSITION  where to begin, in the game's own notation; else at the start.
 """
+
+
+ENGINE_SECONDS = 1
+"""The limit of a move by another engine than alpha-beta, if none is given."""
 
 
 class Terminal:
@@ -85,7 +91,9 @@ class Terminal:
     least=0,
     most=FULL_STRENGTH,
 )
-@depth_option("The engine looks N plies deep.", least=1, most=MOST_DEPTH)
+@ENGINE
+@depth_option("The engine looks N plies deep (alphabeta).", least=1, most=MOST_DEPTH)
+@PLAYOUTS
 @nodes_option("The engine visits at most N positions for a move.")
 @seconds_option("The engine thinks at most S seconds for a move.")
 @click.option("--first", "sides", flag_value="first", help="You move first.  [default]")
@@ -107,6 +115,7 @@ def play(
     position: str | None,
     level: str | None,
     strength: int | None,
+    engine: str,
     sides: str | None,
     tablebase: str | None,
     seed: int | None,
@@ -120,8 +129,10 @@ def play(
     only. A file .json has all of it; from .pgn (chess) or .txt, a list of moves, a game goes on
     with the players that you choose.
 
-    With --depth, --nodes or --seconds alone the engine plays as well as it can within them.
+    With --depth, --playouts, --nodes or --seconds alone the engine plays as well as it can within
+    them.
     """
+    from engine.contract.loading import load_game
     from engine.playing.play import PERSON, Session, resume
     from engine.playing.records import read_record, record_suffix
     from engine.search.record import Record
@@ -134,7 +145,12 @@ def play(
     if file is not None and recorded is None:
         own: dict[str, object] = {"POSITION": position, "--level": level, "--strength": strength}
         own |= {f"--{name}": value for name, value in given.items()}
-        own |= {"--tablebase": tablebase, "--seed": seed, "a side": sides}
+        own |= {
+            "--engine": None if engine == ENGINES[0] else engine,
+            "--tablebase": tablebase,
+            "--seed": seed,
+            "a side": sides,
+        }
         surplus = [name for name, value in own.items() if value is not None]
         if surplus:
             raise CutnodeError(f"a resumed game has its own settings: leave {surplus[0]} out")
@@ -145,8 +161,8 @@ def play(
             raise CutnodeError("say which game to play, as in cutnode play connect4")
         if recorded is not None and position is not None:
             raise CutnodeError(f"{file} says where the game begins: leave POSITION out")
-        loaded = engine.load_game(game)
-        opponent = configuration(level, strength, given, tablebase)
+        loaded = load_game(game)
+        opponent = configuration(level, strength, engine, given, tablebase)
         players = {
             "first": (PERSON, opponent),
             "second": (opponent, PERSON),
@@ -170,11 +186,19 @@ def play(
 
 
 def configuration(
-    level: str | None, strength: int | None, limits: dict[str, float], tablebase: str | None
+    level: str | None,
+    strength: int | None,
+    engine: str,
+    limits: dict[str, float],
+    tablebase: str | None,
 ) -> str:
     """Return the engine's configuration, as :func:`engine.make_player` takes it."""
     if level is not None and strength is not None:
         raise CutnodeError("--level and --strength exclude each other")
+    is_other = engine != ENGINES[0]
+    if is_other and (level is not None or strength is not None):
+        kind = "level" if strength is None else "strength"
+        raise CutnodeError(f"--{kind} is one of alpha-beta: it does not go with --engine {engine}")
     surplus = [name for name in limits if level is not None and name != "seconds"]
     if surplus:
         raise CutnodeError(f"--level and --{surplus[0]} exclude each other: a level has its depth")
@@ -182,7 +206,11 @@ def configuration(
         f"{name}={value:g}" if name == "seconds" else f"{name}={value}"
         for name, value in limits.items()
     ]
-    if strength is not None:
+    if is_other:
+        if not limits:
+            settings.append(f"seconds={ENGINE_SECONDS}")
+        settings.insert(0, f"engine={engine}")
+    elif strength is not None:
         settings.insert(0, f"strength={strength}")
     elif level is not None or not limits:
         settings.insert(0, f"level={level or 'medium'}")
