@@ -16,7 +16,8 @@ from engine.lab.measuring import INTERRUPTED
 from engine.lab.plots import inline_plot
 from engine.lab.statistics import geometric_mean_ratio, share
 from engine.lab.study import Follower
-from engine.playing.players import RemotePlayer, loads_code, split_configuration
+from engine.playing.configurations import loads_code, split_configuration
+from engine.playing.players import RemotePlayer
 from engine.playing.remote import Remote, Version
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="other processes compile")

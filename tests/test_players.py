@@ -21,13 +21,8 @@ from engine import (
     play_game,
 )
 from engine.compiler.jit import jit_enabled
-from engine.playing.players import (
-    EnginePlayer,
-    StrengthPlayer,
-    full_width,
-    level_evaluation,
-    parse_configuration,
-)
+from engine.playing.configurations import parse_configuration
+from engine.playing.players import EnginePlayer, StrengthPlayer, full_width, level_evaluation
 
 GAME = load_game("tictactoe")
 PLAYERS = ("random", "level=easy", "level=expert", "strength=0", "strength=30", "strength=85")

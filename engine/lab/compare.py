@@ -37,10 +37,11 @@ from engine.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
 from engine.lab.provenance import commit_of, game_source, machine
 from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
 from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
+from engine.playing.configurations import version_of
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
 from engine.playing.matches import Games, MatchResult, make_openings, match
-from engine.playing.players import RemotePlayer, make_player, version_of
+from engine.playing.players import RemotePlayer, make_player
 from engine.runtime.processes import MOST_PROCESSES
 from engine.runtime.running import Limits
 from engine.search.options import check_depth

@@ -26,7 +26,8 @@ from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
 from engine.kernels.learned import Learned
 from engine.kernels.scores import is_decisive, win_distance
-from engine.playing.players import Choice, EnginePlayer, Player, loads_code, make_player
+from engine.playing.configurations import loads_code
+from engine.playing.players import Choice, EnginePlayer, Player, make_player
 from engine.playing.records import read_record, record_suffix, write_record
 from engine.search.api import solve
 from engine.search.record import Record

@@ -8,7 +8,7 @@ also from its middle.  (Limits of time are the exception.)
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import pstdev
@@ -17,22 +17,28 @@ from typing import Any, Protocol
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from engine.contract.legal import legal_moves
-from engine.contract.loading import Game, is_in_file
+from engine.contract.loading import Game
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import key
 from engine.kernels.optionality import PRESETS, Optionality
 from engine.kernels.parameters import MOST_DEPTH, PARITY
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import choose, leave_out
+from engine.playing.configurations import (
+    KEYS_OF,
+    SEEDED,
+    parse_configuration,
+    split_configuration,
+    version_of,
+)
 from engine.playing.levels import FULL_STRENGTH, LEVELS, Level
-from engine.playing.remote import Remote, Version
+from engine.playing.remote import Remote
 from engine.runtime.running import Limits
 from engine.search.given import class_of, given_position
 from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import SearchOptions, check_engine
 from engine.search.results import Line, SearchResult
 from engine.search.searcher import Searcher
-from engine.search.tree_options import AutoKeywords, TreeKeywords
 from engine.search.tree_results import MonteCarloResult
 from engine.search.trials import AutoSearcher
 from engine.storage.evaluations import installed_weights
@@ -40,7 +46,6 @@ from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
-    "KEYS",
     "AutoPlayer",
     "Choice",
     "EnginePlayer",
@@ -51,11 +56,7 @@ __all__ = [
     "StrengthPlayer",
     "TreePlayer",
     "level_evaluation",
-    "loads_code",
     "make_player",
-    "parse_configuration",
-    "split_configuration",
-    "version_of",
 ]
 
 TABLE_MEGABYTES = 16
@@ -444,7 +445,7 @@ class RemotePlayer:
         return self.remote.ask(**{"choose" if self._is_seeded else "search": text})
 
 
-# Configurations
+# A player by its description
 
 
 def make_player(game: Any, text: str) -> Player:
@@ -454,8 +455,8 @@ def make_player(game: Any, text: str) -> Player:
     ``depth=6,without=history+killers``; ``depth=6,set=lmr.base=0.8+lmr.moves=3``;
     ``nodes=3000,evaluation=cells,exact``;
     ``engine=mcts,playouts=10000``; ``engine=auto,seconds=0.1``; ``path=../older,depth=6`` of
-    another version (see :class:`RemotePlayer`).  The keys are those of :data:`KEYS`, and
-    :class:`CutnodeError` says what is wrong.
+    another version (see :class:`RemotePlayer`).  The keys are those of
+    :data:`~engine.playing.configurations.KEYS`, and :class:`CutnodeError` says what is wrong.
     """
     if not isinstance(text, str):
         raise CutnodeError(f"a player is described by a text such as 'hard', not {text!r}")
@@ -493,122 +494,6 @@ def make_player(game: Any, text: str) -> Player:
         raise
     except CutnodeError as error:
         raise CutnodeError(f"{quoted(text)}: {error}") from None
-
-
-def parse_configuration(text: str) -> dict[str, Any]:
-    """Return the settings in a text such as ``depth=6,without=history``, by key.
-
-    The name of a level stands for ``level=`` and the name.
-    """
-    settings: dict[str, Any] = {}
-    for part in text.split(","):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if name in LEVELS and not equals:
-            name, equals, value = "level", "=", name
-        if name not in KEYS:
-            raise CutnodeError(
-                f"{quoted(text)}: there is no setting {quoted(name)}{nearest(name, KEYS)}; "
-                f"settings are {', '.join(KEYS)}, as in level=hard or depth=6,without=history"
-            )
-        if name in settings:
-            raise CutnodeError(f"{quoted(text)}: {name} is set twice")
-        kind = KEYS[name]
-        if (kind is bool) == bool(equals):
-            wanted = f"{name}, without a value" if kind is bool else f"{name}=..."
-            raise CutnodeError(f"{quoted(text)}: {quoted(part.strip())} should be {wanted}")
-        try:
-            settings[name] = True if kind is bool else kind(value)
-        except ValueError:
-            what = {int: "a whole number", _numbers: "values as in lmr.base=0.8+lmr.moves=3"}
-            wanted = what.get(kind, "a number")
-            raise CutnodeError(f"{quoted(text)}: {name} is {wanted}, not {quoted(value)}") from None
-    return settings
-
-
-def split_configuration(text: str) -> tuple[dict[str, str], str]:
-    """Return the settings of :data:`ELSEWHERE` in a text, and a text with all others."""
-    where: dict[str, str] = {}
-    others = []
-    for part in text.split(","):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if name not in ELSEWHERE:
-            others.append(part.strip())
-        elif not equals or not value:
-            raise CutnodeError(f"{quoted(text)}: {quoted(part.strip())} should be {name}=...")
-        elif name in where:
-            raise CutnodeError(f"{quoted(text)}: {name} is set twice")
-        else:
-            where[name] = value
-    return where, ",".join(others)
-
-
-def version_of(text: str) -> Version:
-    """Return the version that a configuration names, or this one."""
-    where, _ = split_configuration(text)
-    return Version(where.get("path"), where.get("python"))
-
-
-def loads_code(text: str) -> bool:
-    """Return whether a configuration names code: a file, or another version."""
-    words = (word.strip() for word in re.split("[,=+]", text))
-    return any(is_in_file(word) or word in ELSEWHERE for word in words)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split("+") if name.strip()]
-
-
-def _numbers(text: str) -> dict[str, float]:
-    """Read the parameters of ``lmr.base=0.8+null_move.reduction=2``."""
-    pairs = (name.partition("=") for name in _names(text))
-    return {name.strip(): float(value) for name, _, value in pairs}
-
-
-KEYS: dict[str, Callable[[str], Any]] = {
-    "engine": str,
-    "level": str,
-    "strength": int,
-    "depth": int,
-    "nodes": int,
-    "seconds": float,
-    "evaluation": str,
-    "techniques": _names,
-    "without": _names,
-    "set": _numbers,
-    "driver": str,
-    "table": int,
-    "tablebase": str,
-    "exact": bool,
-    "random": bool,
-    "playouts": int,
-    "memory": int,
-    "selection": str,
-    "exploration": float,
-    "rave": float,
-    "minimax": float,
-    "rollouts": str,
-    "cut_after": int,
-    "path": str,
-    "python": str,
-    "game": str,
-}
-"""The settings of a configuration, and what their values are; those of ``bool`` have none."""
-
-ELSEWHERE = "path", "python", "game"
-"""The settings that say which version plays, in a process of its own."""
-
-SEEDED = frozenset({"strength", "random", "mcts", "auto"})
-"""Words of configurations whose players cannot do without a seed."""
-
-TREE_KEYS = {"playouts", *TreeKeywords.__optional_keys__} - {"reuse"}
-LIMIT_KEYS = {"nodes", "seconds"}
-
-KEYS_OF = {
-    "alphabeta": KEYS.keys() - (TREE_KEYS - {"evaluation", "tablebase"}),
-    "mcts": LIMIT_KEYS | TREE_KEYS,
-    "auto": LIMIT_KEYS | {"table", *AutoKeywords.__optional_keys__},
-}
-"""The settings of each engine, but those that say which version plays."""
 
 
 def _choices(position: Any) -> list[int]:
