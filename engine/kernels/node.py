@@ -43,6 +43,7 @@ from engine.kernels.ordering import (
     rank,
     ranked_again,
     ranked_number,
+    refutations,
     see_ge,
 )
 from engine.kernels.outside import outside_fields
@@ -400,9 +401,10 @@ def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children,
     that moves lead to wait beside them, for :func:`child_of`.
     """
     stride = width(position) + 1
+    refuting = refutations(search, previous, mover, ply)
     for at in range(top, end):
         move = search.moves[at]
-        score = learned_score(search, move, pattern_of(position, move), previous, mover, ply)
+        score = learned_score(search, refuting, move, pattern_of(position, move), mover, ply)
         if knows_gains(position):
             won = gain(position, move)
             if won > 0:
