@@ -148,6 +148,7 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("root_excluded_moves", np.int64, (moves,)),
         ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
         ("history", np.int64, (2 * HISTORY_SIZE,)),
+        ("history_weight", np.int64, (2 * HISTORY_SIZE,)),  # how often moves were tried
         ("countermoves", np.int64, (2 * HISTORY_SIZE,)),
         ("continuation_history", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
         ("kept", np.int64),  # the address of what an evaluation keeps for each ply

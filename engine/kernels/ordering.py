@@ -193,18 +193,32 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
         search.killers[2 * ply] = move
     if search.use_countermoves and previous != NO_MOVE and quiet:
         search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
-    # Deep cutoffs saved more; one of them must not outweigh all that was learned before.
-    bonus = min(search.history_bonus * depth * depth, search.history_most)
+    # Deep cutoffs saved more.
+    weight = depth * depth
     if search.use_history:
-        learn(search.history, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
+        learn_move(search, mover * HISTORY_SIZE + move % HISTORY_SIZE, weight, 1)
         # What was tried before, and did not cut, goes down: a bonus alone would let all rise.
         for earlier in range(first, at):
             tried = ranked_move(search.ranked[earlier])
-            learn(search.history, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
+            learn_move(search, mover * HISTORY_SIZE + tried % HISTORY_SIZE, weight, -1)
     if search.use_continuation_history and quiet:
+        bonus = min(search.history_bonus * weight, search.history_most)
         learn_pattern(position, search, move, ply, bonus)
         for earlier in range(first, at):
             learn_pattern(position, search, ranked_move(search.ranked[earlier]), ply, -bonus)
+
+
+@compiled
+def learn_move(search, index, weight, sign):
+    """Move the history of a move, up or down: the less, the more is known of it.
+
+    So it is how often the move cut when it was tried (relative history, M. Winands et al., "The
+    relative history heuristic", 2006), but what was long ago fades.
+    """
+    search.history_weight[index] += weight
+    known = search.history_prior + search.history_weight[index]
+    rate = max(HISTORY_LIMIT // known, search.history_bonus)
+    learn(search.history, index, sign * min(rate * weight, search.history_most))
 
 
 @compiled
