@@ -230,6 +230,7 @@ TECHNIQUES = {
             "late_move_reductions",
             False,
             "search late moves less deep (LMR)",
+            "evaluate",
             short="lmr",
             former="reduction",
             source='T. Romstad, "An introduction to late move reductions" (2006)',
@@ -273,6 +274,7 @@ TECHNIQUES = {
             "internal_iterative_reduction",
             False,
             "search a position without a hash move less deep",
+            "evaluate",
             short="iir",
             former="internal",
             parameters=(
