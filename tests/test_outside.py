@@ -337,7 +337,7 @@ def test_an_order_of_ones_own(tmp_path):
     file = tmp_path / "my_order.py"
     file.write_text(
         "from engine import compiled\n\n"
-        "@compiled\ndef order(position, move, child):\n    return -move\n"
+        "@compiled\ndef order(position, move, child):\n    return 1000 * move\n"
     )
     command = ["search", BARE, "--depth", 6, "--exact", "--json"]
     usual, own = run(*command), run(*command, "--order", f"{file}:order")

@@ -67,7 +67,7 @@ BatchControl = Annotated[Any, numba.from_dtype(CONTROL)]
 def unlearn(search):
     """Forget what searches have learned about moves."""
     for at in range(len(search.history)):
-        search.history[at] = 0
+        search.history[at] = search.history_weight[at] = 0
     for at in range(len(search.continuation_history)):
         search.continuation_history[at] = 0
     for at in range(len(search.killers)):

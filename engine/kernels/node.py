@@ -43,6 +43,7 @@ from engine.kernels.ordering import (
     rank,
     ranked_again,
     ranked_number,
+    refutations,
     see_ge,
 )
 from engine.kernels.outside import outside_fields
@@ -147,6 +148,7 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("root_excluded_moves", np.int64, (moves,)),
         ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
         ("history", np.int64, (2 * HISTORY_SIZE,)),
+        ("history_weight", np.int64, (2 * HISTORY_SIZE,)),  # how often moves were tried
         ("countermoves", np.int64, (2 * HISTORY_SIZE,)),
         ("continuation_history", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
         ("kept", np.int64),  # the address of what an evaluation keeps for each ply
@@ -400,9 +402,10 @@ def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children,
     that moves lead to wait beside them, for :func:`child_of`.
     """
     stride = width(position) + 1
+    refuting = refutations(search, previous, mover, ply)
     for at in range(top, end):
         move = search.moves[at]
-        score = learned_score(search, move, pattern_of(position, move), previous, mover, ply)
+        score = learned_score(search, refuting, move, pattern_of(position, move), mover, ply)
         if knows_gains(position):
             won = gain(position, move)
             if won > 0:

@@ -8,6 +8,8 @@ bits), and whether the mover of the parent is to move in the child (1 bit).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from engine.compiler.jit import compiled
@@ -21,6 +23,7 @@ from engine.kernels.parameters import (
 
 __all__ = [
     "FIRST",
+    "Refutations",
     "bring_best",
     "defer",
     "is_deferred",
@@ -31,6 +34,7 @@ __all__ = [
     "ranked_move",
     "ranked_number",
     "ranked_score",
+    "refutations",
     "remember_cutoff",
     "see_ge",
     "sort_down",
@@ -119,26 +123,40 @@ def bring_best(ranked, at, end):
     return item
 
 
+class Refutations(NamedTuple):
+    """Moves that refuted something like a node before; ``NO_MOVE`` where there is none."""
+
+    killer: int
+    second_killer: int
+    countermove: int
+
+
 @compiled
-def learned_score(search, move, index, previous, mover, ply):
+def refutations(search, previous, mover, ply):
+    """Look up the killers and the countermove of a node, which are the same for all its moves."""
+    countermove = np.int64(NO_MOVE)
+    if previous != NO_MOVE:
+        countermove = search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE]
+    return Refutations(search.killers[2 * ply], search.killers[2 * ply + 1], countermove)
+
+
+@compiled
+def learned_score(search, refuting, move, index, mover, ply):
     """The score of a move by what the search has learned: killers, countermoves, history."""
+    # Where one of these is not in use, nothing was learned.
     # Moves share an entry of history if their numbers are equal modulo its size: that is rare, and
     # costs only order.
-    score = 0
-    if search.use_history:
-        score += search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
+    score = search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
     if search.use_continuation_history:
         score += continuation_score(search, index, ply)
     # On the scale of history, for games differ in what these are worth.  Killers stand before
     # countermoves: a sibling is nearer than the same answer elsewhere.
-    if search.use_killers:
-        if move == search.killers[2 * ply]:
-            score += 2 * search.killers_bonus
-        elif move == search.killers[2 * ply + 1]:
-            score += search.killers_bonus
-    if search.use_countermoves and previous != NO_MOVE:
-        if search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] == move:
-            score += search.countermoves_bonus
+    if move == refuting.killer:
+        score += 2 * search.killers_bonus
+    elif move == refuting.second_killer:
+        score += search.killers_bonus
+    if move == refuting.countermove:
+        score += search.countermoves_bonus
     return score
 
 
@@ -175,18 +193,32 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
         search.killers[2 * ply] = move
     if search.use_countermoves and previous != NO_MOVE and quiet:
         search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
-    # Deep cutoffs saved more; one of them must not outweigh all that was learned before.
-    bonus = min(search.history_bonus * depth * depth, search.history_most)
+    # Deep cutoffs saved more.
+    weight = depth * depth
     if search.use_history:
-        learn(search.history, mover * HISTORY_SIZE + move % HISTORY_SIZE, bonus)
+        learn_move(search, mover * HISTORY_SIZE + move % HISTORY_SIZE, weight, 1)
         # What was tried before, and did not cut, goes down: a bonus alone would let all rise.
         for earlier in range(first, at):
             tried = ranked_move(search.ranked[earlier])
-            learn(search.history, mover * HISTORY_SIZE + tried % HISTORY_SIZE, -bonus)
+            learn_move(search, mover * HISTORY_SIZE + tried % HISTORY_SIZE, weight, -1)
     if search.use_continuation_history and quiet:
+        bonus = min(search.history_bonus * weight, search.history_most)
         learn_pattern(position, search, move, ply, bonus)
         for earlier in range(first, at):
             learn_pattern(position, search, ranked_move(search.ranked[earlier]), ply, -bonus)
+
+
+@compiled
+def learn_move(search, index, weight, sign):
+    """Move the history of a move, up or down: the less, the more is known of it.
+
+    So it is how often the move cut when it was tried (relative history, M. Winands et al., "The
+    relative history heuristic", 2006), but what was long ago fades.
+    """
+    search.history_weight[index] += weight
+    known = search.history_prior + search.history_weight[index]
+    rate = max(HISTORY_LIMIT // known, search.history_bonus)
+    learn(search.history, index, sign * min(rate * weight, search.history_most))
 
 
 @compiled

@@ -110,6 +110,7 @@ TACTICAL = Profile(
         "late_move_reductions.terms": 1,
         "killers.bonus": 8192,
         "countermoves.bonus": 4096,
+        "history.prior": 2048,
         "history.bonus": 8,
         "history.most": 3200,
     },

@@ -136,16 +136,26 @@ TECHNIQUES = {
             source="J. Schaeffer (1989)",
             parameters=(
                 Parameter(
+                    "prior",
+                    1,
+                    1,
+                    HISTORY_LIMIT,
+                    "what is presumed of a move counts as much as nodes of so many squares of "
+                    "depth where it was tried: with a small one its first tries say how good it "
+                    "is",
+                    "nodes of exact searches beside 128, where all tries count alike: Connect Four "
+                    "0.98, Domineering 0.99, Breakthrough 0.85, Othello 0.99, Kalah 0.98, draughts "
+                    "0.98, Oware 0.96, Qubic and Hex 1.00; 4 and 16 are like 1",
+                ),
+                Parameter(
                     "bonus",
                     128,
                     1,
                     4096,
-                    "the bonus of a cutoff for its move, times the depth squared: with a large one "
-                    "what happened lately counts",
-                    "nodes of exact searches beside 1, where killers outweigh all history: Connect "
-                    "Four 0.89, Domineering 0.84 and 0.89, Breakthrough 1.00, Othello 0.94, Kalah "
-                    "0.85, draughts 0.99, m,n,k 0.97; 32 instead of 128: 1.015 on average, "
-                    "256: 0.99",
+                    "the least bonus of a cutoff for its move, times the depth squared: with a "
+                    "large one what happened lately counts",
+                    "nodes of exact searches, 64 instead of 128: 1.00 (geometric mean of nine "
+                    "games, two depths)",
                 ),
                 Parameter("most", 2048, 1, HISTORY_LIMIT, "the bonus of one cutoff at most"),
             ),
@@ -220,6 +230,7 @@ TECHNIQUES = {
             "late_move_reductions",
             False,
             "search late moves less deep (LMR)",
+            "evaluate",
             short="lmr",
             former="reduction",
             source='T. Romstad, "An introduction to late move reductions" (2006)',
@@ -263,6 +274,7 @@ TECHNIQUES = {
             "internal_iterative_reduction",
             False,
             "search a position without a hash move less deep",
+            "evaluate",
             short="iir",
             former="internal",
             parameters=(

@@ -200,7 +200,7 @@ class CompiledSearch:
 
     def unlearn(self) -> None:
         """Forget what earlier searches learned of moves; the table keeps what it has."""
-        for name in ("history", "continuation_history"):
+        for name in ("history", "history_weight", "continuation_history"):
             self.memory.fill(name, 0)
         for name in ("killers", "countermoves"):
             self.memory.fill(name, NO_MOVE)
