@@ -25,6 +25,7 @@ from engine.contract.verbs import chance, chance_outcome, outcome, play
 from engine.kernels.evaluation import OWN, estimate
 from engine.kernels.learned import MOST_STONES, NONE, TURN
 from engine.kernels.patterns import LANES, write_places
+from engine.kernels.scores import WIN
 from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide
 from engine.storage.evaluations import (
     chosen_evaluation,
@@ -33,10 +34,11 @@ from engine.storage.evaluations import (
     load_evaluation,
     save_evaluation,
 )
+from engine.tablebases import Settings, Tablebase, build_tablebase
 from engine.training import fitting
 from engine.training.boards import read_board, sampled_positions, symmetries_of
 from engine.training.designs import design_for
-from engine.training.games import Labelled, compare, play_games
+from engine.training.games import Labelled, compare, exact_scores, labelled, play_games
 from engine.training.records import prepare_folder, read_games, write_games
 from engine.training.training import logistic_slope, staged, train
 from engine.training.windows import MARKS, automorphisms, lines, windows_of
@@ -420,6 +422,45 @@ def test_games_leave_labelled_positions(searcher):
     for game in range(5):
         rows = found.results[found.games == game]
         assert all(a == -b for a, b in itertools.pairwise(rows))
+
+
+def rows_of(scores, second, games, proven):
+    return [
+        (np.array([[number]], np.uint64), *(np.array([value]) for value in row))
+        for number, row in enumerate(zip(scores, second, games, proven, strict=True))
+    ]
+
+
+def test_what_is_proven_is_the_result_of_what_came_before():
+    # Two games, a ply of each by turns; the first is won after a mistake, the second left.
+    scores = [10, 5, -20, 3 - WIN, 0, 7, 50]
+    second = [0, 0, 1, 1, 0, 0, 1]
+    games = [0, 1, 0, 1, 0, 1, 0]
+    proven = [False, False, False, True, True, False, False]
+    found = labelled(rows_of(scores, second, games, proven), {0: 1}, 1, decisive=True)
+    assert list(found.words[:, 0]) == [0, 2, 4, 6, 1, 3]  # nobody knows what came of the last
+    assert list(found.results) == [0, 0, 0, -1, 1, -1]
+    assert list(found.scores) == [10, -20, 0, 50, 5, 3 - WIN]
+    points = labelled(
+        rows_of([3, 6, 2], [0, 1, 0], [0, 0, 0], [0, 1, 0]), {0: 9}, 1, decisive=False
+    )
+    assert list(points.results) == [-6, 6, 9]
+    assert len(labelled([], {}, 1, decisive=True)) == 0
+
+
+@pytest.mark.slow
+def test_positions_of_a_tablebase_have_its_values(searcher, tmp_path):
+    start = load_game("tictactoe").start()
+    build_tablebase(start, tmp_path / "tables", settings=Settings(threads=1))
+    base = Tablebase.open(tmp_path / "tables")
+    found = play_games(
+        start, searcher, nodes=5, longest_opening=3, seed=1, seconds=0.3, games=20, tablebase=base
+    )
+    positions = Packed(found.words.reshape(-1), start)
+    values = [base.entry(position).value for position in positions]
+    assert set(values) == {-1, 0, 1}
+    assert list(found.results) == values
+    assert list(found.scores) == list(exact_scores(base, positions)) == [WIN * v for v in values]
 
 
 @pytest.mark.slow

@@ -39,6 +39,7 @@ from engine.storage.evaluations import (
     save_evaluation,
 )
 from engine.storage.files import check_file
+from engine.tablebases.tablebase import Tablebase
 from engine.training.boards import random_game
 from engine.training.fitting import MOST_EPOCHS, Course, Examples, require_jax
 from engine.training.games import Labelled, compare, play_games
@@ -167,15 +168,18 @@ def train(
     threads: int = 2,
     seed: int = 0,
     data: str | Path | None = None,
+    tablebase: Tablebase | str | os.PathLike[str] | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Training:
     """Learn an evaluation of a game from its own games, in so many *seconds*, and install it.
 
     *out* is the file of weights, by default the one beside the game from which searches take them;
     *nodes* are those of each move of self-play.  *data* is a folder for the positions that it
-    learns from; those that are there already are learned from, too.  *report* is called with a line
-    now and then.  Ctrl-C ends playing and learning; what was best so far is left unproven in
-    ``FILE.unproven.weights``.  :class:`GameError` if the game cannot be learned.
+    learns from; those that are there already are learned from, too.  Positions that a *tablebase*
+    has are labelled with their exact values.  *report* is called with a line now and then.  Ctrl-C
+    ends playing and learning; what was best so far is left unproven in ``FILE.unproven.weights``.
+    :class:`GameError` if the game cannot be learned, :class:`CutnodeError` if the tablebase is
+    none of this game.
     """
     require_jax()
     start = game.start()
@@ -190,7 +194,8 @@ def train(
     check_file(target)
     say = report or (lambda line: None)
     began = time.monotonic()
-    trainer = _Trainer(start, nodes, threads, seed, say, data, seconds)
+    base = Tablebase.of(tablebase, cls)
+    trainer = _Trainer(start, nodes, threads, seed, say, data, base, seconds)
     trainer.remember()
     result = trainer.result
     aside = target.with_name(f"{target.stem}.unproven{SUFFIX}")
@@ -300,6 +305,7 @@ class _Trainer:
         seed: int,
         say: Callable[[str], None],
         folder: str | Path | None,
+        tablebase: Tablebase | None,
         seconds: float,
     ):
         self.start, self.cls = start, type(start)
@@ -327,7 +333,7 @@ class _Trainer:
         """Nanoseconds of a node, for evaluations by what they mean."""
         self.unit = 0.0
         """What a logarithm of odds of 1 is in scores."""
-        self.folder = folder
+        self.folder, self.tablebase = folder, tablebase
         self.earlier = 0
         """Generations of earlier trainings."""
         self.data: list[_Games] = []
@@ -375,6 +381,7 @@ class _Trainer:
             longest_opening=max(4, self.plies // 2),
             seed=self.seed + number,
             seconds=seconds,
+            tablebase=self.tablebase,
         )
         if not len(new):
             raise CutnodeError(f"no game came to its end in {seconds:.0f} s: let it play longer")
@@ -446,11 +453,15 @@ class _Trainer:
 
     def _base(self, played: Labelled) -> Any:
         """What the game's own estimate says of positions, in the units of targets."""
+        found = self._own(played)
+        return (found / self.unit if self.decisive else found).astype(np.float32)
+
+    def _own(self, played: Labelled) -> Any:
+        """What the game's own estimate says of positions."""
         found = np.zeros(len(played))
         run = write_estimates.specialise(self.cls, OWN)
         run(self.start, OWN, np.ascontiguousarray(played.words).reshape(-1), found)
-        found = np.clip(found, -most_score(self.cls), most_score(self.cls))
-        return (found / self.unit if self.decisive else found).astype(np.float32)
+        return np.clip(found, -most_score(self.cls), most_score(self.cls))
 
     def _speed(self, evaluation: Any) -> float:
         """Nanoseconds of processor time that a node takes with an evaluation."""
@@ -474,6 +485,8 @@ class _Trainer:
         decided = np.abs(scores) > MOST_ESTIMATE
         results = (np.sign(played.results[~decided]) + 1) / 2
         slope = logistic_slope(scores[~decided], results)
+        if not slope:  # all is known, as a tablebase has it: then the game's own estimate says it
+            slope = logistic_slope(self._own(played), (np.sign(played.results) + 1) / 2)
         if not self.unit:
             usual = game_constant(self.cls, "UNIT", ESTIMATE_UNIT)
             self.unit = min(max(1 / slope, usual / 4), 4 * usual) if slope > 0 else usual
