@@ -17,7 +17,7 @@ import numpy as np
 from engine.contract.errors import CutnodeError
 
 __all__ = [
-    "MOST_EPOCHS",
+    "EPOCHS",
     "Course",
     "Examples",
     "Layers",
@@ -40,9 +40,10 @@ RATE = 0.002
 LEAST_RATE = 0.01
 """The share of the rate that is left at the end."""
 
-MOST_EPOCHS = 8
-PATIENCE = 2
-"""Epochs without a better error on held-out positions, after which the fit ends."""
+EPOCHS = 8
+PATIENCE = 4
+"""A fit ends after a share of 1 in so many of its epochs, two at least, without a better error on
+held-out positions."""
 
 DECAY = 1e-5, 3e-5
 """Penalties for the squares of weights that stages have in common, and of their differences."""
@@ -68,7 +69,7 @@ class Course(NamedTuple):
     decisive: bool
     """Targets are odds, not points."""
     seed: int = 0
-    epochs: int = MOST_EPOCHS
+    epochs: int = EPOCHS
 
 
 @dataclass(frozen=True)
@@ -271,6 +272,6 @@ def _descended(
             best, least, waited = parameters, now, 0
         else:
             waited += 1
-            if waited >= PATIENCE:
+            if waited >= max(course.epochs // PATIENCE, 2):
                 break
     return tuple(np.asarray(part) for part in best), least

@@ -41,7 +41,7 @@ from engine.storage.evaluations import (
 from engine.storage.files import check_file
 from engine.tablebases.tablebase import Tablebase
 from engine.training.boards import random_game
-from engine.training.fitting import MOST_EPOCHS, Course, Examples, require_jax
+from engine.training.fitting import Course, Examples, require_jax
 from engine.training.games import Labelled, compare, play_games
 from engine.training.models import Model, PatternModel, models_for
 from engine.training.records import prepare_folder, read_games, write_games
@@ -76,11 +76,9 @@ PLAYING = 0.2
 """The part of the time left in which a generation plays, and the fewest seconds."""
 FEWEST_SECONDS = 10.0
 
-FEWEST_EPOCHS, SEEN = 3, 3_000_000
-"""Where there are many positions a fit sees each less often, so many in all."""
-
-LATER_EPOCHS = 3
-"""Of a fit that begins with the weights of an earlier one, at most."""
+FEWEST_EPOCHS, SEEN = 3, 8_000
+"""A fit sees each position so often at least, and so many in all for each second of the training,
+if the model learns from that: it takes one to three hundredths of the time."""
 
 MOST_POSITIONS = 2_000_000
 """Older ones are left out of the fit."""
@@ -310,6 +308,7 @@ class _Trainer:
     ):
         self.start, self.cls = start, type(start)
         self.nodes, self.threads, self.seed, self.say = nodes, threads, seed, say
+        self.seconds = seconds
         models = models_for(start)
         if seconds < MANY_SECONDS:
             models = [model for model in models if isinstance(model, PatternModel)] or models
@@ -438,7 +437,7 @@ class _Trainer:
         )
         fitted = model.fit(
             examples,
-            Course(self.decisive, self.seed, epochs_for(len(results), again=known is not None)),
+            Course(self.decisive, self.seed, self._epochs(model, len(results), again=known)),
             count=int(table.max()) + 1,
             known=known,
         )
@@ -450,6 +449,12 @@ class _Trainer:
             f"(before: {self.speeds[current.meaning]:.0f})"
         )
         return _Tried(model, fitted, evaluation, elo)
+
+    def _epochs(self, model: Model, positions: int, *, again: Any) -> int:
+        """How often a fit sees so many positions; half as often if it begins with known weights."""
+        epochs = max(round(SEEN * self.seconds / positions), FEWEST_EPOCHS)
+        epochs = min(epochs, model.most_epochs)
+        return epochs if again is None else epochs // 2
 
     def _base(self, played: Labelled) -> Any:
         """What the game's own estimate says of positions, in the units of targets."""
@@ -516,12 +521,6 @@ class _Trainer:
         """Compare the best with what was used before."""
         if self.best is not None:
             self.result.at_nodes = self._elo(self.best, self.before, timed=False)
-
-
-def epochs_for(positions: int, *, again: bool) -> int:
-    """How often a fit sees so many positions; fewer times if it begins with known weights."""
-    epochs = min(max(SEEN // positions, FEWEST_EPOCHS), MOST_EPOCHS)
-    return min(epochs // 2, LATER_EPOCHS) if again else epochs
 
 
 def logistic_slope(scores: Any, results: Any) -> float:
