@@ -24,6 +24,7 @@ __all__ = [
     "PatternFit",
     "fit_network",
     "fit_patterns",
+    "logistic_slope",
     "require_jax",
 ]
 
@@ -275,3 +276,16 @@ def _descended(
             if waited >= max(course.epochs // PATIENCE, 2):
                 break
     return tuple(np.asarray(part) for part in best), least
+
+
+def logistic_slope(scores: Any, results: Any) -> float:
+    """The slope of the logistic function that foretells results best (Newton's method)."""
+    spread = float(np.std(scores)) if len(scores) else 0.0
+    if spread == 0.0:
+        return 0.0
+    scaled, slope = scores / spread, 1.0
+    for _ in range(30):
+        odds = 1 / (1 + np.exp(-np.clip(slope * scaled, -30, 30)))
+        curve = float((odds * (1 - odds) * scaled**2).sum()) + 1e-9
+        slope += float(np.clip(((results - odds) * scaled).sum() / curve, -1, 1))
+    return slope / spread

@@ -13,7 +13,7 @@ from engine.batches.searching import BatchSearcher
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.positions import Packed, as_words, words_each
 from engine.contract.verbs import MOVES_ROOM, NO_MOVE
-from engine.kernels.scores import MOST_ESTIMATE, WIN, is_decisive
+from engine.kernels.scores import MOST_ESTIMATE, is_decisive
 from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide, mark_quiet
 from engine.tablebases.tablebase import Tablebase
 
@@ -105,8 +105,8 @@ def play_games(
     Of games of chance the positions are kept in which chance has yet to decide, as they are what a
     search estimates; the score is that of a position after it, no worse on average.
 
-    Where a search proves a value, or a *tablebase* has it, that is the score and the result, and
-    also the result of the positions before it.
+    Where a search proves a value, or a *tablebase* has it, that is the result, and also that of the
+    positions before it.
     """
     cls: Any = type(start)
     chosen = np.random.default_rng(seed)
@@ -152,27 +152,32 @@ def play_games(
             quiet = is_quiet(words[kept], found["move"][usable])
             kept, values = kept[quiet], found["value"][usable][quiet]
             values = np.where(mover[kept] == steps["second"][kept], values, -values)
+            # In a game of chance, what a search proves is true after chance decided.
             proven = found["proven"][usable][quiet] & (not has_chance)
+            exact = np.where(proven, values_of(cls, values), np.nan)
             if tablebase is not None:
-                exact = exact_scores(tablebase, Packed(before[kept].reshape(-1), start))
-                values = np.where(np.isnan(exact), values, exact)
-                proven |= ~np.isnan(exact)
-            rows.append((before[kept], values, mover[kept], number[kept], proven))
+                known = values_in(tablebase, Packed(before[kept].reshape(-1), start))
+                exact = np.where(np.isnan(known), exact, known)
+            rows.append((before[kept], values, mover[kept], number[kept], exact))
             slips = chosen.random(len(searched)) < SLIP
             steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
         play_moves(words, steps)
         plies += 1
-    return labelled(rows, finished, each, decisive=is_decisive(cls))
+    return labelled(rows, finished, each)
 
 
-def exact_scores(tablebase: Tablebase, positions: Packed) -> Any:
-    """What a search that sees to the end says of positions; not a number if they are not there."""
-    most = WIN if is_decisive(tablebase.cls) else 1
+def values_of(cls: Any, scores: Any) -> Any:
+    """The values of positions by scores that are proven."""
+    return np.sign(scores) * (np.abs(scores) > MOST_ESTIMATE) if is_decisive(cls) else scores
+
+
+def values_in(tablebase: Tablebase, positions: Packed) -> Any:
+    """The values of positions; not a number where a tablebase does not say it."""
     entries = map(tablebase.entry, positions)
-    return np.array([np.nan if entry is None else most * entry.value for entry in entries])
+    return np.array([np.nan if entry is None else entry.value for entry in entries])
 
 
-def labelled(rows: list[Any], finished: dict[int, int], each: int, *, decisive: bool) -> Labelled:
+def labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
     """The positions whose results are known, by what the games that are *finished* came to."""
     if not rows:
         empty = np.zeros(0, np.int64)
@@ -180,18 +185,16 @@ def labelled(rows: list[Any], finished: dict[int, int], each: int, *, decisive: 
     # Each game's positions in a row.
     columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
     order = np.argsort(columns[3], kind="stable")
-    words, scores, second, games, proven = (column[order] for column in columns)
+    words, scores, second, games, exact = (column[order] for column in columns)
     last = max(int(games.max(initial=-1)), max(finished, default=-1))
     ends = np.full(last + 1, np.nan)
     ends[list(finished)] = list(finished.values())
-    exact = np.sign(np.where(np.abs(scores) > MOST_ESTIMATE, scores, 0)) if decisive else scores
     signs = np.where(second != 0, -1, 1)
-    count = len(scores)
-    following = np.where(proven, np.arange(count), count)
-    following = np.minimum.accumulate(following[::-1])[::-1]  # the next that is proven
-    known = np.minimum(following, count - 1)
-    known_here = proven[known] & (games[known] == games)
-    results = signs * np.where(known_here, (signs * exact)[known], ends[games])
+    places = np.where(np.isnan(exact), len(exact), np.arange(len(exact)))
+    following = np.minimum.accumulate(places[::-1])[::-1]  # the next that is proven
+    following = np.minimum(following, len(exact) - 1)
+    proven = np.where(games[following] == games, (signs * exact)[following], np.nan)
+    results = signs * np.where(np.isnan(proven), ends[games], proven)
     ended = ~np.isnan(results)
     return Labelled(words[ended], scores[ended], results[ended], games[ended])
 

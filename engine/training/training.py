@@ -41,7 +41,7 @@ from engine.storage.evaluations import (
 from engine.storage.files import check_file
 from engine.tablebases.tablebase import Tablebase
 from engine.training.boards import random_game
-from engine.training.fitting import Course, Examples, require_jax
+from engine.training.fitting import Course, Examples, logistic_slope, require_jax
 from engine.training.games import Labelled, compare, play_games
 from engine.training.models import Model, PatternModel, models_for
 from engine.training.records import prepare_folder, read_games, write_games
@@ -173,11 +173,11 @@ def train(
 
     *out* is the file of weights, by default the one beside the game from which searches take them;
     *nodes* are those of each move of self-play.  *data* is a folder for the positions that it
-    learns from; those that are there already are learned from, too.  Positions that a *tablebase*
-    has are labelled with their exact values.  *report* is called with a line now and then.  Ctrl-C
-    ends playing and learning; what was best so far is left unproven in ``FILE.unproven.weights``.
-    :class:`GameError` if the game cannot be learned, :class:`CutnodeError` if the tablebase is
-    none of this game.
+    learns from; those that are there already are learned from, too.  The results of positions that
+    a *tablebase* has are their values.  *report* is called with a line now and then.  Ctrl-C ends
+    playing and learning; what was best so far is left unproven in ``FILE.unproven.weights``.
+    :class:`GameError` if the game cannot be learned, :class:`CutnodeError` if the tablebase is of
+    another game.
     """
     require_jax()
     start = game.start()
@@ -458,15 +458,11 @@ class _Trainer:
 
     def _base(self, played: Labelled) -> Any:
         """What the game's own estimate says of positions, in the units of targets."""
-        found = self._own(played)
-        return (found / self.unit if self.decisive else found).astype(np.float32)
-
-    def _own(self, played: Labelled) -> Any:
-        """What the game's own estimate says of positions."""
         found = np.zeros(len(played))
         run = write_estimates.specialise(self.cls, OWN)
         run(self.start, OWN, np.ascontiguousarray(played.words).reshape(-1), found)
-        return np.clip(found, -most_score(self.cls), most_score(self.cls))
+        found = np.clip(found, -most_score(self.cls), most_score(self.cls))
+        return (found / self.unit if self.decisive else found).astype(np.float32)
 
     def _speed(self, evaluation: Any) -> float:
         """Nanoseconds of processor time that a node takes with an evaluation."""
@@ -490,8 +486,6 @@ class _Trainer:
         decided = np.abs(scores) > MOST_ESTIMATE
         results = (np.sign(played.results[~decided]) + 1) / 2
         slope = logistic_slope(scores[~decided], results)
-        if not slope:  # all is known, as a tablebase has it: then the game's own estimate says it
-            slope = logistic_slope(self._own(played), (np.sign(played.results) + 1) / 2)
         if not self.unit:
             usual = game_constant(self.cls, "UNIT", ESTIMATE_UNIT)
             self.unit = min(max(1 / slope, usual / 4), 4 * usual) if slope > 0 else usual
@@ -521,19 +515,6 @@ class _Trainer:
         """Compare the best with what was used before."""
         if self.best is not None:
             self.result.at_nodes = self._elo(self.best, self.before, timed=False)
-
-
-def logistic_slope(scores: Any, results: Any) -> float:
-    """The slope of the logistic function that foretells results best (Newton's method)."""
-    spread = float(np.std(scores)) if len(scores) else 0.0
-    if spread == 0.0:
-        return 0.0
-    scaled, slope = scores / spread, 1.0
-    for _ in range(30):
-        odds = 1 / (1 + np.exp(-np.clip(slope * scaled, -30, 30)))
-        curve = float((odds * (1 - odds) * scaled**2).sum()) + 1e-9
-        slope += float(np.clip(((results - odds) * scaled).sum() / curve, -1, 1))
-    return slope / spread
 
 
 def staged(stones: Any) -> Any:
