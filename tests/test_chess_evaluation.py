@@ -271,13 +271,6 @@ def test_a_fit_finds_the_weights_that_made_the_results():
     assert np.abs(found - truth).max() < 3
 
 
-def test_the_slope_is_the_likeliest():
-    generator = np.random.default_rng(2)
-    scores = generator.normal(0, 200, 20000)
-    results = generator.random(20000) < 1 / (1 + np.exp(-0.007 * scores))
-    assert tuning.best_slope(scores, results) == pytest.approx(0.007, rel=0.05)
-
-
 @pytest.mark.long
 @pytest.mark.slow
 def test_positions_where_something_hangs_are_not_quiet():

@@ -25,6 +25,7 @@ from engine.contract.verbs import chance, chance_outcome, outcome, play
 from engine.kernels.evaluation import OWN, estimate
 from engine.kernels.learned import MOST_STONES, NONE, TURN
 from engine.kernels.patterns import LANES, write_places
+from engine.kernels.scores import WIN
 from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide
 from engine.storage.evaluations import (
     chosen_evaluation,
@@ -33,12 +34,20 @@ from engine.storage.evaluations import (
     load_evaluation,
     save_evaluation,
 )
+from engine.tablebases import Settings, Tablebase, build_tablebase
 from engine.training import fitting
 from engine.training.boards import read_board, sampled_positions, symmetries_of
 from engine.training.designs import design_for
-from engine.training.games import Labelled, compare, play_games
+from engine.training.games import (
+    Labelled,
+    compare,
+    labelled,
+    play_games,
+    values_in,
+    values_of,
+)
 from engine.training.records import prepare_folder, read_games, write_games
-from engine.training.training import logistic_slope, staged, train
+from engine.training.training import staged, train
 from engine.training.windows import MARKS, automorphisms, lines, windows_of
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
@@ -422,6 +431,44 @@ def test_games_leave_labelled_positions(searcher):
         assert all(a == -b for a, b in itertools.pairwise(rows))
 
 
+def rows_of(second, games, exact):
+    return [
+        (np.array([[number]], np.uint64), np.zeros(1), *(np.array([value]) for value in row))
+        for number, row in enumerate(zip(second, games, exact, strict=True))
+    ]
+
+
+def test_what_is_proven_is_the_result_of_what_came_before():
+    # Two games, a ply of each by turns; the first is won after a mistake, the second left.
+    second = [0, 0, 1, 1, 0, 0, 1]
+    games = [0, 1, 0, 1, 0, 1, 0]
+    exact = [np.nan, np.nan, np.nan, -1, 0, np.nan, np.nan]
+    found = labelled(rows_of(second, games, exact), {0: 1}, 1)
+    assert list(found.words[:, 0]) == [0, 2, 4, 6, 1, 3]  # nobody knows what came of the last
+    assert list(found.results) == [0, 0, 0, -1, 1, -1]
+    points = labelled(rows_of([0, 1, 0], [0, 0, 0], [np.nan, 6, np.nan]), {0: 9}, 1)
+    assert list(points.results) == [-6, 6, 9]
+    assert len(labelled([], {}, 1)) == 0
+
+
+def test_scores_that_are_proven_are_values():
+    decisive, points = (type(load_game(name).start()) for name in ("hex:4x4", "kalah:3x2"))
+    assert list(values_of(decisive, np.array([WIN - 3, 0, 5 - WIN]))) == [1, 0, -1]
+    assert list(values_of(points, np.array([3, 0, -8]))) == [3, 0, -8]
+
+
+@pytest.mark.slow
+def test_results_in_a_tablebase_are_its_values(searcher, tmp_path):
+    start = load_game("tictactoe").start()
+    build_tablebase(start, tmp_path / "tables", settings=Settings(threads=1))
+    base = Tablebase.open(tmp_path / "tables")
+    found = play_games(
+        start, searcher, nodes=5, longest_opening=3, seed=1, seconds=0.3, games=20, tablebase=base
+    )
+    assert set(found.results) == {-1, 0, 1}
+    assert list(found.results) == list(values_in(base, Packed(found.words.reshape(-1), start)))
+
+
 @pytest.mark.slow
 def test_a_search_that_sees_more_wins_the_comparison(searcher):
     start = load_game("tictactoe").start()
@@ -475,8 +522,8 @@ def test_the_slope_of_a_logistic_function_is_found():
     chosen = np.random.default_rng(0)
     scores = chosen.normal(0, 300, 20_000)
     results = chosen.random(20_000) < 1 / (1 + np.exp(-scores / 170))
-    assert logistic_slope(scores, results) == pytest.approx(1 / 170, rel=0.05)
-    assert logistic_slope(np.zeros(5), np.ones(5)) == 0
+    assert fitting.logistic_slope(scores, results) == pytest.approx(1 / 170, rel=0.05)
+    assert fitting.logistic_slope(np.zeros(5), np.ones(5)) == 0
 
 
 def test_stages_have_as_many_positions_each():

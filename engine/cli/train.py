@@ -21,6 +21,7 @@ from engine.cli.options import (
     out_option,
     seconds_option,
     seed_option,
+    tablebase_option,
     threads_option,
 )
 
@@ -42,6 +43,7 @@ GAME  as in `cutnode solve --help`.
     "Keep the positions that it learns from in FOLDER, and learn from those that are there.",
     metavar="FOLDER",
 )
+@tablebase_option("Take the results of positions from the tablebase in FOLDER.")
 @nodes_option("Search N nodes for each move of its games.", default=400)
 @threads_option("Play in N threads.", default=2)
 @seed_option("Play other games.")

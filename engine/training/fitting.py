@@ -17,13 +17,14 @@ import numpy as np
 from engine.contract.errors import CutnodeError
 
 __all__ = [
-    "MOST_EPOCHS",
+    "EPOCHS",
     "Course",
     "Examples",
     "Layers",
     "PatternFit",
     "fit_network",
     "fit_patterns",
+    "logistic_slope",
     "require_jax",
 ]
 
@@ -40,9 +41,10 @@ RATE = 0.002
 LEAST_RATE = 0.01
 """The share of the rate that is left at the end."""
 
-MOST_EPOCHS = 8
-PATIENCE = 2
-"""Epochs without a better error on held-out positions, after which the fit ends."""
+EPOCHS = 8
+PATIENCE = 4
+"""A fit ends after a share of 1 in so many of its epochs, two at least, without a better error on
+held-out positions."""
 
 DECAY = 1e-5, 3e-5
 """Penalties for the squares of weights that stages have in common, and of their differences."""
@@ -68,7 +70,7 @@ class Course(NamedTuple):
     decisive: bool
     """Targets are odds, not points."""
     seed: int = 0
-    epochs: int = MOST_EPOCHS
+    epochs: int = EPOCHS
 
 
 @dataclass(frozen=True)
@@ -271,6 +273,19 @@ def _descended(
             best, least, waited = parameters, now, 0
         else:
             waited += 1
-            if waited >= PATIENCE:
+            if waited >= max(course.epochs // PATIENCE, 2):
                 break
     return tuple(np.asarray(part) for part in best), least
+
+
+def logistic_slope(scores: Any, results: Any) -> float:
+    """The slope of the logistic function that foretells results best (Newton's method)."""
+    spread = float(np.std(scores)) if len(scores) else 0.0
+    if spread == 0.0:
+        return 0.0
+    scaled, slope = scores / spread, 1.0
+    for _ in range(30):
+        odds = 1 / (1 + np.exp(-np.clip(slope * scaled, -30, 30)))
+        curve = float((odds * (1 - odds) * scaled**2).sum()) + 1e-9
+        slope += float(np.clip(((results - odds) * scaled).sum() / curve, -1, 1))
+    return slope / spread

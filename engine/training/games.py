@@ -11,9 +11,11 @@ import numpy as np
 
 from engine.batches.searching import BatchSearcher
 from engine.contract.dispatch import defines, game_constant
-from engine.contract.positions import as_words, words_each
+from engine.contract.positions import Packed, as_words, words_each
 from engine.contract.verbs import MOVES_ROOM, NO_MOVE
+from engine.kernels.scores import MOST_ESTIMATE, is_decisive
 from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide, mark_quiet
+from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["AT_ONCE", "Labelled", "compare", "play_games"]
 
@@ -36,7 +38,7 @@ class Labelled:
     scores: Any
     """What searches said."""
     results: Any
-    """The values of the games."""
+    """What came of the games: the next value that was proven, else the value at the end."""
     games: Any
     """The number of the game that each is from."""
     expected: Any = None
@@ -94,13 +96,17 @@ def play_games(
     seed: int,
     seconds: float,
     games: int = AT_ONCE,
+    tablebase: Tablebase | None = None,
 ) -> Labelled:
     """Play *games* at once, beginning new ones until *seconds* are over.
 
-    Each begins with up to *longest_opening* random moves.  Games that are not over when the time
-    is are left out, and so are positions in which much is at stake: see :func:`quiet_marker`.
+    Each begins with up to *longest_opening* random moves.  Positions without a result when the time
+    is over are left out, and so are those in which much is at stake: see :func:`quiet_marker`.
     Of games of chance the positions are kept in which chance has yet to decide, as they are what a
     search estimates; the score is that of a position after it, no worse on average.
+
+    Where a search proves a value, or a *tablebase* has it, that is the result, and also that of the
+    positions before it.
     """
     cls: Any = type(start)
     chosen = np.random.default_rng(seed)
@@ -146,24 +152,50 @@ def play_games(
             quiet = is_quiet(words[kept], found["move"][usable])
             kept, values = kept[quiet], found["value"][usable][quiet]
             values = np.where(mover[kept] == steps["second"][kept], values, -values)
-            rows.append((before[kept], values, mover[kept], number[kept]))
+            # In a game of chance, what a search proves is true after chance decided.
+            proven = found["proven"][usable][quiet] & (not has_chance)
+            exact = np.where(proven, values_of(cls, values), np.nan)
+            if tablebase is not None:
+                known = values_in(tablebase, Packed(before[kept].reshape(-1), start))
+                exact = np.where(np.isnan(known), exact, known)
+            rows.append((before[kept], values, mover[kept], number[kept], exact))
             slips = chosen.random(len(searched)) < SLIP
             steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
         play_moves(words, steps)
         plies += 1
-    return _labelled(rows, finished, each)
+    return labelled(rows, finished, each)
 
 
-def _labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
+def values_of(cls: Any, scores: Any) -> Any:
+    """The values of positions by scores that are proven."""
+    return np.sign(scores) * (np.abs(scores) > MOST_ESTIMATE) if is_decisive(cls) else scores
+
+
+def values_in(tablebase: Tablebase, positions: Packed) -> Any:
+    """The values of positions; not a number where a tablebase does not say it."""
+    entries = map(tablebase.entry, positions)
+    return np.array([np.nan if entry is None else entry.value for entry in entries])
+
+
+def labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
+    """The positions whose results are known, by what the games that are *finished* came to."""
     if not rows:
         empty = np.zeros(0, np.int64)
         return Labelled(np.zeros((0, each), np.uint64), empty, empty, empty)
-    words, scores, second, games = (np.concatenate(column) for column in zip(*rows, strict=True))
+    # Each game's positions in a row.
+    columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
+    order = np.argsort(columns[3], kind="stable")
+    words, scores, second, games, exact = (column[order] for column in columns)
     last = max(int(games.max(initial=-1)), max(finished, default=-1))
-    values = np.full(last + 1, np.iinfo(np.int64).min)
-    values[list(finished)] = list(finished.values())
-    ended = values[games] != np.iinfo(np.int64).min
-    results = np.where(second != 0, -values[games], values[games])
+    ends = np.full(last + 1, np.nan)
+    ends[list(finished)] = list(finished.values())
+    signs = np.where(second != 0, -1, 1)
+    places = np.where(np.isnan(exact), len(exact), np.arange(len(exact)))
+    following = np.minimum.accumulate(places[::-1])[::-1]  # the next that is proven
+    following = np.minimum(following, len(exact) - 1)
+    proven = np.where(games[following] == games, (signs * exact)[following], np.nan)
+    results = signs * np.where(np.isnan(proven), ends[games], proven)
+    ended = ~np.isnan(results)
     return Labelled(words[ended], scores[ended], results[ended], games[ended])
 
 

@@ -29,6 +29,7 @@ from engine.kernels.patterns import FRACTION, LANES, write_places
 from engine.training.boards import image_of_bits, require_learnable
 from engine.training.designs import Design, design_for
 from engine.training.fitting import (
+    EPOCHS,
     Course,
     Examples,
     Layers,
@@ -42,6 +43,10 @@ __all__ = ["Model", "NetworkModel", "PatternModel", "models_for"]
 
 WIDTH = 32
 """Neurons of a network."""
+
+NETWORK_EPOCHS = 32
+"""A network of draughts, fitted to 990,000 positions, is 57 Elo stronger (31 to 83, 300 games of
+400 nodes a move) after 30 epochs than after 4."""
 
 MOST_PLANES = MOST_STONES // 64
 
@@ -64,6 +69,10 @@ class Model(Protocol):
     @property
     def own(self) -> bool:
         """Whether the game's own estimate is a part of it."""
+
+    @property
+    def most_epochs(self) -> int:
+        """A fit that sees each position more often is no better, or learns them by heart."""
 
     def with_own(self) -> Model:
         """The same beside the game's own estimate."""
@@ -94,6 +103,10 @@ class PatternModel:
     @property
     def name(self) -> str:
         return "patterns and the game's own" if self.own else "patterns"
+
+    @property
+    def most_epochs(self) -> int:
+        return EPOCHS
 
     def with_own(self) -> PatternModel:
         return replace(self, own=True)
@@ -147,6 +160,10 @@ class NetworkModel:
     @property
     def name(self) -> str:
         return "a network and the game's own" if self.own else "a network"
+
+    @property
+    def most_epochs(self) -> int:
+        return NETWORK_EPOCHS
 
     def with_own(self) -> NetworkModel:
         return replace(self, shape=self.shape._replace(own=True))

@@ -50,9 +50,10 @@ def write_games(
     digest = blake2b(played.words.tobytes() + played.scores.tobytes(), digest_size=4).hexdigest()
     path = place / f"games-{_number(files[-1]) + 1 if files else 1:04}-{digest}.parquet"
     columns = {f"word_{n}": played.words[:, n] for n in range(words_each(cls))}
+    number = np.float32 if defines(cls, "chance") else np.int32
     columns |= {
-        "score": played.scores.astype(np.float32 if defines(cls, "chance") else np.int32),
-        "result": played.results.astype(np.int32),
+        "score": played.scores.astype(number),
+        "result": played.results.astype(number),
         "game": played.games.astype(np.int32),
         "expected": played.expected.astype(np.float32),
     }

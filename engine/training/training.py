@@ -39,8 +39,9 @@ from engine.storage.evaluations import (
     save_evaluation,
 )
 from engine.storage.files import check_file
+from engine.tablebases.tablebase import Tablebase
 from engine.training.boards import random_game
-from engine.training.fitting import MOST_EPOCHS, Course, Examples, require_jax
+from engine.training.fitting import Course, Examples, logistic_slope, require_jax
 from engine.training.games import Labelled, compare, play_games
 from engine.training.models import Model, PatternModel, models_for
 from engine.training.records import prepare_folder, read_games, write_games
@@ -75,11 +76,9 @@ PLAYING = 0.2
 """The part of the time left in which a generation plays, and the fewest seconds."""
 FEWEST_SECONDS = 10.0
 
-FEWEST_EPOCHS, SEEN = 3, 3_000_000
-"""Where there are many positions a fit sees each less often, so many in all."""
-
-LATER_EPOCHS = 3
-"""Of a fit that begins with the weights of an earlier one, at most."""
+FEWEST_EPOCHS, SEEN = 3, 8_000
+"""A fit sees each position so often at least, and so many in all for each second of the training,
+if the model learns from that: it takes one to three hundredths of the time."""
 
 MOST_POSITIONS = 2_000_000
 """Older ones are left out of the fit."""
@@ -167,15 +166,18 @@ def train(
     threads: int = 2,
     seed: int = 0,
     data: str | Path | None = None,
+    tablebase: Tablebase | str | os.PathLike[str] | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Training:
     """Learn an evaluation of a game from its own games, in so many *seconds*, and install it.
 
     *out* is the file of weights, by default the one beside the game from which searches take them;
     *nodes* are those of each move of self-play.  *data* is a folder for the positions that it
-    learns from; those that are there already are learned from, too.  *report* is called with a line
-    now and then.  Ctrl-C ends playing and learning; what was best so far is left unproven in
-    ``FILE.unproven.weights``.  :class:`GameError` if the game cannot be learned.
+    learns from; those that are there already are learned from, too.  The results of positions that
+    a *tablebase* has are their values.  *report* is called with a line now and then.  Ctrl-C ends
+    playing and learning; what was best so far is left unproven in ``FILE.unproven.weights``.
+    :class:`GameError` if the game cannot be learned, :class:`CutnodeError` if the tablebase is of
+    another game.
     """
     require_jax()
     start = game.start()
@@ -190,7 +192,8 @@ def train(
     check_file(target)
     say = report or (lambda line: None)
     began = time.monotonic()
-    trainer = _Trainer(start, nodes, threads, seed, say, data, seconds)
+    base = Tablebase.of(tablebase, cls)
+    trainer = _Trainer(start, nodes, threads, seed, say, data, base, seconds)
     trainer.remember()
     result = trainer.result
     aside = target.with_name(f"{target.stem}.unproven{SUFFIX}")
@@ -300,10 +303,12 @@ class _Trainer:
         seed: int,
         say: Callable[[str], None],
         folder: str | Path | None,
+        tablebase: Tablebase | None,
         seconds: float,
     ):
         self.start, self.cls = start, type(start)
         self.nodes, self.threads, self.seed, self.say = nodes, threads, seed, say
+        self.seconds = seconds
         models = models_for(start)
         if seconds < MANY_SECONDS:
             models = [model for model in models if isinstance(model, PatternModel)] or models
@@ -327,7 +332,7 @@ class _Trainer:
         """Nanoseconds of a node, for evaluations by what they mean."""
         self.unit = 0.0
         """What a logarithm of odds of 1 is in scores."""
-        self.folder = folder
+        self.folder, self.tablebase = folder, tablebase
         self.earlier = 0
         """Generations of earlier trainings."""
         self.data: list[_Games] = []
@@ -375,6 +380,7 @@ class _Trainer:
             longest_opening=max(4, self.plies // 2),
             seed=self.seed + number,
             seconds=seconds,
+            tablebase=self.tablebase,
         )
         if not len(new):
             raise CutnodeError(f"no game came to its end in {seconds:.0f} s: let it play longer")
@@ -431,7 +437,7 @@ class _Trainer:
         )
         fitted = model.fit(
             examples,
-            Course(self.decisive, self.seed, epochs_for(len(results), again=known is not None)),
+            Course(self.decisive, self.seed, self._epochs(model, len(results), again=known)),
             count=int(table.max()) + 1,
             known=known,
         )
@@ -443,6 +449,12 @@ class _Trainer:
             f"(before: {self.speeds[current.meaning]:.0f})"
         )
         return _Tried(model, fitted, evaluation, elo)
+
+    def _epochs(self, model: Model, positions: int, *, again: Any) -> int:
+        """How often a fit sees so many positions; half as often if it begins with known weights."""
+        epochs = max(round(SEEN * self.seconds / positions), FEWEST_EPOCHS)
+        epochs = min(epochs, model.most_epochs)
+        return epochs if again is None else epochs // 2
 
     def _base(self, played: Labelled) -> Any:
         """What the game's own estimate says of positions, in the units of targets."""
@@ -503,25 +515,6 @@ class _Trainer:
         """Compare the best with what was used before."""
         if self.best is not None:
             self.result.at_nodes = self._elo(self.best, self.before, timed=False)
-
-
-def epochs_for(positions: int, *, again: bool) -> int:
-    """How often a fit sees so many positions; fewer times if it begins with known weights."""
-    epochs = min(max(SEEN // positions, FEWEST_EPOCHS), MOST_EPOCHS)
-    return min(epochs // 2, LATER_EPOCHS) if again else epochs
-
-
-def logistic_slope(scores: Any, results: Any) -> float:
-    """The slope of the logistic function that foretells results best (Newton's method)."""
-    spread = float(np.std(scores)) if len(scores) else 0.0
-    if spread == 0.0:
-        return 0.0
-    scaled, slope = scores / spread, 1.0
-    for _ in range(30):
-        odds = 1 / (1 + np.exp(-np.clip(slope * scaled, -30, 30)))
-        curve = float((odds * (1 - odds) * scaled**2).sum()) + 1e-9
-        slope += float(np.clip(((results - odds) * scaled).sum() / curve, -1, 1))
-    return slope / spread
 
 
 def staged(stones: Any) -> Any:

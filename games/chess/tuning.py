@@ -53,6 +53,8 @@ from engine.kernels.learned import MOST_STONES
 from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
 from engine.storage.evaluations import installed_file, save_evaluation
 from engine.storage.files import write_whole
+from engine.training.fitting import Course, Examples, logistic_slope, require_jax
+from engine.training.models import NetworkModel, models_for
 from games.chess import (
     MAX_MOVES,
     REPETITIONS,
@@ -462,16 +464,6 @@ def error_of(features: Features, weights: np.ndarray, slope: float, targets: np.
     return float(scored(features, weights, slope, targets, scores, gradient))
 
 
-def best_slope(scores: np.ndarray, results: np.ndarray) -> float:
-    """The most likely slope of the expected result over the score (Newton's method)."""
-    slope = 0.004
-    for _ in range(20):
-        expected = 1 / (1 + np.exp(-slope * scores))
-        curve = (expected * (1 - expected) * scores**2).sum()
-        slope += ((results - expected) * scores).sum() / curve
-    return float(slope)
-
-
 def fit_weights(
     features: Features,
     targets: np.ndarray,
@@ -570,7 +562,7 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
     learnt, held = read_positions(folder)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     prior = first_weights()
-    slope = best_slope(learnt["score"].astype(float), learnt["result"] / 2)
+    slope = logistic_slope(learnt["score"].astype(float), learnt["result"] / 2)
     features = features_of(learnt)
     found = fit_weights(features, targets_of(learnt, slope, share), prior, slope, steps, penalty)
     found = in_pawns(found, features)
@@ -600,13 +592,10 @@ def train_network(
     folder: Path, out: Path | None, width: int, rounds: int, share: float, later: float, seed: int
 ) -> None:
     """Train a network with the positions in FOLDER, for what features leave."""
-    from engine.training.fitting import Course, Examples, require_jax
-    from engine.training.models import NetworkModel, models_for
-
     require_jax()
     rows = np.concatenate(read_positions(folder))
     held = rows["game"] % HELD_OUT == 0
-    slope = best_slope(rows["score"][~held].astype(float), rows["result"][~held] / 2)
+    slope = logistic_slope(rows["score"][~held].astype(float), rows["result"][~held] / 2)
     inputs, base = seen(rows)
     targets = targets_of(rows, slope, share, later).astype(np.float32)
     table = np.clip((np.arange(MOST_STONES + 1) - 1) * RANGES // MOST_PIECES, 0, RANGES - 1)
@@ -674,7 +663,7 @@ def report_of(held: np.ndarray, all_weights: dict[str, np.ndarray]) -> list[str]
     for name, weights in all_weights.items():
         scores, gradient = np.zeros(len(held)), np.zeros((SIZE, 2))
         scored(features, weights.astype(float), 0.004, results, scores, gradient)
-        slope = best_slope(scores, results)
+        slope = logistic_slope(scores, results)
         expected = 1 / (1 + np.exp(-slope * scores))
         entropy = error_of(features, weights.astype(float), slope, results)
         square = np.mean((expected - results) ** 2)

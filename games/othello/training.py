@@ -20,6 +20,13 @@ of the first solved one.
 The fit is linear least squares with a penalty (ridge) for weights that differ from those of
 the next stage, by conjugate gradients.  So configurations that are rare at one stage have
 the weights of the next, and those that are rare everywhere hardly any.
+
+This is older than ``cutnode train``, which learns any game, and stays beside it: the weights that
+are shipped are made by it, bit for bit, from 597,000 games, and they are what ``cutnode train``
+does not make.  Its windows have at most 20,000 configurations, those here 59,049; it has three
+stages, here are fifteen, and the numbers of moves count.  Its code reads any board: an estimate of
+its 74 windows takes 106 ns, one of the 46 here, with the moves of both players, 60 (the best of
+seven runs over 100,000 positions of random games).
 """
 
 from __future__ import annotations
