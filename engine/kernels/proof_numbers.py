@@ -358,7 +358,7 @@ def make_moves(position, target, ply, steps, top, memory, table):
         slot = top + count
         child_word = address(reached, goal, memory)
         prepare(table, child_word)
-        memory.ranked[slot] = rank(order(position, move, reached), move, again, count)
+        memory.ranked[slot] = rank(order(position, move, child), move, again, count)
         pack(memory.children, slot * stride, reached)
         memory.children[slot * stride + stride - 1] = child_word
         count += 1
