@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
+from pathlib import Path
+from random import Random
 
 import pytest
 from click.testing import CliRunner
@@ -14,10 +16,11 @@ from benchmarks.peers.packages import PEERS
 from benchmarks.peers.programs import Count, Found, Program, Work
 from benchmarks.peers.rules import EMPTY, MUTABLE, RULES, has_four, score_of
 from benchmarks.studies.peers import main
-from engine import CutnodeError, load_game
+from engine import CutnodeError, load_game, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.legal import legal_moves
-from engine.contract.verbs import outcome, play
+from engine.contract.messages import position_text
+from engine.contract.verbs import bounds, outcome, play, plies_left
 from engine.lab.plots import write_plot
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
@@ -166,3 +169,30 @@ def test_plot(tmp_path):
     path = tmp_path / "peers.png"
     write_plot(compare_peers(("tictactoe",), packages=(), runs=1), draw, str(path))
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+# Ultimate tic-tac-toe
+
+
+def value_by_minimax(position):
+    over, value = outcome(position)
+    if over:
+        return value
+    return max(-value_by_minimax(play(position, move)) for move in legal_moves(position))
+
+
+def test_what_is_seen_of_ultimate_tictactoe_is_so():
+    """In the last moves of random games, beside minimax by the rules alone."""
+    path = Path(__file__).parents[1] / "benchmarks" / "peers" / "ultimate.py"
+    game, dice, met = load_game(str(path), plain=True), Random(1), 0
+    while met < 40:
+        position = game.start()
+        while not outcome(position)[0]:
+            if plies_left(position) <= 9:
+                value = value_by_minimax(position)
+                lower, upper = bounds(position, -1, 1)
+                assert lower <= value <= upper
+                assert solve(position, engine="pn").value == value
+                assert game.parse(position_text(position)) == position
+                met += 1
+            position = play(position, dice.choice(legal_moves(position)))

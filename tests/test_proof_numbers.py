@@ -126,6 +126,40 @@ def test_values_and_margins_are_those_of_alpha_beta(name, plies):
     assert [solve(position, engine="pn").value for position in positions[:20]] == expected[:20]
 
 
+FORCED = """
+from typing import NamedTuple
+
+class Position(NamedTuple):
+    left: int = 17
+
+def moves(position, buffer, at):
+    for count in range(1, 2 if position.left % 4 == 3 else 3):
+        buffer[at] = count
+        at += 1
+    return at
+
+def play(position, move):
+    return Position(position.left - move)
+
+def outcome(position):
+    return position.left < 1, -1
+
+def forced(position):
+    return 1 if position.left % 4 == 3 else 65535
+
+def order(position, move, child):
+    assert child == play(position, move)
+    return move
+"""
+
+
+def test_order_is_asked_of_the_position_before_forced_replies(tmp_path):
+    path = tmp_path / "forced_replies.py"
+    path.write_text(FORCED)
+    start = load_game(str(path)).start()
+    assert solve(start, engine="pn").value == solve(start).value == -1
+
+
 # Play that can go round
 
 

@@ -358,7 +358,7 @@ def make_moves(position, target, ply, steps, top, memory, table):
         slot = top + count
         child_word = address(reached, goal, memory)
         prepare(table, child_word)
-        memory.ranked[slot] = rank(order(position, move, reached), move, again, count)
+        memory.ranked[slot] = rank(order(position, move, child), move, again, count)
         pack(memory.children, slot * stride, reached)
         memory.children[slot * stride + stride - 1] = child_word
         count += 1
@@ -475,7 +475,9 @@ def proof_node(
             nearest = min(nearest, number)
             widest = max(widest, memory.disproofs[slot])
             unsolved += 1
-            if large and is_marked(table, memory.children[slot * stride + stride - 1]):
+            # Marks are written all the time, and slow to read: only of moves that they can put off.
+            marked = large and number < second
+            if marked and is_marked(table, memory.children[slot * stride + stride - 1]):
                 number = min(VIRTUAL_FACTOR * number + 1, SOLVED - 1)
             if number < least:
                 best, least, second = at, number, least
