@@ -443,7 +443,7 @@ def half_range(position, memory):
 def best_child(position, node, memory, nodes, arms, sums):
     """The child that the player who moves at a node goes to."""
     weight = np.float32(memory.exploration * half_range(position, memory)) * nodes[node].bonus
-    if memory.puct != 0 or memory.rave > 0 or memory.minimax > 0:
+    if memory.mixed:
         return Bits(best_mixed(position, np.int64(node), weight, memory, nodes, arms, sums))
     first, count = Bits(arms[node].first), Bits(nodes[node].count)
     # The best of every other child, and of those between: neither waits for the other.
@@ -632,8 +632,7 @@ def back_up(
     counted, or -1.
     """
     result, who = memory.result, memory.who
-    everywhere = memory.shared != 0 or memory.rave > 0 or memory.minimax > 0
-    while ply >= 0 and (everywhere or memory.changed):
+    while ply >= 0 and (memory.everywhere or memory.changed):
         node = memory.visited[ply]
         if not nodes[node].same:
             result = -result
@@ -661,7 +660,24 @@ def back_up(
                 memory.played[who * PLAYED + np.int64(arms[node].move)] = memory.playouts
                 back_up_rave(above, who, result, memory, nodes, arms, sums)
     memory.result = result
+    memory.who = who
     return ply
+
+
+@compiled
+def count_result(position, result, end, last, memory, nodes, arms, sums):
+    """Count what a playout is worth to the mover at the root, as far as ply *end* of its *last*.
+
+    From the root on, as the next playout begins there.
+    """
+    for ply in range(end + 1):
+        node = memory.visited[ply]
+        add_visit(node, result, memory, nodes, arms, sums)
+        if ply > 0:
+            choose(position, memory.visited[ply - 1], memory, nodes, arms, sums)
+        result = result if nodes[node].same else -result
+    if 0 <= end < last:
+        choose(position, memory.visited[end], memory, nodes, arms, sums)
 
 
 @compiled
@@ -764,17 +780,14 @@ def playout(root, evaluation, memory, nodes, arms, sums, pool):
         ply += 1
     memory.nodes += ply + 1
     memory.deepest = max(memory.deepest, ply)
-    if memory.changed or memory.shared or memory.rave > 0 or memory.minimax > 0:
+    last = ply
+    if memory.changed or memory.everywhere:
         ply = back_up(root, ply, loss, memory, nodes, arms, sums)
-    result = memory.result
-    while ply >= 0:
-        node = memory.visited[ply]
-        result = result if nodes[node].same else -result
-        add_visit(node, result, memory, nodes, arms, sums)
-        choose(root, node, memory, nodes, arms, sums)
-        ply -= 1
-    memory.lowest = min(memory.lowest, result)
-    memory.highest = max(memory.highest, result)
+    result = memory.result if memory.who == 0 else -memory.result
+    if not is_won_or_lost(root):
+        memory.lowest = min(memory.lowest, result)
+        memory.highest = max(memory.highest, result)
+    count_result(root, result, ply, last, memory, nodes, arms, sums)
 
 
 @kernel
