@@ -43,7 +43,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import WORD, random_index
+from engine.contract.bits import WORD, high_product, product, random_index
 from engine.contract.cells import STONES, Grid
 from engine.contract.simd import Words, broadcast, union, words_of
 from engine.contract.variants import board_size, variants
@@ -116,7 +116,15 @@ def moves(position, buffer, at):
 
 @compiled
 def random_move(position, word):
-    return random_index(playable(position), word) // position.STRIDE
+    """Any column; of those that are left, if it is full.
+
+    A column that is drawn is known before the position is: few are full in most of a game.
+    """
+    free = playable(position)
+    column = high_product(word, Bits(position.WIDTH))
+    if free & (position.COLUMN << Bits(column * position.STRIDE)):
+        return column
+    return Bits(random_index(free, product(word, Bits(position.WIDTH))) // position.STRIDE)
 
 
 @compiled

@@ -64,6 +64,8 @@ WORKS = (
     Work("breakthrough", "breakthrough", 50_000, 3, ()),
     Work("breakthrough:6x6", "breakthrough(rows=6,columns=6)", 100_000, 4, ()),
     Work("othello", "othello", 10_000, 5, (), points=True),
+    Work("kalah", "mancala", 50_000, 7, (), points=True),
+    Work("hex:11x11", "hex(board_size=11)", 5_000, 2, ()),
 )
 
 

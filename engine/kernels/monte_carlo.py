@@ -23,9 +23,11 @@ visited, and what is settled is worth its value from then on.
 
 Layout.  The tree is three arrays, and the children of a node are a block of them.  Selection reads
 their *arms*, 16 bytes each and all it needs: time goes by the lines of memory that a playout waits
-for.  Of the child that it takes, 32 bytes more; and *sums* hold what only some searches use.  All
-numbers of a node are seen by the *chooser*, the player who moves at its parent; so the numbers of
-siblings compare, and ``same`` says whether he moves at the node as well.  Node 0 is none, node 1
+for.  Of the nodes on its line, 32 bytes more; and *sums* hold what only some searches use.  What
+a selection depends on does not change until the next playout through the node, so it is made on the
+way up, where nothing waits for it: on the way down a playout follows the *next* child of each node.
+All numbers of a node are seen by the *chooser*, the player who moves at its parent; so the numbers
+of siblings compare, and ``same`` says whether he moves at the node as well.  Node 0 is none, node 1
 the root.  A tree node is a line of play, not a position: what repeats on the line is known, and
 positions that several lines reach are several nodes.
 
@@ -96,6 +98,7 @@ __all__ = [
     "CHUNK",
     "FREE",
     "NODE",
+    "NOWHERE",
     "POOL",
     "ROOT",
     "SUMS",
@@ -113,7 +116,7 @@ ARM = np.dtype(
         ("explore", np.float32),  # what the bonus is multiplied by: less for more visits
         ("first", np.int32),  # of the children; 0: none yet
         ("move", np.uint16),  # or the number of an outcome of chance
-        ("count", np.uint16),  # of the children
+        ("next", np.uint16),  # of the children: the one that the next playout goes to, or NOWHERE
     ],
     align=True,
 )
@@ -126,6 +129,7 @@ NODE = np.dtype(
         ("bonus", np.float32),  # of exploring, for its children
         ("lower", np.int16),  # bounds of the value
         ("upper", np.int16),
+        ("count", np.uint16),  # of the children
         ("same", np.uint8),
         ("kind", np.uint8),
     ],
@@ -167,6 +171,10 @@ why all of them have to end, or ``RUNNING``."""
 CHUNK = 256
 """A thread takes so many nodes at once."""
 
+NOWHERE = 65535
+"""The next child of a node that is settled, or has no children yet: a playout ends there, or makes
+them."""
+
 NOTHING = np.float32(-3e38)
 """Less than what any child promises."""
 
@@ -197,9 +205,11 @@ def set_own_bounds(position, node, lower, upper, nodes, arms):
         return False
     nodes[node].lower = lower
     nodes[node].upper = upper
-    # What is known exactly takes the place of all samples.
-    if is_settled(position, lower, upper) and nodes[node].visits > 0:
-        set_average(node, settled_worth(position, lower, upper), nodes, arms)
+    if is_settled(position, lower, upper):
+        arms[node].next = NOWHERE
+        # What is known exactly takes the place of all samples.
+        if nodes[node].visits > 0:
+            set_average(node, settled_worth(position, lower, upper), nodes, arms)
     return True
 
 
@@ -330,6 +340,24 @@ def set_priors(first, count, sums):
         sums[child].prior /= total
 
 
+@compiled
+def make_node(node, move, same, nodes, arms):
+    """Make a node of which nothing is known yet."""
+    arms[node].mean = UNTRIED
+    arms[node].explore = np.float32(1.0)
+    arms[node].first = 0
+    arms[node].move = move
+    arms[node].next = NOWHERE
+    nodes[node].average = 0.0
+    nodes[node].visits = 0
+    nodes[node].bonus = np.float32(1.0)
+    nodes[node].lower = -INFINITE
+    nodes[node].upper = INFINITE
+    nodes[node].count = 0
+    nodes[node].same = same
+    nodes[node].kind = NEW
+
+
 @kernel
 def expand(
     position: Position,
@@ -367,18 +395,7 @@ def expand(
             if knows_order(position):
                 if puct:
                     prior = np.float64(order(position, move, reached))
-        arms[child].mean = UNTRIED
-        arms[child].explore = np.float32(1.0)
-        arms[child].first = 0
-        arms[child].count = 0
-        arms[child].move = move
-        nodes[child].average = 0.0
-        nodes[child].visits = 0
-        nodes[child].bonus = np.float32(1.0)
-        nodes[child].lower = -INFINITE
-        nodes[child].upper = INFINITE
-        nodes[child].same = same
-        nodes[child].kind = NEW
+        make_node(child, move, same, nodes, arms)
         if noted:
             sums[child].prior = prior
             sums[child].estimate = 0.0
@@ -403,9 +420,11 @@ def expand(
         for child in range(first, first + count):
             arms[child].explore = np.float32(sums[child].prior)
     memory.expansions += 1
-    arms[node].count = count
+    nodes[node].count = count
     ordered()
     arms[node].first = first
+    ordered()
+    arms[node].next = 0
     return found
 
 
@@ -424,9 +443,9 @@ def half_range(position, memory):
 def best_child(position, node, memory, nodes, arms, sums):
     """The child that the player who moves at a node goes to."""
     weight = np.float32(memory.exploration * half_range(position, memory)) * nodes[node].bonus
-    if memory.puct != 0 or memory.rave > 0 or memory.minimax > 0:
+    if memory.mixed:
         return Bits(best_mixed(position, np.int64(node), weight, memory, nodes, arms, sums))
-    first, count = Bits(arms[node].first), Bits(arms[node].count)
+    first, count = Bits(arms[node].first), Bits(nodes[node].count)
     # The best of every other child, and of those between: neither waits for the other.
     best, chosen, other, between = NOTHING, first, NOTHING, first
     for child in range(first, first + (count & ~Bits(1)), Bits(2)):
@@ -458,12 +477,20 @@ def best_mixed(
     """:func:`best_child`, where more than means counts; *weight* is that of exploration."""
     first = Bits(arms[node].first)
     best, chosen = NOTHING, first
-    for child in range(first, first + Bits(arms[node].count)):
+    for child in range(first, first + Bits(nodes[node].count)):
         value = mixed_value(child, node, arms[child].mean, memory, nodes, sums)
         value += np.float32(weight) * arms[child].explore
         chosen = child if value > best else chosen
         best = max(best, value)
     return np.int64(chosen)
+
+
+@compiled
+def choose(position, node, memory, nodes, arms, sums):
+    """Choose the child to which the next playout through a node goes, if there is one."""
+    if arms[node].next != NOWHERE:
+        child = best_child(position, node, memory, nodes, arms, sums)
+        arms[node].next = child - Bits(arms[node].first)
 
 
 @compiled
@@ -524,7 +551,7 @@ def tighten(position, node, nodes, arms, sums):
     *position* is any of the game.
     """
     first = Bits(arms[node].first)
-    end = first + Bits(arms[node].count)
+    end = first + Bits(nodes[node].count)
     if nodes[node].kind == CHANCE:
         lower, upper = np.int64(INFINITE), np.int64(-INFINITE)
         for child in range(first, end):
@@ -555,7 +582,9 @@ def tighten_by(position, node, child, nodes, arms, sums):
     low, high = np.int64(nodes[child].lower), np.int64(nodes[child].upper)
     if nodes[node].kind == CHANCE or low > lower:
         return tighten(position, node, nodes, arms, sums)
-    for sibling in range(first, first + Bits(arms[node].count)):
+    count = Bits(nodes[node].count)
+    for step in range(Bits(1), count):  # from its neighbour on, which is near
+        sibling = child + step if child + step < first + count else child + step - count
         if nodes[sibling].upper >= upper:  # so neither bound of the node changes
             if (is_won_or_lost(position) and high < 0) or (high <= lower and low < lower):
                 arms[child].mean = USELESS
@@ -566,7 +595,7 @@ def tighten_by(position, node, child, nodes, arms, sums):
 @compiled
 def back_up_estimate(node, nodes, arms, sums):
     """Make the estimate of a node the minimax of those of its children."""
-    first, count = np.int64(arms[node].first), np.int64(arms[node].count)
+    first, count = np.int64(arms[node].first), np.int64(nodes[node].count)
     if nodes[node].kind == CHANCE or count == 0:
         return
     best = sums[first].estimate
@@ -576,9 +605,9 @@ def back_up_estimate(node, nodes, arms, sums):
 
 
 @compiled
-def back_up_rave(node, who, result, memory, arms, sums):
+def back_up_rave(node, who, result, memory, nodes, arms, sums):
     """Count a result for the children of a node whose moves its player made later on."""
-    first, count = np.int64(arms[node].first), np.int64(arms[node].count)
+    first, count = np.int64(arms[node].first), np.int64(nodes[node].count)
     for child in range(first, first + count):
         if memory.played[who * PLAYED + np.int64(arms[child].move)] == memory.playouts:
             sums[child].rave_visits += 1.0
@@ -603,8 +632,7 @@ def back_up(
     counted, or -1.
     """
     result, who = memory.result, memory.who
-    everywhere = memory.shared != 0 or memory.rave > 0 or memory.minimax > 0
-    while ply >= 0 and (everywhere or memory.changed):
+    while ply >= 0 and (memory.everywhere or memory.changed):
         node = memory.visited[ply]
         if not nodes[node].same:
             result = -result
@@ -615,6 +643,7 @@ def back_up(
             set_average(node, mean, nodes, arms)
         else:
             add_visit(node, result, memory, nodes, arms, sums)
+            choose(position, node, memory, nodes, arms, sums)
         ply -= 1
         if ply < 0:
             break
@@ -629,9 +658,26 @@ def back_up(
         if memory.rave > 0:
             if nodes[above].kind != CHANCE:
                 memory.played[who * PLAYED + np.int64(arms[node].move)] = memory.playouts
-                back_up_rave(above, who, result, memory, arms, sums)
+                back_up_rave(above, who, result, memory, nodes, arms, sums)
     memory.result = result
+    memory.who = who
     return ply
+
+
+@compiled
+def count_result(position, result, end, last, memory, nodes, arms, sums):
+    """Count what a playout is worth to the mover at the root, as far as ply *end* of its *last*.
+
+    From the root on, as the next playout begins there.
+    """
+    for ply in range(end + 1):
+        node = memory.visited[ply]
+        add_visit(node, result, memory, nodes, arms, sums)
+        if ply > 0:
+            choose(position, memory.visited[ply - 1], memory, nodes, arms, sums)
+        result = result if nodes[node].same else -result
+    if 0 <= end < last:
+        choose(position, memory.visited[end], memory, nodes, arms, sums)
 
 
 @compiled
@@ -683,6 +729,7 @@ def grow(
         if is_settled(position, lower, upper):
             memory.result = settled_worth(position, lower, upper)
             return False
+    choose(position, Bits(node), memory, nodes, arms, sums)
     return True
 
 
@@ -700,13 +747,12 @@ def playout(root, evaluation, memory, nodes, arms, sums, pool):
         if memory.shared:
             add_visit(node, -loss, memory, nodes, arms, sums)
         note_line(position, ply, memory)
-        if is_settled(position, np.int64(nodes[node].lower), np.int64(nodes[node].upper)):
+        if arms[node].next == NOWHERE:
+            memory.who = who
             lower, upper = own_bounds(node, nodes)
-            memory.result = settled_worth(position, lower, upper)
-            memory.who = who
-            break
-        if arms[node].first == 0:
-            memory.who = who
+            if is_settled(position, lower, upper):
+                memory.result = settled_worth(position, lower, upper)
+                break
             at = np.int64(node)
             if not grow(position, evaluation, at, ply, steps, memory, nodes, arms, sums, pool):
                 break
@@ -715,29 +761,33 @@ def playout(root, evaluation, memory, nodes, arms, sums, pool):
             _, child = chance_outcome(position, index)
             node = Bits(arms[node].first) + Bits(index)
             steps = np.int64(0)
+            same = same_after_chance(position, child)
         else:
-            node = best_child(position, node, memory, nodes, arms, sums)
+            if memory.shared:  # others may have been here since
+                node = best_child(position, node, memory, nodes, arms, sums)
+            else:
+                node = Bits(arms[node].first) + Bits(arms[node].next)
+            prefetch(nodes, node)
             below = Bits(arms[node].first)
             prefetch(arms, below)
             prefetch(arms, below + Bits(4))  # arms are four to a line
             child = play(position, np.int64(arms[node].move))
             steps = np.int64(steps + 1 if reversible(position, child) else 0)
-        if not nodes[node].same:
+            same = moves_again(position, child)
+        if not same:
             who = 1 - who
         position = child
         ply += 1
     memory.nodes += ply + 1
     memory.deepest = max(memory.deepest, ply)
-    if memory.changed or memory.shared or memory.rave > 0 or memory.minimax > 0:
+    last = ply
+    if memory.changed or memory.everywhere:
         ply = back_up(root, ply, loss, memory, nodes, arms, sums)
-    result = memory.result
-    while ply >= 0:
-        node = memory.visited[ply]
-        result = result if nodes[node].same else -result
-        add_visit(node, result, memory, nodes, arms, sums)
-        ply -= 1
-    memory.lowest = min(memory.lowest, result)
-    memory.highest = max(memory.highest, result)
+    result = memory.result if memory.who == 0 else -memory.result
+    if not is_won_or_lost(root):
+        memory.lowest = min(memory.lowest, result)
+        memory.highest = max(memory.highest, result)
+    count_result(root, result, ply, last, memory, nodes, arms, sums)
 
 
 @kernel
@@ -779,12 +829,13 @@ def copy_node(nodes, arms, sums, node, new_nodes, new_arms, new_sums, place):
     new_arms[place].explore = arms[node].explore
     new_arms[place].first = arms[node].first
     new_arms[place].move = arms[node].move
-    new_arms[place].count = arms[node].count
+    new_arms[place].next = arms[node].next
     new_nodes[place].average = nodes[node].average
     new_nodes[place].visits = nodes[node].visits
     new_nodes[place].bonus = nodes[node].bonus
     new_nodes[place].lower = nodes[node].lower
     new_nodes[place].upper = nodes[node].upper
+    new_nodes[place].count = nodes[node].count
     new_nodes[place].same = nodes[node].same
     new_nodes[place].kind = nodes[node].kind
     new_sums[place].prior = sums[node].prior
@@ -800,6 +851,8 @@ def forget_proof(node, nodes, arms):
     nodes[node].upper = INFINITE
     if arms[node].first == 0:
         nodes[node].kind = NEW
+    elif arms[node].next == NOWHERE:
+        arms[node].next = 0
     arms[node].mean = np.float32(nodes[node].average) if nodes[node].visits > 0 else UNTRIED
 
 
@@ -824,10 +877,11 @@ def copy_tree(
     copy_node(nodes, arms, sums, root, new_nodes, new_arms, new_sums, np.int64(ROOT))
     at, free = np.int64(ROOT), np.int64(ROOT + 1)
     while at < free:
-        first, count = np.int64(new_arms[at].first), np.int64(new_arms[at].count)
+        first, count = np.int64(new_arms[at].first), np.int64(new_nodes[at].count)
         if first != 0 and new_nodes[at].visits < least and at != ROOT:
             new_arms[at].first = 0
-            new_arms[at].count = 0
+            new_arms[at].next = NOWHERE
+            new_nodes[at].count = 0
         elif first != 0:
             new_arms[at].first = free
             for child in range(first, first + count):
@@ -848,8 +902,8 @@ def visits_kept(nodes: Nodes, arms: Arms, end: int, most: int, counts: Numbers) 
     kept = np.int64(0)
     for node in range(ROOT, end):
         if arms[node].first != 0:
-            counts[work_for(nodes[node].visits)] += arms[node].count
-            kept += np.int64(arms[node].count)
+            counts[work_for(nodes[node].visits)] += nodes[node].count
+            kept += np.int64(nodes[node].count)
     power = 0
     while kept > most:
         kept -= counts[power]
@@ -867,7 +921,7 @@ def find_node(
     """
     if position == target:
         return node
-    first, count = np.int64(arms[node].first), np.int64(arms[node].count)
+    first, count = np.int64(arms[node].first), np.int64(nodes[node].count)
     best = np.int64(0)
     if left == 0 or first == 0:
         return best

@@ -111,6 +111,8 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("minimax", np.float64),
         ("greed", np.float64),
         ("use_bounds", np.int64),
+        ("mixed", np.int64),  # selection takes more than means
+        ("everywhere", np.int64),  # all nodes of a line take more than a result
         ("cut_after", np.int64),
         *((name, np.int64) for name in COUNTERS),
         ("bonuses", np.float32, (LISTED_VISITS,)),  # roots of the logarithms of visits

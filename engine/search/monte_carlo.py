@@ -126,6 +126,9 @@ class MonteCarlo:
         memory["rave"], memory["minimax"] = float(chosen.rave), float(chosen.minimax)
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
+        more = bool(chosen.rave or chosen.minimax)
+        memory["mixed"] = int(more or memory["puct"] != 0)
+        memory["everywhere"] = int(more or memory["shared"] != 0)
         longest = game_constant(self.cls, "MAX_PLIES", 512)
         visits = np.arange(1, LISTED_VISITS)
         memory.words["bonuses"][1:] = list(np.sqrt(np.log(visits)).astype(np.float32))

@@ -21,6 +21,7 @@ from engine.kernels.monte_carlo import (
     CHUNK,
     FREE,
     NODE,
+    NOWHERE,
     POOL,
     ROOT,
     SUMS,
@@ -166,7 +167,7 @@ class PlayoutTree:
                 setattr(array[ROOT], name, 0)
         node, arm = self.nodes[ROOT], self.arms[ROOT]
         node.same, node.bonus, arm.mean, arm.explore = 1, np.float32(1), UNTRIED, np.float32(1)
-        node.lower, node.upper = -INFINITE, INFINITE
+        node.lower, node.upper, arm.next = -INFINITE, INFINITE, NOWHERE
         self.pool[:] = ROOT + 1, self.capacity, RUNNING
 
     def _wipe(self) -> None:
