@@ -16,6 +16,7 @@ from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.positions import coerce
 from engine.contract.verbs import INFINITE, chance, moves_again, outcome, planes, play
+from engine.kernels.evaluation import OWN
 from engine.kernels.learned import NONE
 from engine.kernels.networks import Inputs, Network
 from engine.kernels.observation import observe
@@ -61,13 +62,14 @@ def kernels_see_the_same_tree(position: Any, sample: Sample) -> Iterator[str]:
         for depth in range(4):
             plain = Minimax(win=WIN if is_decisive(type(position)) else 0)
             wanted = plain.value(position, depth)
-            result = minimax(position, depth)
+            result = minimax(position, depth, evaluation=OWN)
             if not same_value(result.value, wanted):
                 yield f"at depth {depth} is {result.value}; plain Python finds {wanted}"
             if result.nodes != AFFORDABLE - plain.nodes_left:
                 yield f"at depth {depth} visits {result.nodes} nodes, not as plain Python"
-            if not has_chance(position) and alphabeta(position, depth).value != wanted:
-                yield f"at depth {depth} is {wanted}, but alpha-beta differs"
+            if not has_chance(position):
+                if alphabeta(position, depth, evaluation=OWN).value != wanted:
+                    yield f"at depth {depth} is {wanted}, but alpha-beta differs"
             if perft(position, depth) != count_lines(position, depth):
                 yield f"perft {depth} is not {count_lines(position, depth)}"
 

@@ -24,6 +24,7 @@ from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
 from engine.contract.verbs import canonical, chance, outcome, play, recurrence, reversible
+from engine.kernels.evaluation import OWN
 from engine.search.record import is_over
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
@@ -195,7 +196,8 @@ class Sample:
     @functools.cached_property
     def engine(self) -> Searcher:
         """A search that scores as minimax does."""
-        return Searcher(self.game.start(), table=self.table, exact=True, debug=True)
+        position, table = self.game.start(), self.table
+        return Searcher(position, table=table, evaluation=OWN, exact=True, debug=True)
 
     def minimax(self) -> Minimax:
         return Minimax(AFFORDABLE, None if self.path_dependent else self.exact)
