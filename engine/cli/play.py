@@ -143,14 +143,11 @@ def play(
         recorded = read_record(file, game)
         game = recorded.name
     if file is not None and recorded is None:
-        own: dict[str, object] = {"POSITION": position, "--level": level, "--strength": strength}
-        own |= {f"--{name}": value for name, value in given.items()}
-        own |= {
-            "--engine": None if engine == ENGINES[0] else engine,
-            "--tablebase": tablebase,
-            "--seed": seed,
-            "a side": sides,
-        }
+        other = None if engine == ENGINES[0] else engine
+        named = {"level": level, "strength": strength, "engine": other, **given}
+        named |= {"tablebase": tablebase, "seed": seed}
+        own: dict[str, object] = {"POSITION": position, "a side": sides}
+        own |= {f"--{name}": value for name, value in named.items()}
         surplus = [name for name, value in own.items() if value is not None]
         if surplus:
             raise CutnodeError(f"a resumed game has its own settings: leave {surplus[0]} out")
