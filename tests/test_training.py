@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from toys import nim
 
-from engine import CutnodeError, GameError, Searcher, legal_moves, load_game
+from engine import CutnodeError, GameError, Searcher, legal_moves, load_game, solve
 from engine.batches.searching import BatchSearcher
 from engine.cli.main import main
 from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
@@ -424,11 +424,9 @@ def test_games_leave_labelled_positions(searcher):
     positions = [type(start)(*map(int, words)) for words in found.words]
     assert not any(outcome(position)[0] for position in positions)
     assert set(np.sign(found.results)) <= {-1, 0, 1}
-    won = found.scores > 25_000  # the search saw a win; a random move may have lost it
-    assert (found.results[won] > 0).mean() > 0.8
-    for game in range(5):
-        rows = found.results[found.games == game]
-        assert all(a == -b for a, b in itertools.pairwise(rows))
+    # So many nodes prove the value of any position, whatever the random moves after it made of it.
+    for position, result in zip(positions[:200], found.results, strict=False):
+        assert solve(position).value == result
 
 
 def rows_of(second, games, exact):

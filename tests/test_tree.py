@@ -244,7 +244,7 @@ def test_reasons_of_the_search():
         everything(load_game(name, plain=True).parse(text), depth, evaluation="own")
         for name, text, depth in (
             ("connect4", "4455", 6),
-            ("connect4", "4444", 8),
+            ("connect4", "4444", 7),
             ("kalah", "", 5),
             ("kalah", "", 7),
             ("breakthrough", "", 4),
