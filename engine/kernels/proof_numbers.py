@@ -463,22 +463,25 @@ def proof_node(
             refresh(top, count, stride, memory, table)
         # Of moves that another thread searches right now the numbers are taken for worse.
         best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
-        widest, unsolved = 0, 0
+        widest, unsolved, offered = 0, 0, 0
         live = count
         if not recurs(position):
             live = focus(position, open_moves(top, count, memory))
         for at in range(top, top + count):
             slot = top + ranked_number(memory.ranked[at])
             number = memory.proofs[slot]
-            if number == SOLVED or unsolved == live:
+            if number == SOLVED or offered == live:
                 continue
-            nearest = min(nearest, number)
-            widest = max(widest, memory.disproofs[slot])
-            unsolved += 1
+            if unsolved < live:
+                nearest = min(nearest, number)
+                widest = max(widest, memory.disproofs[slot])
+                unsolved += 1
             # Marks are written all the time, and slow to read: only of moves that they can put off.
             marked = large and number < second
             if marked and is_marked(table, memory.children[slot * stride + stride - 1]):
                 number = min(VIRTUAL_FACTOR * number + 1, SOLVED - 1)
+            else:
+                offered += 1
             if number < least:
                 best, least, second = at, number, least
             elif number < second:
