@@ -1,10 +1,10 @@
-"""What a second thread gains on ten hard positions of Connect Four and Othello.
+"""What a second thread gains: ten hard positions of Connect Four and Othello, and six by df-pn.
 
     python -m benchmarks.studies.threads [--rounds 3]
 
-Values are checked.  Other programs disturb the time on the clock, so the speed-up is also given
-as it would be if each thread had a core for itself all the time: the CPU time of one thread over
-the mean of two.  Probes of a table are timed by one thread, and by two that share it.
+Values are checked.  Other programs disturb the time on the clock, so the speed-up of the ten is
+also given as it would be if each thread had a core for itself all the time: the CPU time of one
+thread over the mean of two.  Probes of a table are timed by one thread, and by two that share it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,16 @@ from engine.search.proving import ProofTask
 
 OPENINGS = {"4": -1, "44": 1, "45": 2, "24": 0, "22": 0}
 """Openings of Connect Four and their values, seconds of one thread each."""
+
+PROOFS = {
+    "mnk:5x5x4": 0,
+    "connect4:6x6": -1,
+    "connect4:7x5": 0,
+    "breakthrough:4x6": 1,
+    "breakthrough:5x5": -1,
+    "domineering:8x8": 1,
+}
+"""Games whose starts df-pn decides in a tenth of a second to twelve, and who wins."""
 
 
 def hard_positions() -> Iterator[tuple[str, Any, int]]:
@@ -102,6 +112,29 @@ def measure_solves(rounds: int) -> None:
     print("  geometric mean {:.2f} ({:.2f} by CPU time)".format(*means))
 
 
+def measure_proofs(rounds: int) -> None:
+    print("df-pn: time to a proof of one thread and of two; nodes and CPU time of two over one")
+    for name, value in PROOFS.items():
+        game = load_game(name)
+        figures: dict[int, list[tuple[float, float, int]]] = {1: [], 2: []}
+        for _ in range(rounds):
+            for count, runs in figures.items():
+                process, began = time.process_time(), time.perf_counter()
+                result = solve(game, engine="pn", weak=True, threads=count)
+                wall = time.perf_counter() - began
+                if result.value != value:
+                    sys.exit(f"{name} is {value}, not {result.value}")
+                runs.append((wall, time.process_time() - process, result.nodes))
+        one, two = (
+            [statistics.median(column) for column in zip(*runs, strict=True)]
+            for runs in figures.values()
+        )
+        print(
+            f"  {name:16} {one[0]:7.2f} s {two[0]:7.2f} s  {one[0] / two[0]:.2f} times as fast,"
+            f" nodes {two[2] / one[2]:.2f}, CPU time {two[1] / one[1]:.2f}"
+        )
+
+
 def measure_probes(rounds: int) -> None:
     """Time probes of a table that fits no cache."""
     table, random = Table(256), np.random.default_rng(1)
@@ -137,6 +170,7 @@ def main() -> None:
     print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     measure_probes(rounds)
     measure_solves(rounds)
+    measure_proofs(rounds)
 
 
 if __name__ == "__main__":

@@ -74,9 +74,9 @@ SHARED_WORK = 5
 VIRTUAL_FACTOR = 4
 """Nodes of so much work (its binary logarithm) look at each step which moves others search, and
 take the proof numbers of those for so many times as large.  Times of one thread over those of two,
-by the clock and looking up all numbers at each step, on Breakthrough 5x5 and m,n,k 5x5x4: 1.30 and
-1.70 so; with work 7 and factors 4, 2 and 1: 1.22 and 1.61, 1.28 and 1.54, 0.97 and 1.29; with work
-10 and factor 2: 1.19 and 1.50."""
+by the clock, on m,n,k 5x5x4, Connect Four 7x5, Breakthrough 5x5 and Domineering 8x8: 1.88, 1.62,
+1.49 and 1.91 so; with factor 2 1.78, 1.72, 1.38 and 1.93, with factor 8 1.56, 1.74, 1.40 and 1.90,
+with work 7 1.77, 1.70, 1.41 and 1.95.  Runs of the first three differ by up to 0.2."""
 
 # The search of limited depth.  Depths are plies left.
 

@@ -30,7 +30,9 @@ is the base of A. Kishimoto and M. Mueller, "A general solution to the graph his
 problem" (2004), without its simulation of what was proven on another line.
 
 Threads that share the table take the moves that another searches right now for worse than they are
-(virtual proof numbers: J. Pawlewicz and R. Hayward, "Scalable parallel DFPN search", 2013).
+(virtual proof numbers: J. Pawlewicz and R. Hayward, "Scalable parallel DFPN search", 2013), and for
+each of these in the focus they may choose one more behind it.  Else two threads would go the same
+way through narrow games, whose focus is one move.
 
 Sources: L. V. Allis et al., "Proof-number search" (1994); A. Nagai, "Df-pn algorithm for searching
 AND/OR trees and its applications" (2002); J. Pawlewicz and L. Lew, "Improving depth-first
