@@ -282,14 +282,18 @@ def test_history_is_remembered():
     assert result.best_move in legal_moves(line[-1])
 
 
-@compiled_too
-def test_memory_is_bounded():
-    search = MonteCarlo(TICTACTOE, memory=400_000)
+@pytest.mark.parametrize(
+    ("game", "memory", "playouts"),
+    [pytest.param(TICTACTOE, 400_000, 50_000, marks=compiled_too), (PLAIN, 2_200_000, 1_500)],
+    ids=["compiled", "plain"],
+)
+def test_memory_is_bounded(game, memory, playouts):
+    search = MonteCarlo(game, memory=memory)
     assert search.megabytes <= 3
-    result = search.search(TICTACTOE.start(), playouts=50_000)
+    result = search.search(game.start(), playouts=playouts)
     assert result.statistics.copies > 0
     assert result.statistics.tree_size <= search.tree.capacity
-    assert result.playouts == 50_000 or result.proven
+    assert result.playouts == playouts or result.proven
     assert holds(result, 0)
 
 

@@ -1,6 +1,7 @@
 """Monte Carlo tree search of one game: what programs call, and what they give.
 
-The search itself is compiled: ``engine.kernels.monte_carlo`` and ``engine.kernels.playouts``.
+The search itself is compiled: ``engine.kernels.monte_carlo``, ``engine.kernels.playouts`` and
+``engine.kernels.playout_tree``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from engine.contract.positions import coerce
 from engine.contract.stop import CALLED, FULL, MOVES, RUNNING
 from engine.contract.verbs import chance, outcome
 from engine.kernels.clock import Clock
-from engine.kernels.monte_carlo import ROOT, TOLD, search_tree
+from engine.kernels.monte_carlo import search_tree
+from engine.kernels.playout_tree import ROOT, TOLD
 from engine.kernels.playouts import (
     COUNTERS,
     LISTED_VISITS,

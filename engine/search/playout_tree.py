@@ -15,7 +15,7 @@ from engine.contract.errors import CutnodeError
 from engine.contract.native import records
 from engine.contract.stop import RUNNING
 from engine.contract.verbs import INFINITE
-from engine.kernels.monte_carlo import (
+from engine.kernels.playout_tree import (
     ARM,
     CHANCE,
     CHUNK,
