@@ -51,7 +51,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import mix, product
+from engine.contract.bits import mix, product, random_index
 from engine.contract.cells import Points, counts
 from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
@@ -115,17 +115,28 @@ def lead(position):
 
 
 @compiled
-def moves(position, buffer, at):
+def filled(position):
+    """The high bit of each of the mover's houses that has seeds."""
     houses = position.mine & position.ROW
-    return write_houses((((houses & LOW_BITS) + LOW_BITS) | houses) & HIGH_BITS, buffer, at)
+    return (((houses & LOW_BITS) + LOW_BITS) | houses) & HIGH_BITS
 
 
 @compiled
-def write_houses(filled, buffer, at):
+def moves(position, buffer, at):
+    return write_houses(filled(position), buffer, at)
+
+
+@compiled
+def random_move(position, word):
+    return random_index(filled(position), word) >> 3
+
+
+@compiled
+def write_houses(houses, buffer, at):
     """Write houses, given by the high bits of their bytes, as moves."""
-    while filled:
-        buffer[at] = lowest_index(filled) >> 3
-        filled = without_lowest(filled)
+    while houses:
+        buffer[at] = lowest_index(houses) >> 3
+        houses = without_lowest(houses)
         at += 1
     return at
 

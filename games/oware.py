@@ -44,7 +44,7 @@ from engine import (
     legal_moves,
     quoted,
 )
-from engine.contract.bits import mix
+from engine.contract.bits import mix, random_index
 from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
 from games.kalah import (
@@ -100,6 +100,11 @@ def playable(position):
 @compiled
 def moves(position, buffer, at):
     return write_houses(playable(position), buffer, at)
+
+
+@compiled
+def random_move(position, word):
+    return random_index(playable(position), word) >> 3
 
 
 @compiled
