@@ -105,7 +105,8 @@ RENEWED = 64
 """From ``LISTED_VISITS`` on, the weights of exploration are renewed after so many visits."""
 
 FIRST_PLAY = 0.2
-"""PUCT takes a move that was never played for so much worse than its node."""
+"""PUCT takes a move that was never played for so much worse than its node, in the unit of
+exploration."""
 
 
 @compiled
@@ -355,8 +356,9 @@ def best_mixed(
     """:func:`best_child`, where more than means counts; *weight* is that of exploration."""
     first = Bits(arms[node].first)
     best, chosen = NOTHING, first
+    untried = FIRST_PLAY * half_range(position, memory)
     for child in range(first, first + Bits(nodes[node].count)):
-        value = mixed_value(child, node, arms[child].mean, memory, nodes, sums)
+        value = mixed_value(child, node, arms[child].mean, untried, memory, nodes, sums)
         value += np.float32(weight) * arms[child].explore
         chosen = child if value > best else chosen
         best = max(best, value)
@@ -372,15 +374,18 @@ def choose(position, node, memory, nodes, arms, sums):
 
 
 @compiled
-def mixed_value(child, parent, value, memory, nodes, sums):
-    """The mean of a child, mixed with that of RAVE and with its estimate by minimax."""
+def mixed_value(child, parent, value, less, memory, nodes, sums):
+    """The mean of a child, mixed with that of RAVE and with its estimate by minimax.
+
+    PUCT takes an untried child for so much *less* than its parent.
+    """
     if value == USELESS:
         return value
     untried = value == UNTRIED
     value = np.float64(value)
     if untried and memory.puct != 0:
         mean = nodes[parent].average
-        value = (mean if nodes[parent].same else -mean) - FIRST_PLAY
+        value = (mean if nodes[parent].same else -mean) - less
         untried = False
     known = sums[child].rave_visits
     if memory.rave > 0 and known > 0:
