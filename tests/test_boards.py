@@ -14,6 +14,7 @@ from engine.contract.boards import (
     board,
     constant,
     fields,
+    random_cells,
     remade,
     reversed_bits,
     scratch,
@@ -67,6 +68,33 @@ def test_compiled_boards_are_what_they_are_in_plain_python(words):
         index, count = dice.randrange(cls.AREA), dice.randrange(64)
         found, total, part = everything(position, index, count)
         assert compiled(position, index, count) == (found, total, part)
+
+
+def drawn_cells(position, count, random):
+    """Some of the first board."""
+    return remade(position, random_cells(position, board(position, 0), count, random), 0, True)
+
+
+@pytest.mark.parametrize("words", [1, 2, 3])
+def test_random_cells(words):
+    """So many are drawn, compiled the same ones, and each cell about as often."""
+    dice, cls = Random(words), stones(words)
+    position_type(cls)
+    compiled = numba.njit(drawn_cells)
+    cells = dice.sample(range(cls.AREA), 24)
+    position = remade(cls(*[Bits(0)] * 2 * words, False), sum(1 << c for c in cells), 0, False)
+    for count in (0, 1, 12, 20, 24):
+        times = dict.fromkeys(cells, 0)
+        for _ in range(200):
+            random = Bits(dice.getrandbits(64))
+            found = drawn_cells(position, count, random)
+            assert compiled(position, count, random) == found
+            chosen = [cell for cell in range(cls.AREA) if board(found, 0) >> cell & 1]
+            assert len(chosen) == count
+            for cell in chosen:
+                times[cell] += 1  # KeyError: no cell of those
+        deviation = (200 * count / 24 * (1 - count / 24)) ** 0.5
+        assert all(abs(n - 200 * count / 24) <= 4.5 * deviation for n in times.values())
 
 
 def test_names_of_fields():

@@ -226,6 +226,8 @@ tictactoe_play = tictactoe.play
         ("forced", "not the only one", {"forced": lambda p: 0}),
         ("random_move", "and not legal", {"random_move": lambda p, word: 9}),
         ("random_move", "never drawn", {"random_move": lambda p, word: legal_moves(p)[0]}),
+        ("random_result", "0 of 256 times, not about", {"random_result": lambda p, word: 0}),
+        ("random_result", "further from 0", {"random_result": lambda p, word: 40000}),
         ("canonical", "in the same class", {"canonical": lambda p: (p.mine | p.theirs, 0)}),
         ("describe", "gives None", {"describe": lambda p, value: None}),
         (

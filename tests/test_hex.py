@@ -22,6 +22,7 @@ from engine.contract.verbs import (
     key,
     outcome,
     play,
+    random_result,
 )
 from games.hex import filled, move_text, parse_move
 from games.hex.cells import beside, chain, neighbours, twice_beside
@@ -191,6 +192,33 @@ def test_puzzles(variant, text, winner, wins):
 
 
 # Rules
+
+
+@pytest.mark.parametrize(("text", "mover"), [("3", "x"), ("3", "o"), ("7x4", "o"), ("9x8", "x")])
+def test_results_of_random_games(text, mover):
+    """As often won as games that are played, by somebody who has some stones already."""
+    dice, position = Random(text + mover), start(text)
+    stones = dice.sample(range(position.AREA), position.AREA // 3)
+    first, second = (sum(1 << cell for cell in stones[side::2]) for side in (0, 1))
+    position = remade(
+        position,
+        first,
+        second,
+        chain(position, first & position.TOP_ROW, first),
+        chain(position, second & position.LEFT_COLUMN, second),
+        mover == "o",
+    )
+    assert not outcome(position)[0]
+    games = 600
+    drawn = sum(random_result(position, dice.getrandbits(64)) > 0 for _ in range(games))
+    played = 0
+    for _ in range(games):
+        end = position
+        while not outcome(end)[0]:
+            end = play(end, dice.choice(legal_moves(end)))
+        played += end.second_moves != position.second_moves
+    share = (drawn + played) / (2 * games)
+    assert abs(drawn - played) <= 4 * (2 * games * share * (1 - share)) ** 0.5
 
 
 @given(reached("hex"))

@@ -223,6 +223,20 @@ def test_plain_python_grows_the_same_trees(name):
     assert compiled == plain
 
 
+@compiled_too
+def test_plain_python_grows_the_same_tree_of_results():
+    """Where a game draws the result of random play at once."""
+    results = [
+        mcts(load_game("hex:5", plain=plain).start(), 150, seed=4, rollouts="uniform")
+        for plain in (False, True)
+    ]
+    compiled, plain = ((r.moves, r.statistics) for r in results)
+    assert compiled[0] == plain[0]
+    assert compiled[1].rollouts == compiled[1].rollout_plies == plain[1].rollouts > 20
+    played = mcts(load_game("hex:5").start(), 150, rollouts="uniform", cut_after=25)
+    assert played.statistics.rollout_plies > 5 * played.statistics.rollouts
+
+
 def test_the_seed_decides():
     start = PLAIN.start()
     first, same, other = (mcts(start, 100, seed=seed) for seed in (1, 1, 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ from engine.conformance.minimax import same_value
 from engine.conformance.rules import ORDER_LIMIT, choice_complaints, too_large, written
 from engine.conformance.sample import Properties, Sample
 from engine.contract.bits import WORD, mix
-from engine.contract.dispatch import MAX_VALUE, value_limit
+from engine.contract.dispatch import MAX_VALUE, defines, value_limit
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import (
     INFINITE,
@@ -24,11 +25,13 @@ from engine.contract.verbs import (
     evaluate,
     features,
     forced,
+    moves_again,
     order,
     outcome,
     planes,
     play,
     random_move,
+    random_result,
     scout,
 )
 from engine.kernels.learned import MOST_STONES
@@ -41,6 +44,9 @@ VALUES = Properties()
 
 DRAWN_EACH = 24
 """So often a move is drawn for each that is legal: one is missed once in ten thousand million."""
+
+RESULTS, RESULT_PLIES = 256, 3
+"""So many results of random play are drawn, where the game has at most so many plies left."""
 
 
 @VALUES.about("evaluate", Sample.unfinished)
@@ -173,3 +179,39 @@ def random_moves_are_legal(position: Any, sample: Sample) -> Iterator[str]:
         yield f"{min(drawn - legal)} is drawn, and not legal"
     elif legal - drawn:
         yield f"{min(legal - drawn)} is never drawn"
+
+
+@VALUES.about("random_result", Sample.choices)
+def random_results_are_results(position: Any, sample: Sample) -> Iterator[str]:
+    """Near the end of the game, each value is drawn as often as random moves lead to it."""
+    if not defines(type(position), "random_result"):
+        return
+    limit = MAX_VALUE if is_decisive(type(position)) else value_limit(type(position))
+    drawn = Counter(random_result(position, mix(word)) for word in range(RESULTS))
+    for value in drawn:
+        yield from too_large(value, position, limit)
+    expected = _random_results(position, RESULT_PLIES)
+    for value in sorted({*expected, *drawn} if expected else ()):
+        share = expected.get(value, 0.0)
+        most = RESULTS * share + 5 * math.sqrt(RESULTS * share * (1 - share))
+        least = 2 * RESULTS * share - most
+        if not least <= drawn[value] <= most:
+            yield f"is {value} {drawn[value]} of {RESULTS} times, not about {RESULTS * share:.0f}"
+
+
+def _random_results(position: Any, plies: int) -> dict[float, float]:
+    """The chances of values for the mover; nothing if the game can be longer than so many plies."""
+    if outcome(position)[0]:
+        return {outcome(position)[1]: 1.0}
+    if plies == 0 or chance(position):
+        return {}
+    found: dict[float, float] = {}
+    legal = legal_moves(position)
+    for child in (play(position, move) for move in legal):
+        below = _random_results(child, plies - 1)
+        if not below:
+            return {}
+        for value, share in below.items():
+            own = value if moves_again(position, child) else -value
+            found[own] = found.get(own, 0.0) + share / len(legal)
+    return found

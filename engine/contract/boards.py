@@ -40,6 +40,7 @@ from engine.contract.bits import (
     high_product,
     lowest,
     lowest_index,
+    mix,
     nth_index,
     popcount,
     without_lowest,
@@ -56,6 +57,7 @@ __all__ = [
     "constant",
     "fields",
     "random_cell",
+    "random_cells",
     "remade",
     "reversed_bits",
     "scratch",
@@ -159,6 +161,33 @@ def random_cell(position: Any, cells: int, random: int) -> int:
 
 
 usable_in_compiled_code(random_cell)
+
+
+def random_cells(position: Any, cells: int, count: int, random: int) -> int:
+    """Return so many of some cells by a random word; all choices are equally likely.
+
+    It takes the less time the nearer *count* is to half of the cells.
+    """
+    chosen = wide(position, mix(random))
+    for number in range(1, position.WORDS):
+        chosen |= wide(position, mix(random ^ Bits(number))) << EACH * number
+    chosen &= cells
+    extra = popcount(chosen) - count
+    drawn = position.WORDS
+    while extra != 0:  # how far half of the cells are from the number wanted
+        among = chosen if extra > 0 else cells & ~chosen
+        chosen ^= single(position, random_cell(position, among, mix(random ^ Bits(drawn))))
+        extra += -1 if extra > 0 else 1
+        drawn += 1
+    return chosen
+
+
+usable_in_compiled_code(random_cells)
+
+
+def wide(position: Any, low: int) -> int:
+    """Return the board of a position with this lowest word."""
+    return low
 
 
 def scratch(position: Any) -> Any:
@@ -282,6 +311,17 @@ def _single(typing: Any, position: Any, index: Any) -> Any:
         return _joined(builder, parts)
 
     return _type_for(words)(position, types.uint64), generate
+
+
+@intrinsic
+def _wide(typing: Any, position: Any, low: Any) -> Any:
+    kind = _type_for(_class_of(position).WORDS)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _joined(builder, [args[1], *[ir.Constant(args[1].type, 0)] * (words - 1)])
+
+    words = _class_of(position).WORDS
+    return kind(position, types.uint64), generate
 
 
 def _unary(name: str, result: types.Type | None = None) -> Any:
@@ -409,6 +449,11 @@ def _compiled_remade(position: Any, *values: Any) -> Any:
 @in_compiled_code(single)
 def _compiled_single(position: Any, index: Any) -> Any:
     return lambda position, index: _single(position, Bits(index))
+
+
+@in_compiled_code(wide)
+def _compiled_wide(position: Any, low: Any) -> Any:
+    return lambda position, low: _wide(position, Bits(low))
 
 
 @in_compiled_code(scratch)

@@ -52,7 +52,7 @@ core        ``moves play outcome key cell``: the rules
 solver      ``bounds endgame candidates forced order plies_left scout settled``: what makes a proof
             short
 heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
-            planes random_move``: for searches that stop before the end of the game
+            planes random_move random_result``: for searches that stop before the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
             and positions that come back
 symmetry    ``canonical canonical_move original_move``: equivalent positions
@@ -177,6 +177,7 @@ __all__ = [
     "position_at",
     "position_of",
     "random_move",
+    "random_result",
     "recurrence",
     "retreat",
     "retreats",
@@ -612,6 +613,24 @@ def random_move(position: Any, word: int) -> int:
             return 1 + high_product(word, min(position.left, 3))
     """
     return NO_MOVE
+
+
+@verb
+def random_result(position: Any, word: int) -> int:
+    """Return the value that a game played at random to its end has; default: it is played.
+
+    Called for random play (Monte Carlo tree search) from a position where the game is not over, and
+    a move may not be by chance.  All moves are equally likely at every ply, and *word* is a random
+    word of 64 bits.  The value is that for the mover.  It pays where the end of such a game can be
+    drawn at once: in Hex, where the order of moves does not matter and somebody always wins,
+    half of the empty cells are drawn.
+
+    Example::
+
+        def random_result(position, word):  # whoever takes the last of some stones, one by one
+            return 1 if position.left & 1 else -1
+    """
+    return 0
 
 
 # Chance: dice, extra turns and positions that come back ----------------------------------

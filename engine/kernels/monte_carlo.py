@@ -16,10 +16,11 @@ below (M. Lanctot et al., "Monte Carlo tree search with heuristic evaluations us
 backups", 2014).
 
 Proofs.  Each node has bounds of its value, from finished games, from a tablebase, from the game's
-own ``bounds`` and ``endgame``, and by minimax from its children: M. Winands et al., "Monte-Carlo
-tree search solver" (2008), with values of any number (T. Cazenave and A. Saffidine, "Score bounded
-Monte-Carlo tree search", 2010).  Children that cannot be better than what is proven are not
-visited, and what is settled is worth its value from then on.
+own ``bounds`` and ``endgame`` (at the first visit if rollouts use them; else when it gets children,
+as they may take longer than many rollouts), and by minimax from its children: M. Winands et al.,
+"Monte-Carlo tree search solver" (2008), with values of any number (T. Cazenave and A. Saffidine,
+"Score bounded Monte-Carlo tree search", 2010).  Children that cannot be better than what is proven
+are not visited, and what is settled is worth its value from then on.
 
 Layout.  The tree is that of ``engine.kernels.playout_tree``.  What a selection depends on does not
 change until the next playout through the node, so it is made on the way up, where nothing waits for
@@ -171,6 +172,12 @@ def look_at(position, node, ply, steps, memory, nodes, arms):
             lower = min(lower, np.int64(1)) if value >= 0 else np.int64(-INFINITE)
             upper = max(upper, np.int64(-1)) if value <= 0 else np.int64(INFINITE)
         return set_own_bounds(position, node, lower, upper, nodes, arms)
+    return memory.use_bounds and tighten_by_game(position, node, memory, nodes, arms)
+
+
+@compiled
+def tighten_by_game(position, node, memory, nodes, arms):
+    """Tighten the bounds of a node by those that its game knows; return whether they change."""
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if not is_settled(position, lower, upper):
         solved, value, visited = endgame(position, -INFINITE, INFINITE)
@@ -600,6 +607,12 @@ def grow(
     grown = 0
     visits = nodes[node].visits - memory.shared
     if (visits > 0 or ply == 0) and ply < memory.plies:
+        if ply > 0 and not memory.use_bounds and chance(position) == 0:
+            memory.changed = tighten_by_game(position, node, memory, nodes, arms)
+            lower, upper = own_bounds(node, nodes)
+            if is_settled(position, lower, upper):
+                memory.result = settled_worth(position, lower, upper)
+                return False
         grown = expand(position, evaluation, node, ply, memory, nodes, arms, sums, pool)
     if grown == 0:
         memory.result = roll_out(position, evaluation, memory.who, memory)

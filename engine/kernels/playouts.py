@@ -40,6 +40,7 @@ from engine.contract.verbs import (
     outcome,
     play,
     random_move,
+    random_result,
 )
 from engine.kernels.evaluation import estimate
 from engine.kernels.parameters import MOST_BEFORE
@@ -111,6 +112,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("minimax", np.float64),
         ("greed", np.float64),
         ("use_bounds", np.int64),
+        ("results_only", np.int64),  # random play may be drawn by its result
         ("mixed", np.int64),  # selection takes more than means
         ("everywhere", np.int64),  # all nodes of a line take more than a result
         ("cut_after", np.int64),
@@ -181,6 +183,13 @@ def knows_order(cls: type) -> Callable[..., Any]:
 def draws_moves(cls: type) -> Callable[..., Any]:
     """``draws_moves(position)``: whether its game draws random moves itself."""
     answer = defines(cls, "random_move")
+    return lambda position: answer
+
+
+@derived
+def draws_results(cls: type) -> Callable[..., Any]:
+    """``draws_results(position)``: whether its game draws the result of random play at once."""
+    answer = defines(cls, "random_result")
     return lambda position: answer
 
 
@@ -297,6 +306,11 @@ def roll_out(position: Position, evaluation: Evaluator, who: int, memory: Playou
 
     *who* is 0 if he is the mover at the root, else 1.  The game is not over.
     """
+    if draws_results(position):
+        if memory.results_only:
+            memory.rollouts += 1
+            memory.rollout_plies += 1  # one position more is looked at, that of the end
+            return worth(position, random_result(position, draw(memory)))
     sign = 1.0
     plies = 0
     result = 0.0

@@ -131,6 +131,8 @@ class MonteCarlo:
         more = bool(chosen.rave or chosen.minimax)
         memory["mixed"] = int(more or memory["puct"] != 0)
         memory["everywhere"] = int(more or memory["shared"] != 0)
+        uniform = chosen.rollouts_for(self.cls) == "uniform"
+        memory["results_only"] = int(uniform and not chosen.rave and chosen.cut_after is None)
         longest = game_constant(self.cls, "MAX_PLIES", 512)
         visits = np.arange(1, LISTED_VISITS)
         memory.words["bonuses"][1:] = list(np.sqrt(np.log(visits)).astype(np.float32))

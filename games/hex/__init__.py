@@ -39,6 +39,7 @@ from engine.contract.boards import (
     constant,
     fields,
     random_cell,
+    random_cells,
     remade,
     reversed_bits,
     single,
@@ -86,6 +87,17 @@ def moves(position, buffer, at):
 @compiled
 def random_move(position, word):
     return random_cell(position, free_cells(position), word)
+
+
+@compiled
+def random_result(position, word):
+    """All cells are filled: stones after the end do not change who has connected his edges."""
+    free = free_cells(position)
+    drawn = random_cells(position, free, (popcount(free) + 1) >> 1, word)
+    first = board(position, 0) | (free & ~drawn if position.second_moves else drawn)
+    top = chain(position, first & (board(position, 2) | position.TOP_ROW), first)
+    wins = bool(top & position.BOTTOM_ROW)
+    return 1 if wins != position.second_moves else -1
 
 
 @compiled
