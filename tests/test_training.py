@@ -8,6 +8,7 @@ import itertools
 import json
 import shutil
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,10 +22,10 @@ from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
 from engine.contract.cells import Grid, Hexagons
 from engine.contract.notation import contents_of
 from engine.contract.positions import Packed, as_words
-from engine.contract.verbs import chance, chance_outcome, outcome, play
+from engine.contract.verbs import chance, chance_outcome, features, outcome, play
 from engine.kernels.evaluation import OWN, estimate
 from engine.kernels.learned import MOST_STONES, NONE, TURN
-from engine.kernels.patterns import LANES, write_places
+from engine.kernels.patterns import LANES, LEVELS, MOVE_COUNT, write_places
 from engine.kernels.scores import WIN
 from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide
 from engine.storage.evaluations import (
@@ -37,7 +38,7 @@ from engine.storage.evaluations import (
 from engine.tablebases import Settings, Tablebase, build_tablebase
 from engine.training import fitting
 from engine.training.boards import read_board, sampled_positions, symmetries_of
-from engine.training.designs import design_for
+from engine.training.designs import Term, design_for, with_terms
 from engine.training.games import (
     Labelled,
     compare,
@@ -230,6 +231,51 @@ def test_compiled_scores_are_those_of_plain_python(name):
             assert run(position, evaluation) == evaluation(position)
 
 
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [("kalah:3x2", [0, 1, 2, 3, 4, 5, 8, 9, 10, 11]), ("tictactoe", [MOVE_COUNT]), ("ur", None)],
+)
+def test_terms_count_what_the_game_says(name, numbers):
+    """Its ``features`` where they differ, or moves; compiled as in plain Python."""
+    game = load_game(name)
+    start = game.start()
+    design = with_terms(start, designed(game))
+    if numbers is None:
+        assert design is None  # no features, and moves that depend on dice
+        return
+    assert [term.number for term in design.terms] == numbers
+    evaluation = drawn(design)
+    run = scored.specialise(type(start), evaluation)
+    each = 1 + LANES * evaluation.shape.vectors + len(numbers)
+    samples = sampled(game)
+    found = np.zeros(len(samples) * each, np.int32)
+    write_places.specialise(type(start), evaluation)(start, evaluation, as_words(samples), found)
+    for position, row in zip(samples, found.reshape(-1, each), strict=True):
+        assert run(position, evaluation) == evaluation(position)
+        assert list(row[1:]) == list(evaluation.numbers(position)[1])
+        told = features(position)
+        for term, place in zip(design.terms, row[-len(numbers) :], strict=True):
+            amount = told[term.number] if term.number >= 0 else len(legal_moves(position))
+            assert (place - evaluation.first[-len(numbers)]) % LEVELS == amount
+
+
+def test_near_amounts_share_a_weight():
+    """Or those that were never seen: steps begin where there are as many amounts."""
+    design = with_terms(load_game("tictactoe").start(), designed(load_game("tictactoe")))
+    steps = design.terms[0].steps
+    assert steps[0] == 0 and steps[-1] == 9 and len(steps) <= 10
+    tied = design.tied[-LEVELS:] - design.tied[-LEVELS]
+    assert list(tied[:10]) == [max(step for step in steps if step <= n) for n in range(10)]
+    assert set(tied[9:]) == {9}
+    rough = replace(design, terms=(Term(MOVE_COUNT, 40.0, (0, 100)),))
+    evaluation = drawn(rough)
+    few, more, all_nine = (load_game("tictactoe").parse(moves) for moves in ("15243", "152", ""))
+    for position, number in ((few, 160), (more, 240), (all_nine, 255)):
+        assert evaluation.numbers(position)[1][-1] == evaluation.first[-1] + number
+        places = evaluation.numbers(position)[1]
+        assert set(rough.tied[places[-1:]] - evaluation.first[-1]) == {100}
+
+
 def test_scores_of_symmetric_positions_are_equal():
     game = load_game("tictactoe")
     design = designed(game)
@@ -257,6 +303,14 @@ def test_places_of_many_positions():
 @pytest.fixture(scope="module")
 def learned():
     return drawn(designed(load_game("tictactoe")))
+
+
+def test_files_give_back_terms(tmp_path):
+    start = load_game("tictactoe").start()
+    counting = drawn(with_terms(start, designed(load_game("tictactoe"))))
+    save_evaluation(tmp_path / "a.weights", counting, {})
+    again = load_evaluation(tmp_path / "a.weights", type(start))
+    assert (again.meaning, again(start)) == (counting.meaning, counting(start))
 
 
 def test_files_give_back_what_was_saved(learned, tmp_path):

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
 
 from engine.contract.bits import WORD, Bits
 from engine.contract.native import in_compiled_code
 from engine.contract.simd import COUNT, VECTOR, WORDS, Words
 
-__all__ = ["integer_at", "short_at", "store_integer", "word_at", "words_at"]
+__all__ = ["integer_at", "integers_here", "short_at", "store_integer", "word_at", "words_at"]
 
 
 def word_at(address: int) -> int:
@@ -84,6 +86,27 @@ def _compiled_short_at(address: Any) -> Any:
 @in_compiled_code(words_at)
 def _compiled_words_at(address: Any) -> Any:
     return lambda address: _words_at(address)
+
+
+@intrinsic
+def integers_here(typing: Any, count: Any) -> Any:
+    """In compiled code, an array on the stack for so many integers, until the function returns."""
+    kind = types.Array(types.int64, 1, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i64 = ir.IntType(64)
+        found = make_array(kind)(context, builder)
+        populate_array(
+            found,
+            data=builder.alloca(i64, size=args[0]),
+            shape=cgutils.pack_array(builder, [args[0]]),
+            strides=cgutils.pack_array(builder, [ir.Constant(i64, 8)]),
+            itemsize=ir.Constant(i64, 8),
+            meminfo=None,
+        )
+        return found._getvalue()
+
+    return kind(types.int64), generate
 
 
 @intrinsic

@@ -6,6 +6,9 @@ stands on them is read as a number, and the number is the index of a weight.  Th
 of the weights of all windows, at a *stage* of the game: by how many bits of the bitboards are set,
 or how many cells are not empty.
 
+What a game counts in a position can be beside them: the numbers of its ``features``, or how many
+moves there are.  Each of these *terms* is a number of 0 to 255, with a weight for each.
+
 The numbers of all windows are sums over the board, 16 bits each, sixteen in a vector.  So a table
 has, for each byte of the position's bitboards and its 256 contents (or for each cell and what
 stands there), what it adds to all numbers, and a score takes a few vectors of additions before the
@@ -24,14 +27,15 @@ import numpy as np
 from numba import types
 
 from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
-from engine.contract.addresses import integer_at, short_at, words_at
+from engine.contract.addresses import integer_at, integers_here, short_at, words_at
 from engine.contract.bits import Bits, popcount
+from engine.contract.derived import most_moves
 from engine.contract.dispatch import game_name
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, usable_in_compiled_code
 from engine.contract.positions import unpack, width
 from engine.contract.simd import words_of
-from engine.contract.verbs import cell
+from engine.contract.verbs import MOVES_ROOM, cell, features, moves
 from engine.kernels.learned import (
     MOST_STONES,
     NONE,
@@ -44,8 +48,11 @@ from engine.kernels.learned import (
 __all__ = [
     "FRACTION",
     "LANES",
+    "LEVELS",
+    "MOVE_COUNT",
     "Patterns",
     "Shape",
+    "counted",
     "pattern_score",
     "write_places",
 ]
@@ -55,6 +62,12 @@ LANES = 16
 
 FRACTION = 3
 """Bits of weights that are parts of a unit: eighths."""
+
+LEVELS = 256
+"""The weights of a term."""
+
+MOVE_COUNT = -1
+"""The number of a term, where those of ``features`` begin with 0: how many moves there are."""
 
 HEADER = 4
 """Numbers at the start of the memory; the address of the stages and of the first weights follow."""
@@ -80,6 +93,8 @@ class Shape(NamedTuple):
     """The field that is cleared before cells are read: all is seen as by the first player."""
     own: bool = False
     """Whether the game's own ``evaluate`` is a part of the score."""
+    terms: tuple[tuple[int, float], ...] = ()
+    """What is counted: numbers of ``features``, and what each is multiplied by."""
 
     @property
     def sides(self) -> int:
@@ -101,7 +116,8 @@ class Patterns(Learned):
     """A learned evaluation of the positions of a class, by patterns.
 
     *added* are what bytes or cells add to the numbers of windows, uint16 of ``(sides, rows, 16 *
-    vectors)``; *first* is where the weights of each window begin; *stages* says for each number of
+    vectors)``; *first* is where the weights of each window begin, and then those of each term;
+    *stages* says for each number of
     stones which row of the *weights*, int16 of ``(stages, size)``, counts.  :class:`GameError`
     if they do not belong together.
     """
@@ -112,7 +128,8 @@ class Patterns(Learned):
 
     def __init__(self, cls: Any, shape: Shape, added: Any, first: Any, stages: Any, weights: Any):
         numbers = LANES * shape.vectors
-        fits = added.shape == (shape.sides, shape.rows, numbers) and first.shape == (numbers,)
+        fits = added.shape == (shape.sides, shape.rows, numbers)
+        fits = fits and first.shape == (numbers + len(shape.terms),)
         if not fits or len(stages) != MOST_STONES + 1 or not 0 <= stages.max() < len(weights):
             raise GameError("the parts of a learned evaluation do not belong together")
         if (shape.cells or 64 * len(shape.fields)) > MOST_STONES:
@@ -135,9 +152,13 @@ class Patterns(Learned):
         self._words_at(stages, MOST_STONES + 1)[:] += np.uint64(weights)
 
     def numbers(self, position: Any) -> tuple[int, Any]:
-        """Return the stage of a position, and the places of the weights of all its windows."""
+        """Return the stage of a position, and the places of the weights of all its windows.
+
+        Those of terms follow.
+        """
         shape = self.shape
         side = int(second_moves(position, shape.side))
+        terms, whole = shape.terms, position
         planes = [int(position[field]) for field in shape.fields]
         rows = [
             256 * (shape.bytes * number + at) + (plane >> 8 * at & 255)
@@ -152,7 +173,8 @@ class Patterns(Learned):
             first = shape.first_of_cells
             rows += [first + shape.contents * at + content for at, content in enumerate(contents)]
         numbers = self.added[side, rows].sum(axis=0, dtype=np.int64)
-        return int(self.stages[stones]), self.first + numbers
+        levels = [level(counted(whole, number), factor) for number, factor in terms]
+        return int(self.stages[stones]), self.first + np.append(numbers, np.array(levels, np.int64))
 
     def __call__(self, position: Any) -> int:
         stage, places = self.numbers(position)
@@ -169,6 +191,58 @@ def vectors_of(patterns: Any) -> int:
 @in_compiled_code(vectors_of)
 def _compiled_vectors_of(patterns: Any) -> Any:
     count = patterns.shape.vectors
+    return lambda patterns: count
+
+
+@compiled
+def level(amount, factor):
+    """The number of a term: an amount in a unit of its own, from 0 to 255."""
+    return max(0, int(min(amount * factor, LEVELS - 1.0)))
+
+
+def counted(position: Any, number: int) -> float:
+    """One of the ``features`` of a position, or how many moves there are."""
+    return move_count(position) if number == MOVE_COUNT else features(position)[number]
+
+
+def move_count(position: Any) -> int:
+    """How many moves a position has."""
+    return int(moves(position, [0] * (most_moves(position) + MOVES_ROOM), 0))
+
+
+@in_compiled_code(move_count)
+def _compiled_move_count(position: Any) -> Any:
+    return lambda position: moves(position, integers_here(most_moves(position) + MOVES_ROOM), 0)
+
+
+def levels_of(patterns: Any, position: Any) -> Any:
+    """The numbers of the terms of a position, and a 0."""
+    raise NotImplementedError
+
+
+@in_compiled_code(levels_of)
+def _compiled_levels_of(patterns: Any, position: Any) -> Any:
+    terms = patterns.shape.terms
+    levels = [
+        f"level({'listed' if number == MOVE_COUNT else f'told[{number}]'}, {float(factor)!r}), "
+        for number, factor in terms
+    ]
+    names = {"level": level, "features": features, "move_count": move_count}
+    together = usable_in_compiled_code(eval(f"lambda told, listed: ({''.join(levels)}0,)", names))
+    listed = "move_count(position)" if any(n == MOVE_COUNT for n, _ in terms) else "0"
+    told = "features(position)" if any(n != MOVE_COUNT for n, _ in terms) else "()"
+    text = f"lambda patterns, position: together({told}, {listed})"
+    return eval(text, names | {"together": together})
+
+
+def terms_of(patterns: Any) -> int:
+    """How many terms an evaluation has."""
+    return len(patterns.shape.terms)
+
+
+@in_compiled_code(terms_of)
+def _compiled_terms_of(patterns: Any) -> Any:
+    count = len(patterns.shape.terms)
     return lambda patterns: count
 
 
@@ -252,7 +326,7 @@ def four_weights(word, first, weights):
 
 @compiled(inline=False)
 def pattern_score(patterns, position, slot):
-    """The sum of the weights of a position's windows; nothing is kept in a *slot*."""
+    """The sum of the weights of a position's windows and terms; nothing is kept in a *slot*."""
     at = address_of(patterns)
     first = integer_at(at + 8 * FIRST)
     weights = integer_at(integer_at(at + 8 * STAGES) + 8 * int(stones_of(patterns, position)))
@@ -263,6 +337,10 @@ def pattern_score(patterns, position, slot):
         start = first + 8 * LANES * vector
         total += four_weights(a, start, weights) + four_weights(b, start + 32, weights)
         total += four_weights(c, start + 64, weights) + four_weights(d, start + 96, weights)
+    levels = levels_of(patterns, position)
+    start = first + 8 * LANES * vectors_of(patterns)
+    for term in range(terms_of(patterns)):
+        total += short_at(weights + integer_at(start + 8 * term) + 2 * levels[term])
     return total >> FRACTION
 
 
@@ -273,9 +351,10 @@ Places = Annotated[Any, types.Array(types.int32, 1, "C")]
 def write_places(example: Position, evaluation: Evaluator, words: Words, found: Places) -> None:
     """Write the places of the weights of all windows of each position packed in *words*.
 
-    A position takes a row of *found*: its number of stones, and a place for each window.
+    A position takes a row of *found*: its number of stones, and a place for each window and term.
     """
-    each = 1 + LANES * vectors_of(evaluation)
+    lanes = LANES * vectors_of(evaluation)
+    each = 1 + lanes + terms_of(evaluation)
     first = integer_at(address_of(evaluation) + 8 * FIRST)
     for number in range(len(found) // each):
         position = unpack(words, number * width(example), example)
@@ -289,3 +368,7 @@ def write_places(example: Position, evaluation: Evaluator, words: Words, found: 
                 begin = integer_at(first + 8 * place) >> 1
                 number_of_lane = int(four[n >> 2] >> Bits(16 * (n & 3)) & Bits(0xFFFF))
                 found[at + 1 + place] = begin + number_of_lane
+        levels = levels_of(evaluation, position)
+        for term in range(terms_of(evaluation)):
+            begin = integer_at(first + 8 * (lanes + term)) >> 1
+            found[at + 1 + lanes + term] = begin + levels[term]

@@ -81,6 +81,8 @@ def _loaded(path: str, when: int, cls: Any) -> Learned:
         raise GameError(f"{path} has weights for another board than {wanted[0]} has now")
     learned, shape = SHAPES[about["kind"]]
     about["shape"]["fields"] = tuple(about["shape"]["fields"])
+    if "terms" in about["shape"]:
+        about["shape"]["terms"] = tuple(map(tuple, about["shape"]["terms"]))
     shaped = {name: array.reshape(about["sizes"][name]) for name, array in arrays.items()}
     found: Learned = learned(cls, shape(**about["shape"]), **shaped)
     return found

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from engine.contract.dispatch import game_name
+from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import GameError
 from engine.contract.notation import contents_of
+from engine.contract.verbs import features
 from engine.kernels.learned import MOST_STONES
-from engine.kernels.patterns import LANES, Patterns, Shape
+from engine.kernels.optionality import FEATURES
+from engine.kernels.patterns import LANES, LEVELS, MOVE_COUNT, Patterns, Shape, counted
 from engine.training.boards import (
     BoardReading,
     read_board,
@@ -21,7 +23,7 @@ from engine.training.boards import (
 )
 from engine.training.windows import BYTE, CONTENTS, MARKS, Symmetry, Window, windows_of
 
-__all__ = ["Design", "design_for"]
+__all__ = ["Design", "Term", "design_for", "with_terms"]
 
 SAMPLES = 2000
 SYMMETRY_SAMPLES = 40
@@ -31,9 +33,25 @@ MOST_DIGITS = 12
 """Of a cell that is read together with others; of numbers, near ones are one digit."""
 
 
+MOST_STEPS = 24
+"""Amounts that a term tells apart."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """What the game counts in a position, with a weight for each of some steps."""
+
+    number: int
+    """Of its ``features``, or ``MOVE_COUNT``."""
+    factor: float
+    """An amount times this is the number of a weight."""
+    steps: tuple[int, ...]
+    """The first of the numbers that have the same weight: near ones, or never seen, share it."""
+
+
 @dataclass(frozen=True)
 class Design:
-    """The windows on a board, and where their weights are.
+    """The windows on a board, and what is counted, and where their weights are.
 
     Weight 0 is always 0, for lanes of vectors without a window; weight 1 is that of all positions.
     """
@@ -43,6 +61,7 @@ class Design:
     symmetries: tuple[Symmetry, ...]
     digit: tuple[tuple[int, ...], ...]
     """Of each content of each cell, where it is read together with others."""
+    terms: tuple[Term, ...] = ()
 
     @property
     def sides(self) -> int:
@@ -73,6 +92,7 @@ class Design:
             vectors=-(-(len(self.windows) + 1) // LANES),
             side=reading.side,
             seen=reading.seen,
+            terms=tuple((term.number, term.factor) for term in self.terms),
         )
 
     @cached_property
@@ -89,12 +109,14 @@ class Design:
     @property
     def size(self) -> int:
         """The number of weights of a stage of the game."""
-        return self.starts[-1]
+        return self.starts[-1] + LEVELS * len(self.terms)
 
     @property
     def first(self) -> Any:
-        """Where the weights of each lane begin."""
-        found = np.zeros(LANES * self.shape.vectors, np.int64)
+        """Where the weights of each lane begin, and those of each term."""
+        lanes = LANES * self.shape.vectors
+        found = np.zeros(lanes + len(self.terms), np.int64)
+        found[lanes:] = self.starts[-1] + LEVELS * np.arange(len(self.terms))
         found[0] = 1
         for number, window in enumerate(self.windows):
             found[1 + number] = self.starts[window.shared]
@@ -165,7 +187,19 @@ class Design:
             for side in range(self.sides):
                 start = self.starts[number] + side * len(numbers)
                 found[start : start + len(numbers)] = start + least
+        for number, term in enumerate(self.terms):
+            start = self.starts[-1] + LEVELS * number
+            steps = np.array(term.steps)
+            lowest = steps[np.searchsorted(steps, np.arange(LEVELS), side="right") - 1]
+            found[start : start + LEVELS] = start + lowest
         return found
+
+    @property
+    def read(self) -> Any:
+        """The columns of what is read of a position (see ``write_places``) that have weights."""
+        lanes = LANES * self.shape.vectors
+        windows = np.arange(1 + len(self.windows))
+        return np.append(windows, lanes + np.arange(len(self.terms)))
 
     def evaluation(self, stages: Any, weights: Any, *, own: bool = False) -> Patterns:
         """The evaluation with these *weights*, int16 of ``(stages, size)``.
@@ -213,3 +247,28 @@ def design_for(start: Any) -> Design:
     if not windows:
         raise GameError(f"the board of {game_name(type(start))} is too small for patterns")
     return Design(reading, tuple(windows), tuple(symmetries), digits)
+
+
+def with_terms(start: Any, design: Design) -> Design | None:
+    """A design that counts, too: what the game's ``features`` say, and how many moves there are.
+
+    None if the same is always counted.  Moves are not counted where there may be none to count:
+    before an event of chance.
+    """
+    samples = [position for position, _ in sampled_positions(start, SAMPLES)]
+    told = np.array([features(position) for position in samples], float)
+    terms = {number: told[:, number] for number in range(told.shape[1])}
+    by_chance = defines(type(start), "chance")
+    if not by_chance and not np.ptp(terms[FEATURES.index("move_count")]):
+        terms[MOVE_COUNT] = np.array([counted(position, MOVE_COUNT) for position in samples], float)
+    found = [_term(number, amounts) for number, amounts in terms.items() if np.ptp(amounts)]
+    return replace(design, terms=tuple(found)) if found else None
+
+
+def _term(number: int, amounts: Any) -> Term:
+    """A term for amounts such as these; each of its steps has about as many of them."""
+    whole = bool((amounts == np.floor(amounts)).all()) and amounts.max() < LEVELS / 2
+    factor = 1.0 if whole else LEVELS / 2 / float(amounts.max())
+    levels = np.sort((amounts * factor).astype(int))
+    steps = np.unique(levels[np.arange(MOST_STEPS) * len(levels) // MOST_STEPS])
+    return Term(number, factor, (0, *(int(step) for step in steps if step > 0)))

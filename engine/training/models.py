@@ -1,5 +1,7 @@
 """What kinds of evaluations are tried: patterns or a network, alone or beside the game's own.
 
+Patterns can be beside what the game counts, too: its ``features``, and how many moves there are.
+
 A model knows what is read of positions, how weights are fitted to them, and what evaluation comes
 of it.  What it learns is in units of the targets, the logarithm of the odds or points; an
 evaluation counts as the game's searches do, *unit* for each of these.
@@ -25,9 +27,9 @@ from engine.kernels.networks import (
     planes_of,
     write_planes,
 )
-from engine.kernels.patterns import FRACTION, LANES, write_places
+from engine.kernels.patterns import FRACTION, LANES, MOVE_COUNT, write_places
 from engine.training.boards import image_of_bits, require_learnable
-from engine.training.designs import Design, design_for
+from engine.training.designs import Design, design_for, with_terms
 from engine.training.fitting import (
     EPOCHS,
     Course,
@@ -58,6 +60,13 @@ LARGEST = (1 << 15) - 1
 LARGE = 500_000
 """So many weights of a stage take minutes to fit."""
 
+MANY_SECONDS = 240.0
+"""A training that has less time tries plain patterns only: to compile each of the other models
+takes as long as to play."""
+
+LARGE_SECONDS = 1800.0
+"""One that has less time tries no models whose fits take minutes, and counts no moves."""
+
 
 class Model(Protocol):
     """A kind of evaluation of one game."""
@@ -80,8 +89,9 @@ class Model(Protocol):
     def described(self) -> str:
         """How large it is."""
 
-    def is_large(self) -> bool:
-        """Whether a fit takes minutes."""
+    @property
+    def least_seconds(self) -> float:
+        """A training that has less time does not try it."""
 
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
         """What is read of packed positions, a row for each, and how many stones they have."""
@@ -102,7 +112,8 @@ class PatternModel:
 
     @property
     def name(self) -> str:
-        return "patterns and the game's own" if self.own else "patterns"
+        name = "patterns and terms" if self.design.terms else "patterns"
+        return f"{name} and the game's own" if self.own else name
 
     @property
     def most_epochs(self) -> int:
@@ -112,22 +123,27 @@ class PatternModel:
         return replace(self, own=True)
 
     def described(self) -> str:
+        terms = f"{len(self.design.terms)} terms, " if self.design.terms else ""
         return (
-            f"{len(self.design.windows)} windows, {self.design.size:,} weights a stage, "
+            f"{len(self.design.windows)} windows, {terms}{self.design.size:,} weights a stage, "
             f"{len(self.design.symmetries)} symmetries"
         )
 
-    def is_large(self) -> bool:
-        return self.design.size > LARGE
+    @property
+    def least_seconds(self) -> float:
+        design = self.design
+        if design.size > LARGE or any(term.number == MOVE_COUNT for term in design.terms):
+            return LARGE_SECONDS
+        return MANY_SECONDS if design.terms else 0.0
 
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
-        lanes = LANES * self.design.shape.vectors
-        found = np.zeros(len(words) * (1 + lanes), np.int32)
+        each = 1 + LANES * self.design.shape.vectors + len(self.design.terms)
+        found = np.zeros(len(words) * each, np.int32)
         run = write_places.specialise(type(start), self._empty)
         run(start, self._empty, np.ascontiguousarray(words).reshape(-1), found)
-        rows = found.reshape(len(words), 1 + lanes)
+        rows = found.reshape(len(words), each)
         tied = self.design.tied.astype(np.int32)
-        return tied[rows[:, 1 : 2 + len(self.design.windows)]], rows[:, 0]
+        return tied[rows[:, 1 + self.design.read]], rows[:, 0]
 
     @cached_property
     def _empty(self) -> Learned:
@@ -171,8 +187,9 @@ class NetworkModel:
     def described(self) -> str:
         return f"{64 * self.shape.planes:,} inputs, {self.shape.width} neurons"
 
-    def is_large(self) -> bool:
-        return False
+    @property
+    def least_seconds(self) -> float:
+        return MANY_SECONDS
 
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
         each = self.shape.planes + 1
@@ -252,6 +269,8 @@ def models_for(start: Any) -> list[Model]:
     cls: Any = type(start)
     design = None if defines(cls, "planes") else design_for(start)
     found: list[Model] = [] if design is None else [PatternModel(design)]
+    counting = None if design is None else with_terms(start, design)
+    found += [] if counting is None else [PatternModel(counting)]
     network = _network(start, design)
     found += [] if network is None else [network]
     if defines(cls, "evaluate"):

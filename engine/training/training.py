@@ -43,7 +43,7 @@ from engine.tablebases.tablebase import Tablebase
 from engine.training.boards import random_game
 from engine.training.fitting import Course, Examples, logistic_slope, require_jax
 from engine.training.games import Labelled, compare, play_games
-from engine.training.models import Model, PatternModel, models_for
+from engine.training.models import Model, models_for
 from engine.training.records import prepare_folder, read_games, write_games
 
 __all__ = ["Generation", "Training", "train"]
@@ -59,12 +59,6 @@ SHARE = 0.8
 
 MORE = 4
 """All is tried again when there are so many times as many positions."""
-
-MANY_SECONDS = 240.0
-"""A training that has less time tries no networks: to compile each takes as long as to play."""
-
-LARGE_SECONDS = 1800.0
-"""One that has less time tries no models whose fits take minutes."""
 
 TIMED = 100
 """Positions whose searches tell how fast an evaluation is."""
@@ -310,10 +304,8 @@ class _Trainer:
         self.nodes, self.threads, self.seed, self.say = nodes, threads, seed, say
         self.seconds = seconds
         models = models_for(start)
-        if seconds < MANY_SECONDS:
-            models = [model for model in models if isinstance(model, PatternModel)] or models
-        if seconds < LARGE_SECONDS:
-            models = [model for model in models if not model.is_large()] or models
+        enough = max(seconds, min(model.least_seconds for model in models))
+        models = [model for model in models if model.least_seconds <= enough]
         self.models = models
         self.decisive = is_decisive(self.cls)
         lengths = sorted(len(random_game(start, random.Random(n))) for n in range(9))
