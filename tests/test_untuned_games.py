@@ -123,3 +123,20 @@ def test_late_moves_are_searched_where_nothing_is_estimated():
     less = {"late_move_pruning", "late_move_reductions", "internal_iterative_reduction"}
     assert not less & choose(teeko.Position, None)
     assert less <= choose(amazons.Position, None)
+
+
+def test_late_moves_are_searched_where_they_cut_too_often():
+    """What is known of them lasts until all that was learned is forgotten."""
+    game = load_game(f"{TOYS / 'dots_and_boxes.py'}:4x4")
+    [position] = sample_positions(game.start(), 1, plies=(14, 14), seed=1)
+    skipped = {}
+    for most in (100, 25, 0):
+        searcher = Searcher(game, table=1, parameters={"late_move_pruning.cutoffs": most})
+        found = []
+        for _ in range(2):
+            searcher.clear()
+            result = searcher.search(position, depth=7)
+            found.append((result.nodes, result.statistics.late))
+        assert found[0] == found[1]
+        skipped[most] = found[0][1]
+    assert skipped[0] < skipped[25] < 0.75 * skipped[100]

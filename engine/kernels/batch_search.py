@@ -74,6 +74,7 @@ def unlearn(search):
         search.killers[at] = NO_MOVE
     for at in range(len(search.countermoves)):
         search.countermoves[at] = NO_MOVE
+    search.late_skipped = search.late_tests = search.late_cutoffs = 0
 
 
 @compiled(inline=False)

@@ -72,6 +72,7 @@ from engine.kernels.techniques import TECHNIQUES, parameters_of
 
 __all__ = [
     "COUNTERS",
+    "LATE_COUNTS",
     "PREPARE_TABLE",
     "QUIET_COUNTS",
     "Node",
@@ -116,6 +117,9 @@ COUNTERS = (
 QUIET_COUNTS = ("quiet_shortened", "quiet_searches", "quiet_spent")
 """How often quiet searches were shortened; their number since then, and ``quiet_nodes`` then."""
 
+LATE_COUNTS = ("late_skipped", "late_tests", "late_cutoffs")
+"""How many nodes skipped late moves since one searched them as a test; the tests; their cutoffs."""
+
 
 @functools.cache
 def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any]:
@@ -158,6 +162,8 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
         ("before", np.int64),  # so many positions of the path come before the root
         *((name, np.int64) for name in QUIET_COUNTS),
+        *((name, np.int64) for name in LATE_COUNTS),
+        ("late_tested", np.int64, (plies + 2,)),  # whether a node of the line is such a test
         ("quiet_last", np.int64),  # the ply where the quiet search that is under way ends
         ("static_eval", np.int64, (plies + 1,)),
         ("cut_node", np.int64, (plies + 2,)),  # whether a cutoff is expected
@@ -295,6 +301,7 @@ def begin_node(ply, search):
     """Count a node, and return whether it has to end at once."""
     search.nodes += 1
     search.length[ply] = 0
+    search.late_tested[ply] = 0
     # One test on the hot path; the reason is found out on the rare one.
     if search.stop != RUNNING or search.nodes > search.node_limit:
         return must_stop(search)

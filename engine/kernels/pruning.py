@@ -22,6 +22,12 @@ __all__ = [
     "see_pruning",
 ]
 
+TESTED = 128
+"""One node in so many searches the late moves that it would skip."""
+
+FEW_TESTS, MANY_TESTS = 8, 128
+"""So few of these tests say little; when there are so many, all until then count for half."""
+
 
 @compiled
 def margins_apply(position, depth, search):
@@ -69,9 +75,31 @@ def late_move_pruning(node, child, decision, search):
     depth = node.depth
     most = (search.late_move_pruning_moves + depth * depth) // (1 if node.improving else 2)
     wanted = search.use_late_move_pruning and depth <= search.late_move_pruning_depth
-    if wanted and child.won <= 0 and child.searched >= most:
-        return skip_rest(decision)
-    return decision
+    if not wanted or child.won > 0 or child.searched < most:
+        return decision
+    if search.late_tested[node.ply] or searches_late_moves(node, search):
+        return decision
+    return skip_rest(decision)
+
+
+@compiled
+def searches_late_moves(node, search):
+    """Return whether a node is to search all the same the moves that come late.
+
+    One in many does, as a test whether one of them cuts; all do while too many of the tests say so.
+    """
+    most = search.late_move_pruning_cutoffs * (search.late_tests + FEW_TESTS)
+    trusted = 100 * search.late_cutoffs <= most
+    search.late_skipped += 1
+    if trusted and search.late_skipped < TESTED:
+        return False
+    search.late_skipped = 0
+    search.late_tested[node.ply] = 1
+    search.late_tests += 1
+    if search.late_tests >= MANY_TESTS:
+        search.late_tests >>= 1
+        search.late_cutoffs >>= 1
+    return True
 
 
 @compiled

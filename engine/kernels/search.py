@@ -438,6 +438,7 @@ def child_address(child, ranked, actions, node, depth, search, table):
 @compiled
 def learn_from_cutoff(node, child, searched, end, search):
     """Count a cutoff by a move, the last of so many that were searched, and learn from it."""
+    search.late_cutoffs += search.late_tested[node.ply]
     count_cutoff(search, child.move, node.tt_move, node.ply, searched, end - child.at - 1)
     remember_cutoff(
         node.position, search, child.first, child.at, node.previous, node.mover, node.ply,

@@ -391,6 +391,13 @@ TECHNIQUES = {
                     255,
                     "moves that are searched, and depth * depth; half as many where estimates fall",
                 ),
+                Parameter(
+                    "cutoffs",
+                    25,
+                    0,
+                    100,
+                    "percent of tested nodes whose late moves cut; with more, nothing is skipped",
+                ),
             ),
         ),
         Technique(

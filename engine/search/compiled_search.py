@@ -21,7 +21,7 @@ from engine.contract.verbs import NO_MOVE, outcome
 from engine.kernels import chance_table
 from engine.kernels.chance import chance_root
 from engine.kernels.evaluation import kept_bytes
-from engine.kernels.node import COUNTERS, PREPARE_TABLE, QUIET_COUNTS, search_dtype
+from engine.kernels.node import COUNTERS, LATE_COUNTS, PREPARE_TABLE, QUIET_COUNTS, search_dtype
 from engine.kernels.outside import require_compiled
 from engine.kernels.parameters import MOST_DEPTH
 from engine.kernels.profiles import profile_of
@@ -202,6 +202,7 @@ class CompiledSearch:
         """Forget what earlier searches learned of moves; the table keeps what it has."""
         for name in ("history", "history_weight", "continuation_history"):
             self.memory.fill(name, 0)
+        self.memory.clear(LATE_COUNTS)
         for name in ("killers", "countermoves"):
             self.memory.fill(name, NO_MOVE)
         for technique in self.outside:
