@@ -72,7 +72,8 @@ def test_compiled_boards_are_what_they_are_in_plain_python(words):
 
 def drawn_cells(position, count, random):
     """Some of the first board."""
-    return remade(position, random_cells(position, board(position, 0), count, random), 0, True)
+    mine, theirs = board(position, 0), board(position, 1)
+    return remade(position, random_cells(position, mine, count, random), theirs, True)
 
 
 @pytest.mark.parametrize("words", [1, 2, 3])

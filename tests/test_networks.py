@@ -145,8 +145,8 @@ def test_models_of_games():
     names = {name: [m.name for m in models_for(load_game(name).start())] for name in GAMES[:2]}
     both = ["a network", "a network and the game's own"]
     assert names["chess"] == both
-    patterns = ["patterns", "patterns and the game's own"]
-    assert names["connect4:5x4"] == [patterns[0], both[0], patterns[1], both[1]]
+    alone = ["patterns", "patterns and terms", both[0]]
+    assert names["connect4:5x4"] == [*alone, *(f"{name} and the game's own" for name in alone)]
 
 
 def test_planes_that_no_network_can_read_are_refused(tmp_path):
