@@ -1,6 +1,6 @@
-"""What a second thread gains: ten hard positions of Connect Four and Othello, and six by df-pn.
+"""What a second thread gains: ten hard positions, six proofs by df-pn, and playouts of seven games.
 
-    python -m benchmarks.studies.threads [--rounds 3]
+    python -m benchmarks.studies.threads [--rounds 3] [--parts playouts]
 
 Values are checked.  Other programs disturb the time on the clock, so the speed-up of the ten is
 also given as it would be if each thread had a core for itself all the time: the CPU time of one
@@ -25,6 +25,7 @@ from benchmarks.compiled import fill, look_up
 from benchmarks.positions import ffo_endgames
 from engine import Table, load_game, solve
 from engine.search.deepening import HelperTask
+from engine.search.monte_carlo import MonteCarlo
 from engine.search.proving import ProofTask
 
 OPENINGS = {"4": -1, "44": 1, "45": 2, "24": 0, "22": 0}
@@ -39,6 +40,18 @@ PROOFS = {
     "domineering:8x8": 1,
 }
 """Games whose starts df-pn decides in a tenth of a second to twelve, and who wins."""
+
+
+PLAYOUTS = {
+    "tictactoe": 200_000,
+    "connect4": 1_000_000,
+    "breakthrough:6x6": 500_000,
+    "othello": 200_000,
+    "kalah": 500_000,
+    "hex:11x11": 100_000,
+    "oware": 200_000,
+}
+"""Games, and how many playouts from their starts take a tenth of a second to a second."""
 
 
 def hard_positions() -> Iterator[tuple[str, Any, int]]:
@@ -135,6 +148,23 @@ def measure_proofs(rounds: int) -> None:
         )
 
 
+def measure_playouts(rounds: int) -> None:
+    print("Monte Carlo tree search: playouts per second by the clock of one thread and of two")
+    for name, playouts in PLAYOUTS.items():
+        game = load_game(name)
+        searches = {count: MonteCarlo(game, memory=1 << 30, threads=count) for count in (1, 2)}
+        rates: dict[int, list[float]] = {1: [], 2: []}
+        for number in range(rounds + 1):
+            for count, search in searches.items():
+                search.clear()
+                began = time.perf_counter()
+                result = search.search(game.start(), playouts=playouts, seed=number)
+                if number:  # the first round warms up
+                    rates[count].append(result.playouts / (time.perf_counter() - began))
+        one, two = (statistics.median(each) for each in rates.values())
+        print(f"  {name:16} {one:12,.0f} {two:12,.0f}  {two / one:.2f} times")
+
+
 def measure_probes(rounds: int) -> None:
     """Time probes of a table that fits no cache."""
     table, random = Table(256), np.random.default_rng(1)
@@ -162,15 +192,23 @@ def measure_probes(rounds: int) -> None:
     print(f"a probe: {one:.1f} ns, and {both:.1f} ns where two threads share the table")
 
 
+PARTS = {
+    "probes": measure_probes,
+    "solves": measure_solves,
+    "proofs": measure_proofs,
+    "playouts": measure_playouts,
+}
+
+
 def main() -> None:
     assert __doc__
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
-    measure_probes(rounds)
-    measure_solves(rounds)
-    measure_proofs(rounds)
+    for part in options.parts:
+        PARTS[part](options.rounds)
 
 
 if __name__ == "__main__":
