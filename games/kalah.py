@@ -159,24 +159,34 @@ def play(position, move):
     last = Bits(move) + seeds
     if last >= position.LAP:
         last -= position.LAP
-    if last < size and seeds_in(mine, last) == Bits(1):
-        opposite = size - Bits(1) - last
-        captured = seeds_in(theirs, opposite)
-        if captured or position.EMPTY:
-            theirs ^= captured << (Bits(8) * opposite)
-            mine ^= Bits(1) << (Bits(8) * last)
-            mine += (captured + Bits(1)) << (Bits(8) * size)
+    # A capture, and whose turn it is, by masks: no processor foresees either.
+    house = (Bits(8) * last) & Bits(63)
+    across = (Bits(8) * (size - Bits(1) - last)) & Bits(63)
+    captured = (theirs >> across) & Bits(255)
+    alone = (last < size) & ((mine >> house) & Bits(255) == Bits(1))
+    taken = every_bit(alone & ((captured != Bits(0)) | position.EMPTY))
+    theirs ^= (captured << across) & taken
+    mine += (((captured + Bits(1)) << (Bits(8) * size)) - (Bits(1) << house)) & taken
     if mine & position.ROW == Bits(0) or theirs & position.ROW == Bits(0):
-        mine, theirs = gathered(position, mine), gathered(position, theirs)
-    if last == size:
-        return position._replace(mine=mine, theirs=theirs)
-    return position._replace(mine=theirs, theirs=mine, second=not position.second)
+        mine, theirs = gathered(position, mine, theirs)
+    again = last == size
+    change = (mine ^ theirs) & every_bit(not again)
+    return position._replace(
+        mine=mine ^ change, theirs=theirs ^ change, second=position.second == again
+    )
 
 
 @compiled
-def gathered(position, word):
-    """All seeds in the store."""
-    return total(word) << Bits(8 * position.HOUSES)
+def every_bit(flag):
+    """All bits set if a flag is, else none."""
+    return -Bits(flag)
+
+
+@compiled
+def gathered(position, mine, theirs):
+    """All seeds in the stores."""
+    store = Bits(8 * position.HOUSES)
+    return total(mine) << store, total(theirs) << store
 
 
 @compiled
