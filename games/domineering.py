@@ -32,6 +32,8 @@ import functools
 import re
 from typing import Any
 
+import numpy as np
+
 from engine import (
     Bits,
     PositionError,
@@ -56,6 +58,8 @@ from engine.contract.variants import board_size, variants
 
 DECISIVE = True
 VALUE_LIMIT = 1
+MOST_PREFERRED = 256
+"""No place is worth so much, and so no more than any gain."""
 COLUMNS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -136,20 +140,26 @@ def bounds(position, alpha, beta):
     return -1, 1
 
 
-@compiled(inline=False)
+@compiled
+def step_of(position, vertical):
+    """How far the two cells of a domino are apart."""
+    return position.ROW if vertical else Bits(1)
+
+
+@compiled
 def packed(position, dominoes, vertical):
-    """As many of a player's dominoes as can lie side by side, by their upper or left cells."""
-    found, last = position.NONE, position.NONE
-    if vertical:
-        for number in range(position.HEIGHT - 1):
-            row = position.TOP_ROW << Bits(number * position.WIDTH)
-            last = dominoes & row & ~(last << position.ROW)
-            found |= last
-    else:
-        for number in range(position.WIDTH - 1):
-            column = position.LEFT_COLUMN << Bits(number)
-            last = dominoes & column & ~(last << Bits(1))
-            found |= last
+    """As many of a player's dominoes as can lie side by side, by their upper or left cells.
+
+    In each run the first, the third and so on; how far they reach doubles.
+    """
+    reach = step_of(position, vertical)
+    found = dominoes & ~(dominoes << reach)
+    run = dominoes & (dominoes << reach)
+    run &= run << reach
+    for _ in range(position.DOUBLINGS - 1):
+        reach += reach
+        found |= (found << reach) & run
+        run &= run << reach
     return found
 
 
@@ -162,7 +172,7 @@ def most_moves(position, free, vertical):
 @compiled
 def covered(position, dominoes, vertical):
     """The cells of dominoes."""
-    return dominoes | (dominoes << (position.ROW if vertical else Bits(1)))
+    return dominoes | (dominoes << step_of(position, vertical))
 
 
 @compiled
@@ -174,41 +184,46 @@ def safe_dominoes(position, free, others, vertical):
 @compiled
 def following(position, cells, vertical):
     """The cells below, or at the right."""
-    if vertical:
-        return (cells << position.ROW) & position.BOARD
-    return (cells << Bits(1)) & position.NOT_LEFT
+    return (cells << step_of(position, vertical)) & (
+        position.BOARD if vertical else position.NOT_LEFT
+    )
 
 
 @compiled
 def preceding(position, cells, vertical):
     """The cells above, or at the left."""
-    if vertical:
-        return cells >> position.ROW
-    return (cells >> Bits(1)) & position.NOT_RIGHT
+    return (cells >> step_of(position, vertical)) & (
+        position.BOARD if vertical else position.NOT_RIGHT
+    )
 
 
-@compiled(inline=False)
-def later_in_line(position, cells, lines, vertical):
-    """The cells of unbroken lines that have some of the *cells* before them."""
-    found = following(position, cells, vertical) & lines
-    for _ in range((position.HEIGHT if vertical else position.WIDTH) - 2):
-        found |= following(position, found, vertical) & lines
-    return found
+@compiled
+def line_from(position, cells, lines, vertical):
+    """Cells and those of unbroken lines that follow them."""
+    reach = step_of(position, vertical)
+    open_cells = lines if vertical else lines & position.NOT_LEFT
+    for _ in range(position.DOUBLINGS):
+        cells |= (cells << reach) & open_cells
+        open_cells &= open_cells << reach
+        reach += reach
+    return cells
 
 
-@compiled(inline=False)
-def whole_lines(position, cells, lines, vertical):
-    """The unbroken lines that have some of the *cells*."""
-    found = cells
-    for _ in range((position.HEIGHT if vertical else position.WIDTH) - 1):
-        near = following(position, found, vertical) | preceding(position, found, vertical)
-        found |= near & lines
-    return found
+@compiled
+def line_to(position, cells, lines, vertical):
+    """Cells and those of unbroken lines that precede them."""
+    reach = step_of(position, vertical)
+    open_cells = lines if vertical else lines & position.NOT_RIGHT
+    for _ in range(position.DOUBLINGS):
+        cells |= (cells >> reach) & open_cells
+        open_cells &= open_cells >> reach
+        reach += reach
+    return cells
 
 
 @compiled(inline=False)
 def sure_moves(position, free, vertical, first):
-    """The moves that a player surely can make, and the most that the other can have beside them.
+    """The moves that a player surely has, and the most that the other can have beside them.
 
     The player moves *first*, or the other does.  He divides the board into areas:
 
@@ -216,75 +231,131 @@ def sure_moves(position, free, vertical, first):
     * *Twins* are two dominoes side by side, of which the outer one has no free cell on its other
       side.  As soon as he has placed the inner one, the outer one is safe: two moves.
     * *Single* dominoes are *paired* if another single one has a cell beside them, else *lone*.
+    * *Options* are cells at the end of a safe domino that the other can cover.  The player may
+      shift that domino by one to take such a cell away.  No area is beside them.
+
+    He answers in kind: a domino in an option by another option, any other one in the areas
+    (:func:`shares`).  If the other leaves an option and so gets the last one of an odd number, the
+    player has a turn more in the areas, so a move more, which is worth as much as an option.  Then
+    both numbers are too small, and their difference is right.
+    """
+    across = not vertical
+    step = step_of(position, vertical)
+    theirs = places(position, free, across)
+    others = covered(position, theirs, across)
+    safe = safe_dominoes(position, free, others, vertical)
+    outer, inner = twins(position, free, free & ~covered(position, safe, vertical), vertical)
+    left = free & ~covered(position, safe | outer | inner, vertical)
+    single = packed(position, places(position, left, vertical), vertical)
+    cells = covered(position, single, vertical)
+    beside = following(position, cells, across) | preceding(position, cells, across)
+    paired = popcount(single & (beside | (beside >> step)))
+    count, leads = shares(popcount(outer), paired, popcount(single) - paired, first)
+
+    # No domino of the other hits more than two twins, so of those that touch one is left at least.
+    cells = covered(position, inner, vertical)
+    beside = following(position, cells, across)
+    apart = popcount(outer) - popcount(inner & (beside | (beside >> step)))
+    whole = (apart + 1) // 2 if first else apart // 2
+
+    options = options_beside(position, safe, others, outer | inner | single, vertical)
+    number = popcount(options)
+    given = number // 2 if leads else (number + 1) // 2
+    most = packed(position, theirs, across)
+    lost = lost_moves(position, others, most, outer, single, options, count, whole, given, vertical)
+    return popcount(safe) + count, popcount(most) - lost
+
+
+@compiled
+def twins(position, free, left, vertical):
+    """The outer and the inner dominoes of twins among the cells that are *left*."""
+    across, step = not vertical, step_of(position, vertical)
+    # Those whose outer domino comes first, and then the others.
+    room = places(position, left, vertical)
+    shut = left & ~following(position, free, across)
+    first = room & shut & (shut >> step) & preceding(position, room, across)
+    first = packed(position, first, vertical)
+    second = following(position, first, across)
+    left &= ~covered(position, first | second, vertical)
+    room = places(position, left, vertical)
+    shut = left & ~preceding(position, free, across)
+    last = room & shut & (shut >> step) & following(position, room, across)
+    last = packed(position, last, vertical)
+    return first | last, second | preceding(position, last, across)
+
+
+@compiled
+def shares(twins, paired, lone, first):
+    """How many dominoes of the areas a player surely gets, and whether he has the turn after them.
 
     He plays in twins first, then on paired and then on lone dominoes.  In sixths of a move, let
     twins count 6, a paired domino 2, and a lone one 3.  A domino of the other takes 6 away at most
     while there are twins: either both of them, or 3 of one, whose outer domino it leaves as a lone
     one, and no more than 3 of another area.  Later it takes at most 4 while there are paired ones,
     and then 3.  So a turn of both takes 6 away for each move that the player makes, or less, and
-    he makes at least a sixth of the count.  If he is first and there are twins once, he makes their
+    he makes at least a sixth of the total.  If he is first and there are twins once, he makes their
     two moves before the other has taken anything but from single ones.
 
-    What the other loses is in :func:`lost_moves`.
+    A last turn of his in single dominoes takes 3 away, not 6.  So if he has no more than the least
+    number of moves, and 4 are left for the last one of them, something is left for the other to
+    take away, and the player has the turn.
     """
-    across = not vertical
-    step = position.ROW if vertical else Bits(1)
-    theirs = places(position, free, across)
-    others = covered(position, theirs, across)
-    safe = safe_dominoes(position, free, others, vertical)
-    left = free & ~covered(position, safe, vertical)
-
-    # Twins whose outer domino comes first, and then the others.
-    room = places(position, left, vertical)
-    shut = left & ~following(position, free, across)
-    outer = room & shut & (shut >> step) & preceding(position, room, across)
-    outer = packed(position, outer, vertical)
-    left &= ~covered(position, outer | following(position, outer, across), vertical)
-    room = places(position, left, vertical)
-    shut = left & ~preceding(position, free, across)
-    last = room & shut & (shut >> step) & following(position, room, across)
-    last = packed(position, last, vertical)
-    left &= ~covered(position, last | preceding(position, last, across), vertical)
-    outer |= last
-
-    single = packed(position, places(position, left, vertical), vertical)
-    taken = covered(position, single, vertical)
-    beside = following(position, taken, across) | preceding(position, taken, across)
-    paired = popcount(single & (beside | (beside >> step)))
-    lone = popcount(single) - paired
-    twins = popcount(outer)
-    sixths = 6 * twins + 2 * paired + 3 * lone
+    total = 6 * twins + 2 * paired + 3 * lone
     single_loss = 4 if paired else 3 if lone else 0
+    sixths = total
     if not first:
-        sixths = max(sixths - (6 if twins else single_loss), 0)
+        sixths = max(total - (6 if twins else single_loss), 0)
     elif twins == 1:
         sixths += 6 - single_loss
     count = (sixths + 5) // 6
-    lost = lost_moves(position, others, theirs, outer, single, count, vertical)
-    return popcount(safe) + count, most_moves(position, free, across) - lost
+    if total == 0:
+        return count, first
+    if first and total == 6 and twins == 1:
+        return count, False
+    return count, sixths - 6 * (count - 1) >= 4
 
 
 @compiled
-def lost_moves(position, others, theirs, outer, single, count, vertical):
+def options_beside(position, safe, others, areas, vertical):
+    """One free cell above or below each of the safe dominoes, none beside another or an area."""
+    across = not vertical
+    cells = covered(position, areas, vertical)
+    near = cells | following(position, cells, across) | preceding(position, cells, across)
+    above = preceding(position, safe, vertical) & others & ~near
+    rest = safe & ~following(position, above, vertical)
+    below = following(position, covered(position, rest, vertical), vertical) & others & ~near
+    options = above | below
+    return options & ~following(position, options, across)
+
+
+@compiled
+def lost_moves(position, others, most, outer, single, options, count, whole, given, vertical):
     """The least number of moves that the other loses by *count* dominoes of these areas.
 
-    In an unbroken line of n cells he has n // 2 moves, and (n - k) // 2 if k of them are taken from
-    him: k / 2 less, rounded up where n is even and down where it is odd.  So in halves of a move a
-    domino of the player takes, with each of its cells, 2 in an even line and 0 in an odd one of
-    which the areas have no other cell, and 1 elsewhere; for the rounding each odd line with several
-    cells gives 1 back.  Of twins only the outer domino is looked at.  If the player takes both, the
-    other loses the last two cells of both lines, which is 2 for each move whatever else is taken;
-    if what is left of them is the outer one, it counts as any other, and so less if it is lighter.
+    In an unbroken line of n cells he has n // 2 moves (together *most* dominoes), and
+    (n - k) // 2 if k of them are taken from him: k / 2 less, rounded up where n is even and down
+    where it is odd.  One cell that leaves parts of odd length at both sides takes a move where n
+    is odd, too.  So in halves of a move a cell takes 2 if it is the only one of the areas in its
+    line, except 0 in an odd line if the parts are even; and 1 if there are more, but for the
+    rounding each odd line with several cells gives 1 back, if any of its cells is taken.
 
-    The dominoes that the player gets may be the lightest.
+    Of *whole* twins the player surely gets both dominoes.  They are the last two cells of two
+    lines, and take 2 moves, whatever else is taken there.  Of the others only the outer domino is
+    looked at: of both that is not more than they take.
+
+    The dominoes that the player gets may be the lightest, and so may be the options, of which
+    *given* are the other's.
     """
-    across = not vertical
-    step = position.ROW if vertical else Bits(1)
-    odd = others & ~covered(position, packed(position, theirs, across), across)
-    cells = covered(position, single | outer, vertical) & others
-    several = cells & later_in_line(position, cells, others, across)
-    several = whole_lines(position, several, others, across)
-    two = cells & ~several & ~whole_lines(position, odd, others, across)
+    across, step = not vertical, step_of(position, vertical)
+    seconds = following(position, most, across)
+    odd = others & ~(most | seconds)
+    cells = (covered(position, single | outer, vertical) & others) | options
+    after = following(position, cells, across) & others
+    several = cells & line_from(position, after, others, across)
+    several = line_from(position, several, others, across) | line_to(
+        position, several, others, across
+    )
+    two = cells & ~several & (seconds | ~line_to(position, odd, others, across))
     one = cells & several
     lower_two, lower_one = two >> step, one >> step
     # Dominoes that take at least 1, 2, 3 and 4 halves.
@@ -292,16 +363,19 @@ def lost_moves(position, others, theirs, outer, single, count, vertical):
     weigh_2 = two | lower_two | (one & lower_one)
     weigh_3 = (two & (lower_two | lower_one)) | (lower_two & one)
     weigh_4 = two & lower_two
+    outer_1 = 2 * max(popcount(outer & weigh_1) - whole, 0)
+    outer_2 = 2 * max(popcount(outer & weigh_2) - whole, 0)
     # As many of the count are among them as are not among the lighter ones.
     heavy = count - popcount(single) - 2 * popcount(outer)
     halves = (
-        max(heavy + popcount(single & weigh_1) + 2 * popcount(outer & weigh_1), 0)
-        + max(heavy + popcount(single & weigh_2) + 2 * popcount(outer & weigh_2), 0)
+        max(heavy + popcount(single & weigh_1) + outer_1, 0)
+        + max(heavy + popcount(single & weigh_2) + outer_2, 0)
         + max(heavy + popcount(single & weigh_3), 0)
         + max(heavy + popcount(single & weigh_4), 0)
-        - popcount(odd & several)
+        + max(popcount(options & (two | one)) - given, 0)
+        + max(popcount(options & two) - given, 0)
     )
-    return (max(halves, 0) + 1) // 2
+    return (4 * whole + max(halves - popcount(odd & several), 0) + 1) // 2
 
 
 @compiled
@@ -323,19 +397,20 @@ def evaluate(position):
 
 @compiled
 def room_of(position, free, vertical):
-    """How much room a player has: dominoes side by side, those that are safe again, and cells."""
-    dominoes = places(position, free, vertical)
-    others = covered(position, places(position, free, not vertical), not vertical)
-    side_by_side = popcount(packed(position, dominoes, vertical))
-    safe = popcount(safe_dominoes(position, free, others, vertical))
-    return 2 * (side_by_side + safe) + popcount(covered(position, dominoes, vertical))
+    """How much room a player has: dominoes side by side, and those that are safe again."""
+    theirs = places(position, free, not vertical)
+    others = covered(position, theirs, not vertical)
+    safe = safe_dominoes(position, free, others, vertical)
+    return most_moves(position, free, vertical) + popcount(safe)
 
 
 @compiled
 def order(position, move, child):
-    """Leave the other little room, and oneself much."""
+    """Leave the other little room, and oneself much; among equals, see :func:`preferences`."""
     free = board(child, 0)
-    return room_of(position, free, position.vertical) - room_of(position, free, child.vertical)
+    gained = room_of(position, free, position.vertical) - room_of(position, free, child.vertical)
+    preferred = position.PREFERRED[2 * move + (1 if position.vertical else 0)]
+    return MOST_PREFERRED * gained + preferred
 
 
 # Equivalent positions
@@ -392,6 +467,28 @@ def variant_of(text: str) -> tuple[int, int, bool]:
     return (*board_size(size, example="8x8"), beginner != "horizontal")
 
 
+def preferences(width: int, height: int) -> np.ndarray[Any, Any]:
+    """What places are worth before anything is played: of Horizontal and Vertical in each cell.
+
+    A domino in the second line from the edge makes the cells at the edge beside it safe; then come
+    those that leave an even number of cells to the nearest end of the line, and what is near to
+    the edge (after N. Bullock, 2002).
+    """
+    found = np.zeros((width * height, 2), np.int64)
+    for vertical, (lines, length) in enumerate(((height, width), (width, height))):
+        ranks = {}
+        for line in range(lines):
+            for place in range(length - 1):
+                far, end = min(line, lines - 1 - line), min(place, length - 2 - place)
+                group = (far % 2 == 0, end % 2) if far else (2, 0)
+                cell = place * width + line if vertical else line * width + place
+                ranks[cell] = (group, far, end)
+        order = sorted(set(ranks.values()), reverse=True)
+        for cell, rank in ranks.items():
+            found[cell, vertical] = order.index(rank)
+    return found.ravel()
+
+
 VARIANTS = "8x8", "6x6", "5x4", "8x8,horizontal"
 
 
@@ -425,6 +522,8 @@ def dominoes(width: int, height: int, vertical: bool) -> dict[str, Any]:
         "NOT_LEFT": constant(column * (row - 1), words),
         "NOT_RIGHT": constant(column * (row >> 1), words),
         "WORDS": words,
+        "DOUBLINGS": (max(width, height) - 1).bit_length(),
+        "PREFERRED": preferences(width, height),
         "BEGINS": vertical,
         "VARIANT": f"{width}x{height}" + "" * vertical + ",horizontal" * (not vertical),
         "CELLS": Grid(

@@ -15,7 +15,7 @@ from engine import Bits, legal_moves, load_game, solve
 from engine.compiler.jit import jit_enabled
 from engine.contract.boards import reversed_bits
 from engine.contract.verbs import bounds, canonical, canonical_move, key, outcome, play, plies_left
-from games.domineering import dominoes, move_text, upside_down
+from games.domineering import MOST_PREFERRED, dominoes, move_text, upside_down
 
 NOTATION = load_game("domineering").notation
 parse_position, position_text, start = (
@@ -127,6 +127,8 @@ def test_bounds_of_any_free_cells(width, height):
         (".../.../##. vertical", 1),
         ("...../#.#.#/..... vertical", -1),
         ("..#.#/..#.. horizontal", 1),
+        ("####/#..#/##.#/##.# vertical", 1),  # an option: the middle of Horizontal's only room
+        ("#####/#..#./#..../###.# vertical", 1),  # whole twins take two moves
         ("..../..../..../.... vertical", 0),
     ],
 )
@@ -159,6 +161,16 @@ def test_all_positions(variant):
         assert classes.setdefault(canonical(position)[0], value_of(position)) == value_of(position)
         plies = [plies_left(play(position, move)) for move in legal_moves(position)]
         assert max(plies, default=-1) < plies_left(position)
+
+
+def test_places_at_the_edge_and_beside_it():
+    """The second line is worth most, then what is even to the end of the line; the edge least."""
+    worth = dominoes.of("8x8").PREFERRED.reshape(8, 8, 2)
+    for lines in (worth[:, :7, 0], worth[:7, :, 1].T):
+        assert lines.max() == lines[1, 0] < MOST_PREFERRED
+        assert lines[[1, 3, 4, 6]].min() > lines[[0, 2, 5, 7]].max()
+        assert lines[1:7].min() > lines[[0, 7]].max()
+        assert (lines == lines[::-1]).all() and (lines == lines[:, ::-1]).all()
 
 
 def test_late_positions_of_larger_boards():
