@@ -26,7 +26,7 @@ from engine.contract.verbs import play
 KEPT = Path(__file__).with_name("signature.txt")
 EVERY = 10
 DEPTH = 7
-DEPTHS = {"hex": 3, "mnk": 3, "qubic": 4, "skirmish": 3, "ur": 4}
+DEPTHS = {"hex": 3, "mnk": 3, "qubic": 4, "skirmish": 3, "ur": 4, "y": 3}
 """The plies of each search; fewer where there are many moves, or turns are long."""
 
 

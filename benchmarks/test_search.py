@@ -36,7 +36,7 @@ def searching(engine: Searcher, position: Any, depth: int) -> Any:
     return task
 
 
-ELSEWHERE = ("domineering", "hex", "mnk", "oware", "qubic", "skirmish", "uniform")
+ELSEWHERE = ("domineering", "hex", "mnk", "oware", "qubic", "skirmish", "uniform", "y")
 """Games whose searches no other check compiles."""
 
 

@@ -40,6 +40,7 @@ VARIANTS = {
         *("", "finkel-1", "finkel-2,captures", "finkel-3,unsafe", "finkel-4,captures,unsafe"),
         *("masters", "masters-2", "masters-3,captures", "blitz", "blitz-7"),
     ),
+    "y": ("", "2", "4", "5", "8", "19"),
 }
 """The variants of each shipped game of which tests play random games."""
 

@@ -18,13 +18,13 @@ TOYS = [f"toys.{it.name}" for it in pkgutil.iter_modules(toys.__path__) if not i
 GAMES = ["engine.cli.template", *game_names(), *TOYS]
 COMPILED = ("tictactoe",)
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""
-DEAREST = ("chess", "domineering", "hex", "mnk", "morris", "othello", "qubic", "toys.teeko")
+DEAREST = ("chess", "domineering", "hex", "mnk", "morris", "othello", "qubic", "toys.teeko", "y")
 """Those whose kernels take longest to compile; their own tests search them."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 VARIANTS = (
     *(f"connect4:{board}" for board in BOARDS),
     *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz", "othello:4x4"),
-    *("hex:4", "hex:3x5", "mnk:3x3x3", "mnk:5x4x4", "domineering:4x3"),
+    *("hex:4", "hex:3x5", "mnk:3x3x3", "mnk:5x4x4", "domineering:4x3", "y:4"),
 )
 
 

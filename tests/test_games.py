@@ -96,6 +96,7 @@ SPELLINGS = {
     "tictactoe": lambda text: (text.upper(),),
     "uniform": lambda text: (),
     "ur": lambda text: (text.upper(), text.replace("--", ""), text.replace(" / ", "\n/ ")),
+    "y": lambda text: (text.upper(),),
 }
 """Other ways to write the text of a position."""
 
@@ -115,6 +116,7 @@ DRAWINGS = (
         "qubic",
     ),
     "tictactoe",
+    "y",
 )
 """The games that read the drawing of a position."""
 
@@ -129,6 +131,7 @@ MOVE_SPELLINGS = {
     "othello": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.upper(),),
     "ur": lambda text: (text.upper(),),
+    "y": lambda text: (text.upper(),),
 }
 """Other ways to write the text of a move."""
 
@@ -179,6 +182,7 @@ def test_positions_are_read_from_their_moves(name):
         ("domineering", "a2a1 b1c1", ("a2a1b1c1", "A1A2,c1B1")),
         ("qubic", "111 444 121", ("111444121", "111,444, 121")),
         ("mnk", "h8 i10 a1", ("h8i10a1", "H8,i10, A1")),
+        ("y", "b3 a10 k11", ("b3a10k11", "B3,a10, K11")),
         ("oware", "3 1 1", ("311", "3,1,1", " 3\t1 , 1 ")),
         ("dobutsu", "b3xb2 b1xb2 C*b3", ("b3b2b1b2c*b3", "B3xB2,b1xb2, C*b3")),
         ("othello", "f5d6c3", ("F5D6C3", "f5 d6 c3", "f5,D6, c3", " f5\nd6\tc3 ")),
@@ -427,7 +431,7 @@ def test_keys_tell_positions_apart(name):
         assert all(0 <= key(met) < 1 << 64 for met in found)
 
 
-LIMITED = ["breakthrough", "connect4", "hex", "kalah", "mnk", "qubic", "skirmish", "uniform"]
+LIMITED = ["breakthrough", "connect4", "hex", "kalah", "mnk", "qubic", "skirmish", "uniform", "y"]
 """The games that know from the first position on how long they can last."""
 
 

@@ -38,7 +38,7 @@ def hashed(position):
 
 HASHED = Evaluation(hashed)
 DEPTHS = {"tictactoe": 5, "uniform": 5, "isola": 5, "duel": 6, "breakthrough": 3}
-DEPTHS |= {"domineering": 3, "hex": 2, "mnk": 2, "morris": 2, "qubic": 2, "skirmish": 1}
+DEPTHS |= {"domineering": 3, "hex": 2, "mnk": 2, "morris": 2, "qubic": 2, "skirmish": 1, "y": 2}
 GAMES = {
     **{name: load_game(name).start() for name in game_names()},
     "boxes": boxes.start(),
@@ -195,6 +195,7 @@ SMALL = {
     "skirmish": ("skirmish", "", 1),
     "tictactoe": ("tictactoe", "", 3),
     "uniform": ("uniform:3x6", "", 3),
+    "y": ("y:3", "", 3),
 }
 """A small variant or a late position of each game without chance, and a depth that is cheap."""
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from data import FOLDER, rows
 from test_tablebases import in_memory
-from toys import quixo, suicide, teeko, y
+from toys import quixo, suicide, teeko
 
 from engine import Bits, PositionError, legal_moves, load_game, solve
 from engine.compiler.jit import jit_enabled
@@ -225,42 +225,3 @@ def test_moves_of_suicide(rules):
 def test_variants_of_suicide():
     with pytest.raises(PositionError, match="is not suicide or giveaway"):
         load_game("toys.suicide:losing").start()
-
-
-# Y
-
-
-def reduced(mine, side):
-    """Whether a player has all sides of a full board: triangles of three cells vote, and again.
-
-    The majority of the smallest board of one cell is the winner of the whole (J. van Rijswijck,
-    "Search and evaluation in Hex", 2002).
-    """
-    board = [[mine >> 8 * row + column & 1 for column in range(row + 1)] for row in range(side)]
-    while len(board) > 1:
-        board = [
-            [
-                board[row][column] + board[row + 1][column] + board[row + 1][column + 1] > 1
-                for column in range(row + 1)
-            ]
-            for row in range(len(board) - 1)
-        ]
-    return bool(board[0][0])
-
-
-@pytest.mark.parametrize("side", [2, 3, 5, 8])
-def test_somebody_joins_the_sides_of_y(side):
-    cls, random = y.triangle(side), Random(side)
-    for _ in range(100):
-        mine = Bits(random.getrandbits(64)) & cls.BOARD
-        assert y.joins_all(cls, mine) == reduced(int(mine), side)
-        assert y.joins_all(cls, cls.BOARD & ~mine) == (not reduced(int(mine), side))
-
-
-@pytest.mark.parametrize("engine", ["alphabeta", "pn"])
-def test_the_first_player_wins_y(engine):
-    for side in (2, 3, 4):
-        start = load_game(f"toys.y:{side}", plain=True).start()
-        assert solve(start, engine=engine).value == 1
-    with pytest.raises(PositionError, match="a side of Y has 2 to 8 cells, as in y:4, not '9'"):
-        load_game("toys.y:9")

@@ -29,12 +29,12 @@ GAMES = (
     "hex:7",
     "oware",
     "domineering",
+    "y:8",
     *(
         f"{TOYS / name}"
         for name in (
             "dots_and_boxes.py:4x4",
             "amazons.py:6x6",
-            "y.py:6",
             "quixo.py",
             "teeko.py",
             "hexapawn.py:6x6",

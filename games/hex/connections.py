@@ -26,7 +26,7 @@ from engine import compiled, lowest, lowest_index, popcount, without_lowest
 from engine.contract.boards import scratch
 from games.hex.cells import chain, neighbours, twice_beside
 
-__all__ = ["common_carrier"]
+__all__ = ["common_carrier", "over_bridge", "two_of"]
 
 
 @compiled(inline=False)

@@ -1,0 +1,451 @@
+"""Y on triangles with sides of 2 to 19 cells.
+
+Rules: two players put stones of their colour on empty cells of a triangle of hexagons, by turns,
+the first player, x, first.  Who has a chain of neighbouring stones that touches all three sides
+wins; a corner belongs to two sides.  There is always a winner, and a stone more never does harm, so
+the first player wins with best play.  The swap rule is not played: whether to swap is said by the
+value of the first move.
+
+Values: 1 a win, -1 a loss.
+
+Text: moves such as ``a1 b3`` (columns from ``a``, along the left side, rows from 1 at the top; the
+blanks may be left out), or a board, rows from the top, separated by line ends or ``/``, ``x`` the
+first player, ``o`` the second, ``.`` empty.
+
+Encoding: one bit for each cell of a rhombus, row by row from the top, of which the board is the
+lower half, so the rows lie as those of Hex do (:mod:`games.hex.cells`); on large boards in several
+words (:mod:`engine.contract.boards`).  A move is the number of a bit.  On the board of side 4::
+
+              3
+           6  7
+        9 10 11
+    12 13 14 15
+
+The neighbours of 10 are 9 and 11, 6 and 7, 13 and 14: a step is 1, 3 or 4, up or down.
+
+Who wins is found by *reduction*: each three cells in the shape of the board vote, and majorities
+are the cells of a board whose side is one cell shorter.  It has the same winner, and so has its
+last cell (J. van Rijswijck, "Search and evaluation in Hex", 2002).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from math import log
+from typing import Any
+
+from engine import (
+    NO_MOVE,
+    Bits,
+    PositionError,
+    compiled,
+    lowest,
+    lowest_index,
+    mix,
+    popcount,
+    quoted,
+    without_lowest,
+)
+from engine.contract.boards import (
+    board,
+    constant,
+    fields,
+    random_cell,
+    random_cells,
+    remade,
+    scratch,
+    single,
+    wide,
+    word,
+    write,
+)
+from engine.contract.cells import STONES, Hexagons
+from engine.contract.variants import variants
+from games.hex.cells import chain, neighbours
+from games.hex.connections import over_bridge, two_of
+
+DECISIVE = True
+VALUE_LIMIT = 1
+UNIT = 100
+COLUMNS = "abcdefghijklmnopqrs"
+EARLY = 8
+"""Stones up to which a position is compared with all its images, not only with itself."""
+
+
+@functools.cache
+def stones(words: int) -> Any:
+    """The fields: the stones of the mover and of the other."""
+    return fields("Stones", ("mine", "theirs"), words)
+
+
+@compiled
+def cell(position, index):
+    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    place, mine, theirs = (
+        single(position, position.BITS[index]),
+        board(position, 0),
+        board(position, 1),
+    )
+    if not (mine | theirs) & place:
+        return 0
+    return 1 + (popcount(mine | theirs) + (theirs & place == place)) % 2
+
+
+@compiled
+def bit_of(position, row, column):
+    return (position.SIDE - 1) * (row + 1) + column
+
+
+@compiled
+def place_of(position, bit):
+    """The row and the column of a cell, from 0."""
+    row = bit // position.SIDE
+    return row, bit % position.SIDE + row + 1 - position.SIDE
+
+
+@compiled
+def free_cells(position):
+    return position.BOARD & ~(board(position, 0) | board(position, 1))
+
+
+@compiled
+def moves(position, buffer, at):
+    return write(position, free_cells(position), buffer, at)
+
+
+@compiled
+def random_move(position, word):
+    return random_cell(position, free_cells(position), word)
+
+
+@compiled
+def random_result(position, word):
+    """All cells are filled: stones after the end do not change who has joined the sides."""
+    free = free_cells(position)
+    drawn = random_cells(position, free, (popcount(free) + 1) >> 1, word)
+    return 1 if joins_sides(position, board(position, 0) | drawn) else -1
+
+
+@compiled
+def play(position, move):
+    return remade(position, board(position, 1), board(position, 0) | single(position, move))
+
+
+@compiled
+def joins_sides(position, stones):
+    """Whether stones join all sides, by reduction, as if the other had all other cells."""
+    for _ in range(position.SIDE - 1):
+        left, right = stones >> (position.ROW - Bits(1)), stones >> position.ROW
+        stones = (stones & (left | right)) | (left & right)
+    return bool(stones & position.TOP)
+
+
+@compiled
+def outcome(position):
+    over = joins_sides(position, board(position, 1))
+    return over, -1 if over else 0
+
+
+@compiled
+def key(position):
+    return key_of(position, board(position, 0), board(position, 1))
+
+
+@compiled
+def key_of(position, mine, theirs):
+    """Side by side on boards of up to 32 bits, else a hash."""
+    if position.SIDE <= 5:
+        return word(mine, 0) | (word(theirs, 0) << Bits(32))
+    hashed = Bits(0)
+    for number in range(position.WORDS):
+        hashed = mix(mix(hashed ^ word(mine, number)) ^ word(theirs, number))
+    return hashed
+
+
+# What can be seen without search
+
+
+@compiled
+def beside_chains(position, own, side):
+    """The cells next to chains that begin at a side, and those along it."""
+    return side | neighbours(position, chain(position, own & side, own))
+
+
+@compiled(inline=False)
+def winning_cells(position, own, empty):
+    """Where a player joins all sides."""
+    return (
+        empty
+        & beside_chains(position, own, position.LEFT)
+        & beside_chains(position, own, position.RIGHT)
+        & beside_chains(position, own, position.BOTTOM)
+    )
+
+
+@compiled(inline=False)
+def bridged(position, own, empty):
+    """Whether chains and bridges join all sides, whatever the other does.
+
+    A bridge is two empty cells next to a chain that are next to another one, too, or both along a
+    side: if the other takes one of them, the player takes the other.  So no cell may be in two.
+    """
+    rest = own
+    while rest:
+        added = chain(position, lowest(rest), own)
+        rest &= ~added
+        group, free, touched = position.NONE, empty, 0
+        while added:
+            group |= added
+            for number in range(3):
+                side = position.SIDES[number]
+                bridge = two_of(neighbours(position, group) & free & side)
+                if group & side:
+                    touched |= 1 << number
+                elif without_lowest(bridge) and not touched >> number & 1:
+                    touched |= 1 << number
+                    free &= ~bridge
+            if touched == 7:
+                return True
+            near = neighbours(position, group) & free
+            added, bridge = over_bridge(position, near, own & ~group)
+            free &= ~bridge
+    return False
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """Decided is who has joined the sides, who can now, and who cannot be kept from it."""
+    if outcome(position)[0]:
+        return -1, -1
+    mine, theirs, empty = board(position, 0), board(position, 1), free_cells(position)
+    if winning_cells(position, mine, empty) or bridged(position, mine, empty):
+        return 1, 1
+    if without_lowest(winning_cells(position, theirs, empty)) or bridged(position, theirs, empty):
+        return -1, -1
+    return -1, 1
+
+
+@compiled
+def candidates(position, buffer, at):
+    """The cell that the opponent needs to join the sides; or all."""
+    empty = free_cells(position)
+    threats = winning_cells(position, board(position, 1), empty)
+    return write(position, threats if threats else empty, buffer, at)
+
+
+@compiled
+def forced(position):
+    """Bounds leave one cell at most that the opponent needs, and the mover none."""
+    threats = winning_cells(position, board(position, 1), free_cells(position))
+    return lowest_index(threats) if threats else NO_MOVE
+
+
+@compiled
+def plies_left(position):
+    return popcount(free_cells(position))
+
+
+# What helps a search that has to stop before the end of the game
+
+
+@compiled
+def order(position, move, child):
+    return -evaluate(child)
+
+
+@compiled(inline=False)
+def evaluate(position):
+    """The log-odds, in hundredths, that the mover wins if all cells are filled at random.
+
+    By reduction: an empty cell is won with one half, and a vote goes by the chances of its cells as
+    if they did not depend on each other (J. van Rijswijck, 2002).
+    """
+    mine, theirs = board(position, 0), board(position, 1)
+    chances = scratch(position)
+    for row in range(position.SIDE):
+        for bit in range(bit_of(position, row, 0), bit_of(position, row, row + 1)):
+            place = single(position, bit)
+            halves = 2 if mine & place else 0 if theirs & place else 1
+            chances[bit] = wide(position, halves << 19)
+    for side in range(position.SIDE - 1, 0, -1):
+        for row in range(side):
+            for bit in range(bit_of(position, row, 0), bit_of(position, row, row + 1)):
+                left, right = bit + position.SIDE - 1, bit + position.SIDE
+                chance = vote(chances[bit], chances[left], chances[right])
+                chances[bit] = wide(position, chance)
+    won = int(word(chances[position.SIDE - 1], 0)) + 1
+    return int(100 * log(won / ((1 << 20) + 2 - won)))
+
+
+@compiled
+def vote(first, second, third):
+    """The chance of the majority of three cells, in shares of 2 ** 20, as theirs are."""
+    a, b, c = int(word(first, 0)), int(word(second, 0)), int(word(third, 0))
+    return (((a * b + b * c + c * a) << 20) - 2 * a * b * c) >> 40
+
+
+# Equivalent positions
+
+
+@compiled
+def image(position, place, symmetry):
+    """A cell mirrored left and right (the bit 1), and then turned by so many thirds."""
+    row, column = place_of(position, place)
+    if symmetry & 1:
+        column = row - column
+    for _ in range(symmetry >> 1):
+        row, column = position.SIDE - 1 - column, row - column
+    return bit_of(position, row, column)
+
+
+@compiled(inline=False)
+def images(position, cells, symmetry):
+    found = position.NONE
+    while cells:
+        found |= single(position, image(position, lowest_index(cells), symmetry))
+        cells = without_lowest(cells)
+    return found
+
+
+@compiled
+def canonical(position):
+    """With few stones the smallest key of all images; later images are hardly met."""
+    mine, theirs = board(position, 0), board(position, 1)
+    least, found = key_of(position, mine, theirs), 0
+    if popcount(mine | theirs) <= EARLY:
+        for symmetry in range(1, 6):
+            other = key_of(
+                position, images(position, mine, symmetry), images(position, theirs, symmetry)
+            )
+            if other < least:
+                least, found = other, symmetry
+    return least, found
+
+
+@compiled
+def canonical_move(position, move, symmetry):
+    return image(position, move, symmetry)
+
+
+@compiled
+def original_move(position, move, symmetry):
+    """A mirror image of a board is mirrored once more; one that is only turned is turned on."""
+    return image(position, move, symmetry if symmetry & 1 else (6 - symmetry) % 6)
+
+
+# Boards of all sizes
+
+
+def size(text: str) -> int:
+    """Read the cells of a side, as in ``11``."""
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise PositionError(
+            f"{quoted(text)} is not a side of a triangle; write its cells, as in 11"
+        )
+    return int(text)
+
+
+VARIANTS = "11", "9", "7", "5"
+
+
+@variants(stones, usual="11", read=size, about="cells along a side, 2 to 19: 7")
+def triangle(side: int) -> dict[str, Any]:
+    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    if not 2 <= side <= 19:
+        raise PositionError(
+            f"there is no board of side {side}: a side has 2 to 19 cells, as in 11 or 7"
+        )
+    words = -(-side * side // 64)
+    bits = {
+        side * row + side - 1 - row + column: (row, column)
+        for row in range(side)
+        for column in range(row + 1)
+    }
+
+    def cells(wanted: Any) -> Any:
+        return constant(sum(1 << bit for bit, place in bits.items() if wanted(*place)), words)
+
+    left, right = cells(lambda row, column: column == 0), cells(lambda row, column: column == row)
+    bottom = cells(lambda row, column: row == side - 1)
+    return {
+        "SIDE": side,
+        "SCRATCH": side * side,
+        "ROW": Bits(side),
+        "BITS": tuple(bits),
+        "NONE": constant(0, words),
+        "NOT_LEFT": constant(sum(1 << n for n in range(side**2) if n % side), words),
+        "NOT_RIGHT": constant(sum(1 << n for n in range(side**2) if (n + 1) % side), words),
+        "TOP": constant(1 << side - 1, words),
+        "BOARD": cells(lambda row, column: True),
+        "LEFT": left,
+        "RIGHT": right,
+        "BOTTOM": bottom,
+        "SIDES": (left, right, bottom),
+        "WORDS": words,
+        "VARIANT": f"{side}",
+        "CELLS": Hexagons(
+            tuple(range(1, side + 1)),
+            glyphs=STONES,
+            row_names=[str(row) for row in range(1, side + 1)],
+            column_names=COLUMNS[:side],
+        ),
+        "MAX_MOVES": len(bits),
+        "MAX_PLIES": len(bits),
+    }
+
+
+Position = triangle(11)
+
+
+# Text
+
+MOVE_PATTERN = r"[a-sA-S][0-9]{1,2}|[^\s,]+"
+
+
+def start(variant: str = "") -> Any:
+    """The empty board of a side such as ``7``; the usual one is 11."""
+    cls = triangle.of(variant)
+    return cls(*[Bits(0)] * 2 * cls.WORDS)
+
+
+def parse_move(position: Any, text: str) -> int:
+    """Read a cell such as ``a1``."""
+    match = re.fullmatch("([a-z])([0-9]{1,2})", text.lower())
+    if not match:
+        raise PositionError(f"{quoted(text)} is not a cell; cells are written as in a1")
+    column, row = ord(match[1]) - ord("a"), int(match[2]) - 1
+    if not column <= row < position.SIDE:
+        corners = f"a1, a{position.SIDE} and {COLUMNS[position.SIDE - 1]}{position.SIDE}"
+        raise PositionError(f"{text} is not on the board, whose corners are {corners}")
+    if outcome(position)[0]:
+        raise PositionError(f"{text} is played after the game is over")
+    move = bit_of(position, row, column)
+    if not free_cells(position) >> move & 1:
+        raise PositionError(f"there is a stone on {text} already")
+    return move
+
+
+def move_text(position: Any, move: int) -> str:
+    row, column = place_of(position, move)
+    return f"{COLUMNS[column]}{row + 1}"
+
+
+def from_cells(contents: list[int], mover: str, start: Any) -> Any:
+    first, second = (
+        sum(1 << bit for bit, c in zip(start.BITS, contents, strict=True) if c == player)
+        for player in (1, 2)
+    )
+    more = popcount(first) - popcount(second)
+    if more not in (0, 1):
+        raise PositionError(
+            f"{popcount(first)} x and {popcount(second)} o: x begins, so there are as many x as o "
+            f"or one more"
+        )
+    mine, theirs = (second, first) if more else (first, second)
+    if joins_sides(start, mine):
+        raise PositionError(
+            f"{'xo'[more]} is to move but has joined the sides already: "
+            f"the game ended before the last stone"
+        )
+    return remade(start, mine, theirs)

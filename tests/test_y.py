@@ -1,0 +1,221 @@
+"""Y: solved boards, all positions of small ones, rules, symmetry, estimates."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from positions import moves_by, reached
+
+from engine import legal_moves, load_game, solve
+from engine.compiler.jit import jit_enabled
+from engine.contract.boards import board
+from engine.contract.verbs import (
+    NO_MOVE,
+    bounds,
+    candidates,
+    canonical,
+    evaluate,
+    forced,
+    key,
+    outcome,
+    play,
+    random_result,
+)
+from games.y import joins_sides, move_text, place_of, triangle
+
+NOTATION = load_game("y").notation
+parse_position, position_text, start = (
+    NOTATION.parse_position,
+    NOTATION.position_text,
+    NOTATION.start,
+)
+
+# Values
+
+POSITIONS = {"2": (7, 6), "3": (163, 94), "4": (10_630, 5_875)}
+"""The positions that can be reached, finished ones included, won and lost for the mover.
+
+Source: the tests of solved-games (B. Liou), in Rust.
+"""
+
+
+@pytest.mark.parametrize(
+    "side", ["2", "3", pytest.param("4", marks=[pytest.mark.slow, pytest.mark.long])]
+)
+def test_all_positions(side):
+    """What bounds, candidates and the like claim about every position of a small board."""
+    layers, values, classes = [{start(side)}], {}, {}
+    while layers[-1]:
+        layers.append({play(p, move) for p in layers[-1] for move in legal_moves(p)})
+    for position in (position for layer in reversed(layers) for position in layer):
+        over, value = outcome(position)
+        children = {move: play(position, move) for move in legal_moves(position)}
+        if not over:
+            value = max(-values[child] for child in children.values())
+        values[position] = value
+        lower, upper = bounds(position, -1, 1)
+        assert lower <= value <= upper
+        assert classes.setdefault(canonical(position)[0], value) == value
+        if lower < upper:
+            good = moves_by(candidates, position)
+            assert max(-values[children[move]] for move in good) == value
+            assert forced(position) == NO_MOVE or [forced(position)] == good
+    won = sum(value > 0 for value in values.values())
+    assert (won, len(values) - won) == POSITIONS[side]
+    assert len({key(position) for position in values}) == len(values)
+
+
+@pytest.mark.parametrize("side", ["2", "3", "4", "5"])
+def test_the_first_player_wins(side):
+    """As a second player could steal a strategy by a stone anywhere."""
+    assert solve(load_game(f"y:{side}", plain=True).start()).value == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+@pytest.mark.parametrize("engine", ["alphabeta", "pn"])
+@pytest.mark.parametrize("side", ["6", pytest.param("7", marks=pytest.mark.long)])
+def test_the_first_player_wins_larger_boards(side, engine):
+    assert solve(start(side), engine=engine).value == 1
+
+
+# Rules
+
+
+def sides_touched(stones, side):
+    """For each chain of stones, given as pairs of a row and a column, the sides that it touches."""
+    stones = set(stones)
+    while stones:
+        waiting, touched = [stones.pop()], set()
+        while waiting:
+            row, column = waiting.pop()
+            touched |= {"left"} if column == 0 else set()
+            touched |= {"right"} if column == row else set()
+            touched |= {"bottom"} if row == side - 1 else set()
+            for down, right in ((0, 1), (1, 0), (1, 1), (0, -1), (-1, 0), (-1, -1)):
+                neighbour = row + down, column + right
+                if neighbour in stones:
+                    stones.remove(neighbour)
+                    waiting.append(neighbour)
+        yield touched
+
+
+def joins(position, cells):
+    """Whether a chain of some cells touches all sides."""
+    places = [place_of(position, bit) for bit in position.BITS if cells >> bit & 1]
+    return any(len(touched) == 3 for touched in sides_touched(places, position.SIDE))
+
+
+@pytest.mark.parametrize("side", [2, 3, 5, 8, 11, 19])
+def test_one_player_joins_the_sides_of_a_full_board(side):
+    cls, dice = triangle(side), Random(side)
+    for _ in range(50):
+        cells = dice.getrandbits(side**2) & cls.BOARD
+        assert joins(cls, cells) != joins(cls, cls.BOARD & ~cells)
+        assert joins_sides(cls, cells) == joins(cls, cells)
+
+
+@given(reached("y"))
+def test_the_end_of_a_game(position):
+    mine, theirs = board(position, 0), board(position, 1)
+    assert not joins(position, mine)
+    assert outcome(position) == ((True, -1) if joins(position, theirs) else (False, 0))
+
+
+@pytest.mark.parametrize(
+    ("rows", "interval"),
+    [
+        ("x/x./.oo", (1, 1)),  # a cell at hand
+        ("x/x./.o.", (-1, 1)),  # which the other needs
+        ("./x./...", (-1, -1)),  # bridges to two sides
+        ("./x./o..", (-1, 1)),  # of which one is lost
+    ],
+)
+def test_bounds(rows, interval):
+    position = parse_position(rows, "3")
+    assert bounds(position, -1, 1) == interval
+
+
+def test_a_threat_leaves_one_move():
+    position = parse_position("x/x./.o.", "3")
+    assert move_text(position, forced(position)) == "a3"
+    assert moves_by(candidates, position) == [forced(position)]
+
+
+@pytest.mark.parametrize("text", ["4", "7"])
+def test_results_of_random_games(text):
+    """As often won as games that are played, from a board with some stones."""
+    dice, position = Random(text), start(text)
+    while outcome(position)[0] or position == start(text):
+        position = start(text)
+        for move in dice.sample(position.BITS, len(position.BITS) // 3):
+            position = play(position, move)
+    games = 600
+    drawn = sum(random_result(position, dice.getrandbits(64)) > 0 for _ in range(games))
+    played = 0
+    for _ in range(games):
+        end, plies = position, 0
+        while not outcome(end)[0]:
+            end, plies = play(end, dice.choice(legal_moves(end))), plies + 1
+        played += plies % 2
+    share = (drawn + played) / (2 * games)
+    assert abs(drawn - played) <= 4 * (2 * games * share * (1 - share)) ** 0.5
+
+
+@pytest.mark.parametrize("side", [2, 5, 8, 11])
+def test_games_of_openspiel(side):
+    """Random games have the same moves and the same end."""
+    pyspiel = pytest.importorskip("pyspiel", reason="pip install 'cutnode[openspiel]'")
+    game, dice = pyspiel.load_game(f"y(board_size={side})"), Random(side)
+
+    def action(position, move):
+        """In OpenSpiel rows are those parallel to the left side; it begins with that side."""
+        row, column = place_of(position, move)
+        return column * side + row - column
+
+    for _ in range(10):
+        position, state = start(f"{side}"), game.new_initial_state()
+        while not state.is_terminal():
+            actions = {action(position, move): move for move in legal_moves(position)}
+            assert sorted(actions) == state.legal_actions()
+            chosen = dice.choice(state.legal_actions())
+            state.apply_action(chosen)
+            position = play(position, actions[chosen])
+        assert outcome(position) == (True, -1)
+        assert state.returns()[1 - len(state.history()) % 2] == 1
+
+
+# Symmetry and estimates
+
+
+def turned(rows, symmetry):
+    """A board of rows mirrored left and right (1), and turned by so many thirds."""
+    rows = [row[::-1] for row in rows] if symmetry & 1 else rows
+    for _ in range(symmetry >> 1):
+        rows = [
+            "".join(rows[len(rows) - 1 - column][row - column] for column in range(row + 1))
+            for row in range(len(rows))
+        ]
+    return rows
+
+
+@given(reached("y", "2", "4", "5", "8"))
+def test_images_are_of_one_class(position):
+    rows = position_text(position).split("/")
+    early = sum(len(row) - row.count(".") for row in rows) <= 8
+    for symmetry in range(6 if early else 1):
+        image = parse_position("/".join(turned(rows, symmetry)), position.VARIANT)
+        assert canonical(image)[0] == canonical(position)[0]
+        assert outcome(image) == outcome(position)
+        assert evaluate(image) == evaluate(position)
+
+
+@pytest.mark.parametrize("side", ["5", "8", "11"])
+def test_the_middle_is_estimated_best(side):
+    empty = start(side)
+    assert evaluate(empty) == 0
+    best = max(legal_moves(empty), key=lambda move: -evaluate(play(empty, move)))
+    row, column = place_of(empty, best)
+    assert min(column, row - column, empty.SIDE - 1 - row) >= (empty.SIDE - 2) // 3
