@@ -223,17 +223,27 @@ class Solver:
             task.rivals = [rival for rival in self.running if rival is not task]
         return run(self.running, limits.stops, reason=ended, workers=self.workers)
 
-    def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
+    def analyse(
+        self, position: Any, *, weak: bool, limits: Limits, known: tuple[int, int] | None = None
+    ) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        return with_scores(self.solve, position, weak=weak, limits=limits)
+        return with_scores(self.solve, position, weak=weak, limits=limits, known=known)
 
 
 def with_scores(
-    solve: Callable[..., Result], position: Any, *, weak: bool, limits: Limits
+    solve: Callable[..., Result],
+    position: Any,
+    *,
+    weak: bool,
+    limits: Limits,
+    known: tuple[int, int] | None,
 ) -> Result:
-    """Solve a position, and prove the value of every legal move; the limits are for all of it."""
+    """Solve a position, and prove the value of every legal move; the limits are for all of it.
+
+    *known* bounds the value of the position.
+    """
     clock = Clock(None)
-    result = solve(position, weak=weak, limits=limits)
+    result = solve(position, weak=weak, limits=limits, known=known)
     scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
     if result.proven and result.best_move is not None:
         scores[result.best_move] = result.value
@@ -251,8 +261,8 @@ def with_scores(
         child = play(result.position, move)
         again = moves_again(result.position, child)
         best = most if result.value is None else result.value
-        known = (-most, best) if again else (-best, most)
-        of_child = solve(child, weak=weak, limits=left, known=known, line=0)
+        of_move = (-most, best) if again else (-best, most)
+        of_child = solve(child, weak=weak, limits=left, known=of_move, line=0)
         spent += of_child.nodes
         reason = of_child.reason
         if of_child.value is not None:
