@@ -61,7 +61,7 @@ class Interval(NamedTuple):
         return Interval(max(self.lower, lower), min(self.upper, upper))
 
     def target(self, at_least: int | None = None) -> int:
-        """Return what to ask next: *at_least*, or who wins, whether it is a draw, then by halves."""
+        """Return what to ask next: *at_least*, or who wins, if it is a draw, and then by halves."""
         if at_least is not None:
             return at_least
         if self.lower < 1 <= self.upper:
@@ -185,10 +185,13 @@ class Questions:
         try:
             interval = self.narrowed(interval, at_least)
             nodes, seconds = self.nodes, self.clock.elapsed()
-            if line and not over and not interval.is_open():
+            if line and not over:
                 self.most_nodes += self.nodes
-                for move in self.best_play(interval.lower):
-                    pv.append(move)
+                if not interval.is_open():
+                    for move in self.best_play(interval.lower):
+                        pv.append(move)
+                elif self.keeping is None and interval.lower >= interval.target(at_least):
+                    self.keeping = self.move_for(self.position, interval.target(at_least))
         except _Ended as ended:
             reason = str(ended)
         except KeyboardInterrupt:
@@ -197,16 +200,17 @@ class Questions:
             nodes, seconds, interval = self.nodes, self.clock.elapsed(), self.solver.interval
         elif reason != "interrupted":
             reason = "proven"
-        move = pv[0] if pv else self.move
-        if not pv and not interval.is_open(at_least) and interval.lower > -most:
-            move = self.keeping
+        lost = -1 if self.weak else -most
+        kept = lost if at_least is None else at_least - 1
+        if interval.is_open(at_least) or interval.lower <= kept:
+            self.keeping = self.move
         return Result(
             position=self.position,
             value=None if interval.is_open() else interval.lower,
             lower=interval.lower,
             upper=interval.upper,
             weak=self.weak,
-            best_move=move,
+            best_move=pv[0] if pv else self.keeping,
             scores=None,
             pv=tuple(pv),
             nodes=nodes,
