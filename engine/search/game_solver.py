@@ -22,7 +22,7 @@ from engine.storage.books import Book
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
-__all__ = ["GameSolver"]
+__all__ = ["GameSolver", "require_value"]
 
 TRIALS = ("alphabeta", "pn")
 """The engines that are tried in turn."""
@@ -108,12 +108,7 @@ class GameSolver:
         at_least: int | None = None,
     ) -> Result:
         """Prove the value of a position, or whether it is *at_least* so much."""
-        if at_least is not None and abs(at_least) > most_value(position):
-            most = most_value(position)
-            raise CutnodeError(
-                f"values of {game_name(self.cls)} are {-most} to {most}: at_least is one of them, "
-                f"not {at_least}"
-            )
+        require_value(position, at_least)
         return self._answer(engine, Task(position, weak, at_least=at_least), limits)
 
     def analyse(
@@ -199,6 +194,16 @@ class GameSolver:
         clock = Clock(None)
         found = result_of(self.tablebase, task.position, weak=task.weak, scores=task.scores)
         return None if found is None else replace(found, seconds=clock.elapsed())
+
+
+def require_value(position: Any, at_least: int | None) -> None:
+    """:class:`CutnodeError` if no position of the game can have such a value."""
+    most = most_value(position)
+    if at_least is not None and abs(at_least) > most:
+        raise CutnodeError(
+            f"values of {game_name(type(position))} are {-most} to {most}: at_least is one of "
+            f"them, not {at_least}"
+        )
 
 
 def _joined(before: Result, result: Result) -> Result:
