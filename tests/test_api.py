@@ -41,6 +41,8 @@ from engine.runtime.threads import SHARED_WORKERS
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
+    QuestionKeywords,
+    QuestionOptions,
     SearcherKeywords,
     SearcherOptions,
     SearchKeywords,
@@ -441,6 +443,7 @@ def test_keywords_are_those_of_options():
         (SearcherKeywords, SearcherOptions),
         (SearchKeywords, SearchOptions),
         (ProofKeywords, ProofOptions),
+        (QuestionKeywords, QuestionOptions),
     ):
         names = {field.name for field in dataclasses.fields(kind) if field.init}
         assert names == keywords.__optional_keys__

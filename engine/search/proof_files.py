@@ -70,6 +70,8 @@ def _read(line: str, game: Game | None) -> list[ValueProof | Proof]:
             return [ValueProof.from_dict(data, found)]
         proof = data["details"]["proof"]
         return [] if proof is None else [Proof.from_dict(proof, found)]
+    except CutnodeError:
+        raise
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise CutnodeError("the proof is damaged") from None
 

@@ -321,6 +321,7 @@ class Questions:
     def answer(self, calls: list[_Question], target: int, reason: str) -> tuple[bool, int]:
         """Return what a thread has found; :class:`_Ended` if none has, with the numbers of now."""
         self.nodes += sum(int(call.memory["nodes"]) for call in calls)
+        self.keep_margins(calls, target)
         ended = [call.memory for call in calls[0].ended]
         if ended[0]["stop"] in (MOVES, VALUE):
             violation = ended[0].position("violation", self.position)
@@ -341,18 +342,28 @@ class Questions:
             if has_loops(self.solver.cls):
                 raise _Ended("lines too long")
             raise lines_too_long(self.solver.cls)
-        return yes, self.margin(calls, target, yes)
+        return yes, self.margin(target, yes)
 
-    def margin(self, calls: list[_Question], target: int, yes: bool) -> int:
+    def keep_margins(self, calls: list[_Question], target: int) -> None:
+        """Keep how clearly lines were decided, on which answers in the table rest.
+
+        Also after a stop: what was answered by then is in the table, and nobody sees its lines
+        again.
+        """
+        margins = self.solver.table.margins
+        if margins is not None:
+            least = min(int(call.memory["least"]) for call in calls)
+            most = max(int(call.memory["most"]) for call in calls)
+            # The other player's question is whether he has one more than this leaves him.
+            margins[target] = least, most
+            margins[1 - target] = -most, -least
+
+    def margin(self, target: int, yes: bool) -> int:
         """Return the bound of the value that follows from an answer."""
         margins = self.solver.table.margins
         if margins is None or self.solver.has_points:
             return target if yes else target - 1
-        least = min(int(call.memory["least"]) for call in calls)
-        most = max(int(call.memory["most"]) for call in calls)
-        # The other player's question is whether he has one more than this leaves him.
-        margins[target] = least, most
-        margins[1 - target] = -most, -least
+        least, most = margins[target]
         return least if yes else most
 
     def best_play(self, value: int) -> Iterator[int]:
