@@ -449,5 +449,5 @@ def test_keywords_are_those_of_options():
         assert names == keywords.__optional_keys__
     with pytest.raises(TypeError, match=r"search\(\) takes depth, .*; there is no option 'dept'"):
         engine.Searcher(LATE, table=1).search(LATE, dept=8)
-    with pytest.raises(TypeError, match=r"solve\(\) takes book, .*; there is no option 'depth'"):
+    with pytest.raises(TypeError, match=r"solve\(\) takes at_least, .* no option 'depth'"):
         solve(LATE, depth=8)

@@ -13,7 +13,14 @@ from engine.contract.errors import CutnodeError
 __all__ = ["verify"]
 
 
-@click.command(epilog=EPILOG)
+FILE = """\
+\b
+FILE      proofs as `cutnode solve` and `cutnode mate` write them.
+
+"""
+
+
+@click.command(epilog=FILE + EPILOG)
 @click.argument("file", shell_complete=complete_file)
 @POSITION
 @OWN_GAME
