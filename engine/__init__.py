@@ -75,6 +75,8 @@ if TYPE_CHECKING:
     from engine.search.handles import Handle as Handle
     from engine.search.handles import Progress as Progress
     from engine.search.monte_carlo import MonteCarlo as MonteCarlo
+    from engine.search.proof_files import read_proofs as read_proofs
+    from engine.search.proof_files import save_proofs as save_proofs
     from engine.search.proofs import ForcedWin as ForcedWin
     from engine.search.proofs import Proof as Proof
     from engine.search.record import Record as Record
@@ -179,6 +181,10 @@ _HOMES = {
         "Progress",
     ),
     "engine.search.monte_carlo": ("MonteCarlo",),
+    "engine.search.proof_files": (
+        "read_proofs",
+        "save_proofs",
+    ),
     "engine.search.proofs": (
         "ForcedWin",
         "Proof",

@@ -41,6 +41,8 @@ from engine.runtime.threads import SHARED_WORKERS
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
+    QuestionKeywords,
+    QuestionOptions,
     SearcherKeywords,
     SearcherOptions,
     SearchKeywords,
@@ -441,10 +443,11 @@ def test_keywords_are_those_of_options():
         (SearcherKeywords, SearcherOptions),
         (SearchKeywords, SearchOptions),
         (ProofKeywords, ProofOptions),
+        (QuestionKeywords, QuestionOptions),
     ):
         names = {field.name for field in dataclasses.fields(kind) if field.init}
         assert names == keywords.__optional_keys__
     with pytest.raises(TypeError, match=r"search\(\) takes depth, .*; there is no option 'dept'"):
         engine.Searcher(LATE, table=1).search(LATE, dept=8)
-    with pytest.raises(TypeError, match=r"solve\(\) takes book, .*; there is no option 'depth'"):
+    with pytest.raises(TypeError, match=r"solve\(\) takes at_least, .* no option 'depth'"):
         solve(LATE, depth=8)

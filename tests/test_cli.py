@@ -155,6 +155,24 @@ def test_board_is_a_position():
     assert (data["position"], data["value"]) == ("xx./oo./...", 1)
 
 
+def test_a_question_is_answered_or_named():
+    facts = cutnode("solve", "connect4", LATE, "--at-least", 0).output
+    assert "\nanswer no: value >= 0\n" in facts
+    limited = ("--engine", "pn", "--nodes", 100)
+    result = cutnode("solve", "connect4", "--at-least", 3, *limited)
+    assert result.exit_code == 3 and "\nanswer open: value >= 3\n" in result.output
+    assert re.search(r"\nopen   value >= 3: proof number \d+, disproof number \d+\n", result.output)
+    (data,) = parsed(cutnode("solve", "connect4", "--at-least", 3, *limited, "--json"))
+    assert (data["details"]["at_least"], data["details"]["answer"]) == (3, None)
+    assert data["details"]["target"] == 3 and len(data["details"]["numbers"]) == 2
+
+
+def test_questions_about_a_file(positions):
+    result = cutnode("solve", "connect4", "--file", positions, "--at-least", 0)
+    assert [line.split()[1] for line in result.output.splitlines()] == ["no", "yes", "yes"]
+    assert result.exit_code == 0
+
+
 def test_finished_position_has_no_move():
     (data,) = parsed(cutnode("analyse", "connect4", "1212121", "--json"))
     assert (data["value"], data["move"], data["moves"], data["line"]) == (-18, None, [], [])
@@ -315,14 +333,22 @@ def test_bounds_that_stay_apart_are_exit_3():
     ("game", "option", "words"),
     [
         *(
-            ("toys.race", option, f"toys.race is a game of chance: {option[0]} does not apply")
+            (
+                "toys.race",
+                option,
+                f"toys.race is a game of chance: {option[0]} does not apply; value iteration",
+            )
             for option in (
                 *(("--weak",), ("--cold",), ("--nodes", "9")),
-                *(("--threads", "1"), ("--table-mb", "256")),
+                *(("--threads", "1"), ("--table-mb", "256"), ("--engine", "pn")),
+                *(("--at-least", "1"), ("--proof", "nowhere/file")),
             )
         ),
         ("tictactoe", ("--tolerance", "1"), "tictactoe is no game of chance: --tolerance does not"),
         ("tictactoe", ("--positions", "9"), "is no game of chance: --positions does not apply"),
+        ("tictactoe", ("--at-least", "1", "--weak"), "weak asks who wins, and at_least whether"),
+        ("tictactoe", ("--at-least", "40000"), "at_least is one of them, not 40000"),
+        ("tictactoe", ("--proof", "no/where"), "no/where cannot be written: there is no folder"),
         ("toys.race", ("--positions", "9"), "more than 9 positions can be reached from here"),
     ],
 )
@@ -666,7 +692,16 @@ def test_help_fits_80_columns():
 
 
 OF_TWO_MEANINGS = {
-    *("--engine", "--format", "--games", "--plies", "--resume", "--search", "--searches"),
+    *(
+        "--engine",
+        "--format",
+        "--games",
+        "--plies",
+        "--proof",
+        "--resume",
+        "--search",
+        "--searches",
+    ),
 }
 
 

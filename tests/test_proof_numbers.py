@@ -27,6 +27,7 @@ from engine.compiler.jit import jit_enabled
 from engine.contract.verbs import outcome, play
 from engine.kernels.proof_numbers import keep_numbers, known_numbers
 from engine.kernels.table import SOLVED, begin
+from engine.search import game_solver
 from engine.search.proof_numbers import Interval
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
@@ -246,6 +247,76 @@ def test_the_engine_that_proves_it_first_is_named(name):
     assert result.to_dict()["why"] in str(result)
 
 
+def test_engines_in_turn_lose_nothing(monkeypatch):
+    """More nodes never widen the bounds, whichever engine has the last turn."""
+    monkeypatch.setattr(game_solver, "TRIAL_NODES", 20)
+    start = load_game("kalah:3x3", plain=True).start()
+    value = solve(start).value
+    lower, upper, last, asked = -99, 99, set(), set()
+    for nodes in range(50, 1500, 50):
+        result = solve(start, engine="auto", nodes=nodes)
+        assert lower <= result.lower <= value <= result.upper <= upper
+        lower, upper = result.lower, result.upper
+        if not result.proven:
+            last.add(result.engine)
+            asked.add((result.engine, result.target is not None))
+            assert result.best_move in legal_moves(start)
+    assert last == {"alphabeta", "pn"}
+    assert ("alphabeta", True) in asked
+    assert result.value == value
+
+
+# One question
+
+
+@pytest.mark.parametrize("name", ["alphabeta", "pn", "auto"])
+def test_is_the_value_at_least_so_much(name):
+    start = load_game("kalah:3x2", plain=True).start()
+    for position in [start, *positions_of(start, 4, 4)]:
+        value = solve(position).value
+        for asked in range(value - 2, value + 3):
+            result = solve(position, engine=name, at_least=asked)
+            assert result.answered and result.reason == "proven"
+            assert (result.at_least, result.answer) == (asked, value >= asked)
+            assert result.lower <= value <= result.upper
+            if result.answer and not outcome(position)[0]:
+                assert analyse(position).scores[result.best_move] >= asked
+
+
+def test_an_open_question_has_a_name():
+    start = load_game("kalah:3x3", plain=True).start()
+    result = solve(start, engine="pn", at_least=3, nodes=100)
+    assert (result.answer, result.answered, result.target) == (None, False, 3)
+    proof, disproof = result.numbers
+    assert "answer open: value >= 3" in str(result)
+    assert f"open   value >= 3: proof number {proof:,}, disproof number {disproof:,}" in str(result)
+    assert solve(start, at_least=3, nodes=20).answer is None
+    assert "answer no: value >= 3" in str(solve(start, at_least=3))
+
+
+def test_questions_where_play_goes_round():
+    circles.GRAPH = {0: [1], 1: [0, 2], 2: []}
+    start = circles.Position(0, -2)
+    value = solve(start).value
+    for name in ("alphabeta", "pn", "auto"):
+        for asked in (-1, 0, 1):
+            assert solve(start, engine=name, at_least=asked).answer == (value >= asked)
+
+
+def test_questions_that_make_no_sense():
+    start = load_game("connect4:3x3", plain=True).start()
+    with pytest.raises(CutnodeError, match="weak asks who wins, and at_least whether a value is"):
+        solve(start, at_least=1, weak=True)
+    with pytest.raises(CutnodeError, match=r"at_least is a whole number, not 0\.5"):
+        solve(start, at_least=0.5)
+    with pytest.raises(CutnodeError, match=r"values of connect4:3x3 are .*, not 33000"):
+        solve(start, at_least=33_000)
+    with pytest.raises(TypeError, match="there is no option 'at_least'"):
+        analyse(start, at_least=1)
+    with pytest.raises(GameError, match="has chance"):
+        solve(load_game("toys.pig", plain=True).start(), at_least=1)
+
+
 # Limits, threads, and what is refused
 
 
@@ -258,6 +329,73 @@ def test_limits_leave_bounds_numbers_and_a_move():
     assert result.best_move in legal_moves(start)
     assert "proof number" in str(result)
     assert result.nodes <= 52
+
+
+def test_numbers_at_a_limit_are_those_of_now():
+    """With a focus of one move the root is not looked at again before a stop."""
+    start = load_game("kalah:3x3", plain=True).start()
+    found = [solve(start, engine="pn", at_least=3, nodes=nodes) for nodes in (10, 100, 300)]
+    assert [result.target for result in found] == [3, 3, 3]
+    assert len({result.numbers for result in found}) > 1
+    assert all(min(result.numbers) > 0 for result in found)
+
+
+def test_a_limit_that_is_over_at_once_leaves_first_numbers_and_a_move():
+    start = load_game("kalah:3x3", plain=True).start()
+    result = solve(start, engine="pn", seconds=1e-9)
+    assert (result.reason, result.target, result.numbers) == ("time limit", 1, (1, 4))
+    assert result.best_move in legal_moves(start)
+    assert result.nodes <= 2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_stopped_search_goes_on_with_its_table(seed):
+    """Its values are right, and what the stopped ones have left saves nodes."""
+    start = load_game("kalah:3x3", plain=True).start()
+    (position,) = positions_of(start, 6, 1, seed)
+    table, nodes, limit = Table(1), 0, Random(seed).randrange(5, 100)
+    whole = solve(position, engine="pn")
+    result = None
+    while result is None or not result.proven:
+        result = solve(position, engine="pn", table=table, nodes=limit)
+        nodes += result.nodes
+        limit *= 2
+    assert result.value == whole.value
+    assert result.nodes < whole.nodes or nodes == whole.nodes
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_stops_where_play_goes_round_leave_nothing_that_is_wrong(seed):
+    """No answer of a line is stored for all lines, and none forgets how clearly it was decided."""
+    dice = Random(seed)
+    nodes = dice.randrange(6, 24)
+    circles.GRAPH = {
+        node: []
+        if dice.random() < 0.15
+        else sorted(set(dice.choices(range(nodes), k=dice.randrange(1, 4))))
+        for node in range(nodes)
+    }
+    values = values_by_sweeps(circles.GRAPH)
+    table = Table(1)
+    for limit in (2, 3, 5, 8, 13, 30, None):
+        for node, value in values.items():
+            position = circles.Position(node, seed)
+            result = solve(position, engine="pn", table=table, weak=True, nodes=limit)
+            assert result.lower <= value <= result.upper
+    assert result.proven
+
+
+@compiled_only
+@pytest.mark.slow
+def test_threads_that_are_stopped_go_on_with_their_table():
+    start = load_game("breakthrough:5x5").start()
+    table = Table(64)
+    numbers = set()
+    for nodes in (20_000, 100_000, 300_000):
+        result = solve(start, engine="pn", table=table, threads=2, nodes=nodes)
+        numbers.add(result.numbers)
+    assert len(numbers) > 1
+    assert solve(start, engine="pn", table=table, threads=2).value == -1
 
 
 @compiled_only
@@ -323,6 +461,12 @@ def test_a_false_claim_has_no_proof():
         write_proof(start, at_least=0, positions=3)
     with pytest.raises(CutnodeError, match="at_least or at_most"):
         write_proof(start)
+    with pytest.raises(
+        CutnodeError, match=r"no proof yet: node limit; at \.+/.* between -\d+ and "
+    ):
+        write_proof(start, at_least=0, nodes=20)
+    with pytest.raises(CutnodeError, match=r"value >= 0: proof number \d+, disproof number \d+$"):
+        write_proof(start, at_least=0, nodes=20)
 
 
 def test_a_line_that_comes_back_is_a_draw():

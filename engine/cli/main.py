@@ -34,7 +34,7 @@ GROUP = "cutnode.commands"
 OWN_COMMANDS = (
     *("analyse", "batch", "board", "book", "check", "cluster", "games", "lab", "match"),
     *("mate", "new", "perft", "play", "search", "serve", "show", "solve", "tablebase"),
-    *("train", "tree"),
+    *("train", "tree", "verify"),
 )
 """The commands of this package, a module each."""
 

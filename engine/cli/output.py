@@ -36,6 +36,10 @@ def output_schema() -> dict[str, Any]:
     return schema
 
 
+DETAILS = ("weak", "engine", "at_least", "answer", "target", "numbers", "why")
+"""Details of a proof."""
+
+
 class Facts(TypedDict, total=False):
     """What a command can say of a position; what it does not say is null, false or empty."""
 
@@ -127,7 +131,7 @@ def json_of_proof(verb: str, result: Result, given: str) -> str:
         moves=[_move(position, move) | {"value": value} for move, value in scores.items()],
         nodes=result.nodes,
         statistics={"table": data["table"]},
-        details={name: data[name] for name in ("weak", "engine", "numbers", "why")},
+        details={name: data[name] for name in DETAILS},
     )
 
 

@@ -34,6 +34,7 @@ from engine.cli.options import (
 from engine.cli.output import json_of_iteration, json_of_proof
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
+from engine.storage.files import check_file
 
 if TYPE_CHECKING:
     from engine.search.handles import Progress
@@ -65,7 +66,7 @@ PROOF = combined(
 
 WITHOUT_CHANCE = (
     *("weak", "engine", "nodes", "threads", "table_mb", "cold", "tablebase", "memory_mb"),
-    "told",
+    *("told", "at_least", "proof"),
 )
 WITH_CHANCE = ("positions", "tolerance")
 """Options of how a game without chance is solved, and one with chance."""
@@ -94,6 +95,10 @@ def prove_and_print(
         limits = {"positions": positions, "tolerance": tolerance, "seconds": search["seconds"]}
         solve_by_iteration(kind, entries, as_json=as_json, lines=file is not None, limits=limits)
         return
+    proof = search.pop("proof", None)
+    require_sense(kind, entries, search)
+    if proof is not None:
+        require_target(proof, file)
     table = engine.Table(table_mb)
     search["memory"] = memory_mb << 20
     started = time.perf_counter()
@@ -116,20 +121,72 @@ def prove_and_print(
             click.echo(result)
         else:
             click.echo(f"{text:{width}}  {one_line(result)}")
-        solved += result.reason == "proven" if kind == "analyse" else result.proven
+        solved += result.reason == "proven" if kind == "analyse" else result.answered
         nodes += result.nodes
 
     if file is not None and sys.stderr.isatty():
-        seconds = time.perf_counter() - started
-        click.echo(
-            f"{solved:,} of {len(entries):,} positions solved, "
-            f"{nodes:,} nodes in {seconds:.3g} s ({nodes / seconds:,.0f} per second)",
-            err=True,
-        )
+        summarise(solved, len(entries), nodes, time.perf_counter() - started)
     if broken:
         interrupted(found=True)
+    if proof is not None:
+        limits = {name: search[name] for name in ("nodes", "seconds")}
+        save_proof(proof, result, table, limits, not as_json)
     if solved < len(entries):
         sys.exit(NOT_PROVEN)
+
+
+def summarise(solved: int, positions: int, nodes: int, seconds: float) -> None:
+    """Tell a person what became of a file."""
+    click.echo(
+        f"{solved:,} of {positions:,} positions solved, "
+        f"{nodes:,} nodes in {seconds:.3g} s ({nodes / seconds:,.0f} per second)",
+        err=True,
+    )
+
+
+def require_sense(kind: str, entries: list[tuple[str, Any]], search: dict[str, Any]) -> None:
+    """Fail if what is asked for makes no sense; *search* loses a question that is not asked."""
+    from engine.search.game_solver import require_value
+    from engine.search.options import proof_options
+
+    if search.get("at_least") is None:
+        search.pop("at_least", None)
+    asked = ("weak", "engine", "nodes", "seconds", "at_least")
+    proof_options(kind, {name: search[name] for name in asked if name in search})
+    for _, start in entries:
+        require_value(start, search.get("at_least"))
+
+
+def require_target(proof: str, file: str | None) -> None:
+    """Fail if a proof cannot be written to a file, before anything is solved."""
+    if file is not None:
+        raise CutnodeError("--proof and --file exclude each other: a proof is of one position")
+    check_file(proof)
+
+
+def save_proof(path: str, result: Result, table: Table, limits: dict[str, Any], told: bool) -> None:
+    """Write the strategies that prove a result to a file, and say so if it is *told*."""
+    from engine.search.value_proofs import ValueProof, claims
+
+    game = engine.Game.of(result.position)
+    proofs = []
+    try:
+        if not result.answered:
+            raise CutnodeError(f"no proof yet: {result.reason}")
+        for claim in claims(result):
+            found = engine.write_proof(result.position, table=table, **(claim | limits))
+            read = ValueProof.from_dict(found.to_dict(), game)  # as it will be read
+            read.verify()
+            proofs.append(read)
+    except engine.GameError:
+        raise
+    except CutnodeError as error:
+        click.echo(f"cutnode: {path} is not written: {error}", err=True)
+        sys.exit(NOT_PROVEN)
+    engine.save_proofs(path, proofs)
+    if told:
+        for each in proofs:
+            click.echo(f"proof  {each.claim()}: {len(each):,} positions, verified, in {path}")
 
 
 def refuse_options(has_chance: bool) -> None:
@@ -141,7 +198,12 @@ def refuse_options(has_chance: bool) -> None:
         name = option.name or ""
         if name in refused and ctx.get_parameter_source(name) != ParameterSource.DEFAULT:
             kind = "a game of chance" if has_chance else "no game of chance"
-            raise CutnodeError(f"{game} is {kind}: {option.opts[-1]} does not apply")
+            instead = (
+                "; value iteration solves it, see --positions, or `cutnode search` estimates it"
+            )
+            raise CutnodeError(
+                f"{game} is {kind}: {option.opts[-1]} does not apply{instead * has_chance}"
+            )
 
 
 def prove_one(
@@ -149,27 +211,24 @@ def prove_one(
 ) -> Result:
     """Prove the value of one position, below its board *as_text*; tell how far it is."""
     from engine.kernels.clock import Clock
-    from engine.runtime.running import Limits
     from engine.search.game_solver import GameSolver
     from engine.search.handles import Progress
+    from engine.search.options import proof_options
     from engine.tablebases.tablebase import Tablebase
 
     if as_text:
         click.echo(f"{drawn(start)}\n")
-    known = Tablebase.of(search["tablebase"], type(start))
-    solver = GameSolver(
-        type(start), table, search["threads"], tablebase=known, memory=search["memory"]
-    )
+    known = Tablebase.of(search.pop("tablebase"), type(start))
+    threads, memory = search.pop("threads"), search.pop("memory")
+    solver = GameSolver(type(start), table, threads, tablebase=known, memory=memory)
     clock = Clock(None)
 
     def look() -> Progress:
         nodes, lower, upper = solver.progress()
         return Progress(0, None, lower, upper, (), nodes, clock.elapsed(), table.fill())
 
-    limits = Limits(search["nodes"], search["seconds"])
-    prove = solver.solve if kind == "solve" else solver.analyse
     with live(start, look, told=told):
-        return prove(start, weak=search["weak"], limits=limits, engine=search["engine"])
+        return solver.prove(kind, start, proof_options(kind, search))
 
 
 def prove_file(
@@ -182,7 +241,8 @@ def prove_file(
     cls = type(positions[0])
     known = Tablebase.of(search.pop("tablebase"), cls)
     memory = search.pop("memory")
-    if kind == "solve" and known is None and not has_loops(cls):
+    in_batch = kind == "solve" and "at_least" not in search
+    if in_batch and known is None and not has_loops(cls):
         with progress_bar(len(positions)) as progress:
             batch = engine.solve_many(
                 positions, table=table, cold=cold, lines=True, progress=progress, **search
@@ -207,6 +267,8 @@ def one_line(result: Result) -> str:
     """Format a result among others: value, best move, nodes, seconds, and scores if any."""
     data = result.to_dict()
     value = result.value if result.proven else f"{result.lower}..{result.upper}"
+    if result.at_least is not None:
+        value = {True: "yes", False: "no", None: "?"}[result.answer]
     best = data["best_move"] or "-"
     line = f"{value:>8}  {best:>4}  {result.nodes:>12}  {result.seconds:>10.6f}"
     for move, score in (data["scores"] or {}).items():

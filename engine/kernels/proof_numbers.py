@@ -22,6 +22,10 @@ makes wide nodes narrow (dynamic widening: P. Henderson, "Playing and solving th
 2010).  Not where play can go round: there a search can turn for ever among moves that a repetition
 answers on one line only.
 
+Stops.  Told to stop, the nodes of the line take in the numbers of their moves once more, from the
+last to the root, and store their own: they are those of now, and a search with the same table goes
+on where this one was.
+
 Repetition.  A position of the line of play that comes back is a draw.  An answer that needs one
 holds on this line only (graph-history interaction): it says from which ply on the line matters to
 it, and unless that is the node's own, the table keeps it under the line's *signature*, to be found
@@ -118,6 +122,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
     fields: list[Any] = [
         ("stop", np.int64),
         ("node_limit", np.int64),
+        ("brief", np.int64),  # whether a search that reaches it is begun anew, and keeps nothing
         ("nodes", np.int64),
         ("plies", np.int64),  # longest line that the stacks have room for
         ("cut", np.int64),  # whether a line was longer, and counted against the attacker
@@ -128,9 +133,10 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("least", np.int64),  # what the attacker surely has where a line was decided for him
         ("most", np.int64),  # and at most where it was decided against him
         ("move", np.int64),  # of the root: what proves it, or is nearest to that
-        ("root_proof", np.int64),  # the root's numbers so far
-        ("root_disproof", np.int64),
-        ("proof", np.int64),  # the numbers of the node that was searched last
+        (
+            "proof",
+            np.int64,
+        ),  # the numbers of the node that was searched last
         ("disproof", np.int64),
         ("shared", np.int64),  # whether other threads search the same with the same table
         ("looked", np.int64),  # at so many nodes we looked last for what they have answered
@@ -421,6 +427,8 @@ def proof_node(
     memory.nodes += 1
     if memory.stop == RUNNING and memory.nodes > memory.node_limit:
         memory.stop = NODES
+        if memory.brief:
+            memory.unwind = -1  # beyond the root
     if memory.shared and memory.nodes - memory.looked > LOOK_NODES:
         look_around(ply, memory, table)
     if memory.stop != RUNNING or memory.unwind < ply:
@@ -496,15 +504,13 @@ def proof_node(
             disproof = SOLVED
             break
         if ply == 0:
-            memory.root_proof, memory.root_disproof = proof, disproof
+            memory.move = ranked_move(memory.ranked[best])
         if proof >= most_proof or disproof >= most_disproof:
             break
         if least >= most_proof:
             # Only what others search is left: help them.
             best, second = nearest_move(top, count, live, memory)
         move_word = memory.ranked[best]
-        if ply == 0:
-            memory.move = ranked_move(move_word)
         slot = top + ranked_number(move_word)
         again = ranked_again(move_word)
         child = unpack(memory.children, slot * stride, position)
@@ -529,14 +535,19 @@ def proof_node(
             proof, disproof = memory.disproof, memory.proof
         if large:
             mark(table, child_word, False)
-        if memory.stop != RUNNING or memory.unwind < ply:
+        if memory.unwind < ply:
             return ALWAYS
-        if memory.unwind == ply:
-            # Another thread has answered this very question.
+        if memory.stop != RUNNING or memory.unwind == ply:
+            # Another thread has answered this very question, or the search is told to stop.
             memory.unwind = ALWAYS
             data = probe(table, word)
-            memory.proof, memory.disproof = proof_of(data), disproof_of(data)
-            return ALWAYS
+            if data != Bits(0) and (proof_of(data) == 0 or disproof_of(data) == 0):
+                memory.proof, memory.disproof = proof_of(data), disproof_of(data)
+                return ALWAYS
+            if memory.stop != RUNNING:
+                most_proof = 0  # a threshold that is reached: no more than the numbers of now
+            refresh(top, count, stride, memory, table)
+            continue
         memory.proofs[slot], memory.disproofs[slot] = proof, disproof
         proven = proof == 0
         if proven:
@@ -575,7 +586,7 @@ def proof_root(
     memory.shared = sharing == SHARED_TABLE
     memory.unwind = ALWAYS
     memory.cut = memory.looked = 0
-    memory.root_proof = memory.root_disproof = 1
+    memory.proof = memory.disproof = 1
     memory.move = NO_MOVE
     lower, upper = bounds(position, target - 1, target)
     memory.decided, value = entry_cutoff(lower, upper, target - 1, target)

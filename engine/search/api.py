@@ -41,10 +41,12 @@ from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
+    QuestionKeywords,
     SearcherKeywords,
     SearchKeywords,
     SearchOptions,
     check_engine,
+    proof_options,
     require_keywords,
     thread_count,
 )
@@ -70,7 +72,7 @@ TO_THE_END = 1 << 30
 """A depth that no game reaches."""
 
 
-class SolveKeywords(ProofKeywords, total=False):
+class AnalyseKeywords(ProofKeywords, total=False):
     """Keywords of a proof, and of what it is found with."""
 
     table: Table | None
@@ -80,16 +82,21 @@ class SolveKeywords(ProofKeywords, total=False):
     memory: int | None
 
 
+class SolveKeywords(QuestionKeywords, AnalyseKeywords, total=False):
+    """The same, for a proof that can be asked about a single value."""
+
+
 def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeywords]) -> Result:
     """Prove the value of a position, a best move, and the line of best play.
 
     *position* can also be a game or its name, with the *text* of a position in its notation:
     ``solve("connect4", "4455")``.
-    *weak* asks only who wins.  Without *table* the search starts from nothing, and with
-    one of the *threads* (by default there is one) it visits the same nodes each time; with a
-    :class:`Table` it builds on what earlier searches with that table stored, and no other may use
-    it meanwhile.  *nodes* and *seconds* limit the search, and another thread can end it by setting
-    the event *stop*.  A *book* is put into the table first.
+    *weak* asks only who wins, and *at_least* only whether the value is at least so much: that is
+    the ``answer`` of the result, which has bounds then.  Without *table* the search starts from
+    nothing, and with one of the *threads* (by default there is one) it visits the same nodes each
+    time; with a :class:`Table` it builds on what earlier searches with that table stored, and no
+    other may use it meanwhile.  *nodes* and *seconds* limit the search, and another thread can end
+    it by setting the event *stop*.  A *book* is put into the table first.
 
     A position that is in a *tablebase* is answered from it.  Where play can go round, the positions
     that can be reached are solved in *memory*, so many bytes, by default 512 MiB; if they do not
@@ -105,7 +112,7 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     return _prove("solve", given_position(position, text), **options)
 
 
-def analyse(position: Any, text: str | None = None, **options: Unpack[SolveKeywords]) -> Result:
+def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKeywords]) -> Result:
     """Prove the values of a position and of every legal move, as :func:`solve` does.
 
     The limits are for all of it together.
@@ -122,17 +129,17 @@ def _prove(
     book: Book | None = None,
     tablebase: Tablebase | str | os.PathLike[str] | None = None,
     memory: int | None = None,
-    **options: Unpack[ProofKeywords],
+    **options: Unpack[QuestionKeywords],
 ) -> Result:
-    require_keywords(kind, options, sorted(SolveKeywords.__optional_keys__))
-    chosen = ProofOptions.of(kind, options)
+    keywords = SolveKeywords if kind == "solve" else AnalyseKeywords
+    require_keywords(kind, options, sorted(keywords.__optional_keys__))
+    chosen = proof_options(kind, options)
     known = Tablebase.of(tablebase, type(position))
     with table_for(table) as table:
         solver = GameSolver(
             type(position), table, threads, book=book, tablebase=known, memory=memory
         )
-        prove = solver.solve if kind == "solve" else solver.analyse
-        return prove(position, weak=chosen.weak, limits=chosen.limits, engine=chosen.engine)
+        return solver.prove(kind, position, chosen)
 
 
 class _Keywords(SearcherKeywords, SearchKeywords, TreeKeywords, total=False):

@@ -31,10 +31,12 @@ from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
+    QuestionKeywords,
     SearcherKeywords,
     SearchKeywords,
     SearchOptions,
     check_engine,
+    proof_options,
     thread_count,
 )
 from engine.search.results import Iteration, Result, SearchResult
@@ -183,16 +185,16 @@ class Engine:
         finally:
             self._finish()
 
-    def solve(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
+    def solve(self, position: Any, **options: Unpack[QuestionKeywords]) -> Result:
         """Prove the value of a position, a best move, and the line of best play.
 
         As :func:`engine.solve` does, and with what earlier proofs have stored.
         """
-        return self._prove(position, "solve", ProofOptions.of("solve", options))
+        return self._prove(position, "solve", proof_options("solve", options))
 
     def analyse(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
         """:meth:`solve`, and prove the value of every legal move as well."""
-        return self._prove(position, "analyse", ProofOptions.of("analyse", options))
+        return self._prove(position, "analyse", proof_options("analyse", options))
 
     def _prove(self, position: Any, kind: str, options: ProofOptions) -> Result:
         position = self._mine(position)
@@ -248,7 +250,7 @@ class Engine:
         result: SearchResult | MonteCarloResult = await self.start(position, "search", **options)
         return result
 
-    async def solve_async(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
+    async def solve_async(self, position: Any, **options: Unpack[QuestionKeywords]) -> Result:
         """:meth:`solve` without blocking the event loop; cancelling the task ends the proof."""
         result: Result = await self.start(position, "solve", **options)
         return result
@@ -341,9 +343,7 @@ class Engine:
     ) -> Result:
         """Prove the value of a position, and of all moves to ``"analyse"`` it."""
         solver = self._ready_solver()
-        prove = solver.solve if kind == "solve" else solver.analyse
-        limits = replace(options.limits, stop=stop)
-        return prove(position, weak=options.weak, limits=limits, engine=options.engine)
+        return solver.prove(kind, position, options, stop)
 
     def _mine(self, position: Any) -> Any:
         """Return the position that is meant; :class:`GameError` if it is of another game."""
@@ -453,7 +453,7 @@ class Engine:
     ) -> tuple[threading.Event | None, Callable[[Stop, Handle], Any]]:
         """Check the options of a call of some kind; return its stop event, and the call."""
         if kind != "search":
-            options = ProofOptions.of(kind, keywords)
+            options = proof_options(kind, keywords)
             require_solvable(self.cls)
             return options.stop, lambda running, _: self._proof(position, kind, options, running)
         chosen = SearchOptions.of(kind, keywords)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from engine.contract.derived import most_value
+from engine.contract.dispatch import game_name
+from engine.contract.errors import CutnodeError
 from engine.kernels.clock import Clock
 from engine.runtime.running import Limits
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.loops import LoopSolver, has_loops
-from engine.search.options import require_book
+from engine.search.options import ProofOptions, QuestionOptions, require_book
 from engine.search.proof_numbers import ProofNumberSolver
 from engine.search.results import Result
 from engine.search.solving import Solver, require_solvable
@@ -18,7 +22,7 @@ from engine.storage.books import Book
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
 
-__all__ = ["GameSolver"]
+__all__ = ["GameSolver", "require_value"]
 
 TRIALS = ("alphabeta", "pn")
 """The engines that are tried in turn."""
@@ -26,6 +30,17 @@ TRIALS = ("alphabeta", "pn")
 TRIAL_NODES = 20_000
 TRIAL_GROWTH = 4
 """The nodes of an engine's first turn, and by how much the next is longer."""
+
+
+class Task(NamedTuple):
+    """What is to be proven."""
+
+    position: Any
+    weak: bool
+    scores: bool = False
+    """Whether the values of all moves are wanted, too."""
+    at_least: int | None = None
+    """The only question: is the value at least this?"""
 
 
 class GameSolver:
@@ -73,30 +88,65 @@ class GameSolver:
         """Return the nodes of the proof that runs, and the bounds proven so far."""
         return (0, None, None) if self._running is None else self._running.progress()
 
-    def solve(
-        self, position: Any, *, weak: bool, limits: Limits, engine: str = "alphabeta"
+    def prove(
+        self, kind: str, position: Any, options: ProofOptions, stop: threading.Event | None = None
     ) -> Result:
-        """Prove the value of a position."""
-        return self._known(position, weak, False) or self._prove(
-            "solve", engine, position, weak, limits
-        )
+        """Prove what *options* ask for, to ``"solve"`` or ``"analyse"``; *stop* ends it, too."""
+        limits = options.limits if stop is None else replace(options.limits, stop=stop)
+        about: dict[str, Any] = {"weak": options.weak, "limits": limits, "engine": options.engine}
+        if isinstance(options, QuestionOptions):
+            about["at_least"] = options.at_least
+        return (self.solve if kind == "solve" else self.analyse)(position, **about)
+
+    def solve(
+        self,
+        position: Any,
+        *,
+        weak: bool,
+        limits: Limits,
+        engine: str = "alphabeta",
+        at_least: int | None = None,
+    ) -> Result:
+        """Prove the value of a position, or whether it is *at_least* so much."""
+        require_value(position, at_least)
+        return self._answer(engine, Task(position, weak, at_least=at_least), limits)
 
     def analyse(
         self, position: Any, *, weak: bool, limits: Limits, engine: str = "alphabeta"
     ) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        return self._known(position, weak, True) or self._prove(
-            "analyse", engine, position, weak, limits
-        )
+        return self._answer(engine, Task(position, weak, scores=True), limits)
 
-    def _prove(self, kind: str, engine: str, position: Any, weak: bool, limits: Limits) -> Result:
+    def _answer(self, engine: str, task: Task, limits: Limits) -> Result:
+        """Prove what is asked, if the tablebase does not know it."""
         self._stopped = False
-        if engine == "auto":
-            return self._try_all(kind, position, weak, limits)
+        result = self._known(task)
+        if result is None and engine == "auto":
+            result = self._try_all(task, limits)
+        elif result is None:
+            result = self._prove(engine, task, limits, None)
+        return replace(result, at_least=task.at_least)
+
+    def _prove(
+        self, engine: str, task: Task, limits: Limits, known: tuple[int, int] | None
+    ) -> Result:
+        """Prove what is asked with an engine; proof numbers ask nothing that is *known* already.
+
+        Alpha-beta does: which values it asks about first depends on the whole interval, and what
+        it has answered before is in the table.
+        """
         self._running = solver = self._solver(engine)
-        prove = solver.solve if kind == "solve" else solver.analyse
+        about: dict[str, Any] = {"weak": task.weak, "limits": limits}
+        if isinstance(solver, ProofNumberSolver):
+            about["known"] = known
         try:
-            return prove(position, weak=weak, limits=limits)
+            if task.scores:
+                return solver.analyse(task.position, **about)
+            if task.at_least is not None and isinstance(solver, ProofNumberSolver):
+                about["at_least"] = task.at_least
+            elif task.at_least is not None and isinstance(solver, Solver):
+                return solver.ask(task.position, task.at_least, limits=limits)
+            return solver.solve(task.position, **about)
         finally:
             self._running = None
 
@@ -112,32 +162,68 @@ class GameSolver:
                 self._solvers[engine] = Solver(*about, book=self.book, tablebase=self.tablebase)
         return self._solvers[engine]
 
-    def _try_all(self, kind: str, position: Any, weak: bool, limits: Limits) -> Result:
-        """Give the engines nodes by turns, more each time, until one has a proof."""
+    def _try_all(self, task: Task, limits: Limits) -> Result:
+        """Give the engines nodes by turns, more each time, until one has a proof.
+
+        What is proven in a turn stays, whichever turn is the last.
+        """
         self.prepare("auto")
         clock = Clock(limits.seconds)
         nodes, share = 0, TRIAL_NODES
         tried: dict[str, int] = {}
+        found: Result | None = None
         while True:
             for engine in TRIALS:
                 left = None if limits.nodes is None else max(limits.nodes - nodes, 1)
                 seconds = limits.seconds and max(limits.seconds - clock.elapsed(), 1e-3)
                 most = Limits(share if left is None else min(share, left), seconds, limits.stop)
-                result = self._prove(kind, engine, position, weak, most)
+                known = None if found is None else (found.lower, found.upper)
+                result = self._prove(engine, task, most, known)
                 nodes += result.nodes
                 tried[engine] = result.nodes
                 ended = limits.nodes is not None and nodes >= limits.nodes
+                why = _why(engine, tried, result)
+                found = result if found is None else _joined(found, result)
                 if result.reason != "node limit" or ended or self._stopped:
-                    why = _why(engine, tried, result)
-                    return replace(result, nodes=nodes, seconds=clock.elapsed(), why=why)
+                    return replace(found, nodes=nodes, seconds=clock.elapsed(), why=why)
             share *= TRIAL_GROWTH
 
-    def _known(self, position: Any, weak: bool, scores: bool) -> Result | None:
+    def _known(self, task: Task) -> Result | None:
         if self.tablebase is None:
             return None
         clock = Clock(None)
-        found = result_of(self.tablebase, position, weak=weak, scores=scores)
+        found = result_of(self.tablebase, task.position, weak=task.weak, scores=task.scores)
         return None if found is None else replace(found, seconds=clock.elapsed())
+
+
+def require_value(position: Any, at_least: int | None) -> None:
+    """:class:`CutnodeError` if no position of the game can have such a value."""
+    most = most_value(position)
+    if at_least is not None and abs(at_least) > most:
+        raise CutnodeError(
+            f"values of {game_name(type(position))} are {-most} to {most}: at_least is one of "
+            f"them, not {at_least}"
+        )
+
+
+def _joined(before: Result, result: Result) -> Result:
+    """Return the result of a turn with what those before it have found and it has not."""
+    joined = replace(
+        result,
+        lower=max(before.lower, result.lower),
+        upper=min(before.upper, result.upper),
+        best_move=before.best_move if result.best_move is None else result.best_move,
+    )
+    if before.scores is not None and result.scores is not None:
+        scores = dict(before.scores)
+        scores.update((move, score) for move, score in result.scores.items() if score is not None)
+        joined = replace(joined, scores=scores)
+    if joined.lower == joined.upper:
+        joined = replace(joined, value=joined.lower)
+    still_open = before.target is not None and joined.lower < before.target <= joined.upper
+    if result.target is None and not result.answered and still_open:
+        joined = replace(joined, target=before.target, numbers=before.numbers)
+    return joined
 
 
 def _why(engine: str, tried: dict[str, int], result: Result) -> str:

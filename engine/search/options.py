@@ -27,6 +27,8 @@ __all__ = [
     "LimitKeywords",
     "ProofKeywords",
     "ProofOptions",
+    "QuestionKeywords",
+    "QuestionOptions",
     "SearchKeywords",
     "SearchOptions",
     "SearcherKeywords",
@@ -34,6 +36,7 @@ __all__ = [
     "check_depth",
     "check_engine",
     "chosen_moves",
+    "proof_options",
     "require_book",
     "require_keywords",
     "require_limit",
@@ -69,6 +72,12 @@ class ProofKeywords(LimitKeywords, total=False):
 
     weak: bool
     engine: str
+
+
+class QuestionKeywords(ProofKeywords, total=False):
+    """Keywords of a proof of one position, which can be asked about a single value."""
+
+    at_least: int | None
 
 
 class SearchKeywords(LimitKeywords, total=False):
@@ -136,6 +145,20 @@ class ProofOptions(_Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QuestionOptions(ProofOptions):
+    """The options of a proof of one position."""
+
+    at_least: int | None = None
+
+    def __post_init__(self) -> None:
+        ProofOptions.__post_init__(self)
+        if self.at_least is not None:
+            require_integer(self.at_least, "at_least")
+            if self.weak:
+                raise CutnodeError("weak asks who wins, and at_least whether a value is reached")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchOptions(_Options):
     """The options of one search; :meth:`engine.Engine.search` explains them.
 
@@ -175,6 +198,11 @@ class SearchOptions(_Options):
         """:class:`CutnodeError` if nothing limits the search."""
         limits = self.depth, self.playouts, self.nodes, self.seconds, self.soft_seconds, self.stop
         require_limit(*limits)
+
+
+def proof_options(kind: str, keywords: Mapping[str, Any]) -> ProofOptions:
+    """Make the options to ``"solve"`` or to ``"analyse"`` a position."""
+    return (QuestionOptions if kind == "solve" else ProofOptions).of(kind, keywords)
 
 
 def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:

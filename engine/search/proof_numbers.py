@@ -27,7 +27,7 @@ from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, ru
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.loops import has_loops
 from engine.search.options import thread_count
-from engine.search.results import Result, TableUse
+from engine.search.results import Result, TableUse, question_text
 from engine.search.solving import lines_too_long, require_solvable, with_scores
 from engine.storage.tables import Table
 from engine.tablebases.tablebase import Tablebase
@@ -60,13 +60,20 @@ class Interval(NamedTuple):
         """Return the part of it between two bounds."""
         return Interval(max(self.lower, lower), min(self.upper, upper))
 
-    def target(self) -> int:
-        """Return what to ask next: who wins, whether it is a draw, and then by halves."""
+    def target(self, at_least: int | None = None) -> int:
+        """Return what to ask next: *at_least*, or who wins, if it is a draw, and then by halves."""
+        if at_least is not None:
+            return at_least
         if self.lower < 1 <= self.upper:
             return 1
         if self.lower < 0 <= self.upper:
             return 0
         return (self.lower + self.upper) // 2 + 1
+
+    def is_open(self, at_least: int | None = None) -> bool:
+        """Return whether the value is not known, or whether it is *at_least* so much."""
+        least = self.upper if at_least is None else at_least
+        return self.lower < least <= self.upper
 
 
 class ProofNumberSolver:
@@ -112,13 +119,20 @@ class ProofNumberSolver:
         limits: Limits,
         known: tuple[int, int] | None = None,
         line: int = 2,
+        at_least: int | None = None,
     ) -> Result:
-        """Prove the value of a position; *known* bounds it.  *line* 0: no best play is wanted."""
-        return Questions(self, coerce(position), weak, limits).result(known, line > 0)
+        """Prove the value of a position, or whether it is *at_least* so much; *known* bounds it.
 
-    def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
+        *line* 0: no best play is wanted.
+        """
+        questions = Questions(self, coerce(position), weak, limits)
+        return questions.result(known, line > 0, at_least)
+
+    def analyse(
+        self, position: Any, *, weak: bool, limits: Limits, known: tuple[int, int] | None = None
+    ) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        return with_scores(self.solve, position, weak=weak, limits=limits)
+        return with_scores(self.solve, position, weak=weak, limits=limits, known=known)
 
 
 def _memory(cls: Any, tablebase: Tablebase | None) -> Memory:
@@ -150,10 +164,16 @@ class Questions:
         self.nodes = 0
         self.most_nodes = limits.nodes or UNLIMITED
         self.move: int | None = None
+        """Of the last question: what proves it, or is nearest to that."""
+        self.keeping: int | None = None
+        """The move that proved the lower bound."""
+        self.target: int | None = None
+        """The last question, where it is open: is the value at least this?"""
         self.numbers: tuple[int, int] | None = None
+        """Its proof and disproof number."""
 
-    def result(self, known: tuple[int, int] | None, line: bool) -> Result:
-        """Ask until the value is known or a limit is reached, and make a result of it."""
+    def result(self, known: tuple[int, int] | None, line: bool, at_least: int | None) -> Result:
+        """Ask until the answer is known or a limit is reached, and make a result of it."""
         over, value = outcome(self.position)
         most = most_value(self.position)
         interval = Interval(*(value, value) if over else bounds(self.position, -INFINITE, INFINITE))
@@ -163,12 +183,15 @@ class Questions:
         pv: list[int] = []
         reason, nodes, seconds = "proven", None, 0.0
         try:
-            interval = self.narrowed(interval)
+            interval = self.narrowed(interval, at_least)
             nodes, seconds = self.nodes, self.clock.elapsed()
             if line and not over:
                 self.most_nodes += self.nodes
-                for move in self.best_play(interval.lower):
-                    pv.append(move)
+                if not interval.is_open():
+                    for move in self.best_play(interval.lower):
+                        pv.append(move)
+                elif self.keeping is None and interval.lower >= interval.target(at_least):
+                    self.keeping = self.move_for(self.position, interval.target(at_least))
         except _Ended as ended:
             reason = str(ended)
         except KeyboardInterrupt:
@@ -177,14 +200,17 @@ class Questions:
             nodes, seconds, interval = self.nodes, self.clock.elapsed(), self.solver.interval
         elif reason != "interrupted":
             reason = "proven"
-        proven = interval.lower == interval.upper
+        lost = -1 if self.weak else -most
+        kept = lost if at_least is None else at_least - 1
+        if interval.is_open(at_least) or interval.lower <= kept:
+            self.keeping = self.move
         return Result(
             position=self.position,
-            value=interval.lower if proven else None,
+            value=None if interval.is_open() else interval.lower,
             lower=interval.lower,
             upper=interval.upper,
             weak=self.weak,
-            best_move=pv[0] if pv else self.move,
+            best_move=pv[0] if pv else self.keeping,
             scores=None,
             pv=tuple(pv),
             nodes=nodes,
@@ -192,7 +218,9 @@ class Questions:
             table=TableUse(0, 0, 0, 0, 0),
             reason=reason,
             engine="pn",
-            numbers=None if proven else self.numbers,
+            target=self.target,
+            numbers=self.numbers,
+            at_least=at_least,
         )
 
     def move_for(self, position: Any, least: int) -> int:
@@ -203,21 +231,32 @@ class Questions:
         try:
             yes, _ = self.ask(position, least, True)
         except _Ended as ended:
-            raise CutnodeError(f"no proof yet: {ended}") from None
+            raise CutnodeError(f"no proof yet: {ended}; {self.open_text(position)}") from None
         if not yes or self.move is None:
             raise CutnodeError(f"the mover has less than {least} at {position_text(position)}")
         return self.move
 
-    def narrowed(self, interval: Interval) -> Interval:
-        """Ask about the position until one value is left; :class:`_Ended` if a limit ends it."""
+    def open_text(self, position: Any) -> str:
+        """Return the open question in words, and what is proven of the value."""
+        most = most_value(position)
+        interval = Interval(*bounds(position, -INFINITE, INFINITE)).within(-most, most)
+        words = f"its value is between {interval.lower} and {interval.upper}"
+        if self.target is not None and self.numbers is not None:
+            words = f"{words}, {question_text(self.target, self.numbers)}"
+        return f"at {position_text(position)} {words}"
+
+    def narrowed(self, interval: Interval, at_least: int | None) -> Interval:
+        """Ask about the position until the answer is known; :class:`_Ended` if a limit ends it."""
         if self.weak:
             interval = Interval(*(min(max(bound, -1), 1) for bound in interval))
         self.solver.interval = interval
-        while interval.lower < interval.upper:
-            target = interval.target()
+        while interval.is_open(at_least):
+            target = interval.target(at_least)
             yes, margin = self.ask(self.position, target, True)
             if self.weak:
                 margin = min(max(margin, -1), 1)
+            if yes:
+                self.keeping = self.move
             lower, upper = (margin, interval.upper) if yes else (interval.lower, margin)
             interval = self.solver.interval = interval.within(lower, upper)
         return interval
@@ -233,14 +272,17 @@ class Questions:
         for call in calls:
             call.memory.clear(("nodes", "stop"))
             call.memory["least"], call.memory["most"] = least, most
-        if self.clock.is_over(0):
-            raise _Ended("time limit")
-        if is_stopped(self.limits.stops):
-            raise _Ended("stopped")
         left = self.most_nodes - self.nodes
+        reason = "time limit" if self.clock.is_over(0) else ""
+        if is_stopped(self.limits.stops):
+            reason = "stopped"
+        if reason:
+            if self.nodes:
+                raise _Ended(reason)
+            left = 1  # the first numbers, and the move that looks best
         calls[0].memory["node_limit"] = min(left, SHORT_NODES)
+        calls[0].memory["brief"] = left > SHORT_NODES
         calls[0].work()
-        reason = ""
         if calls[0].memory["stop"] == NODES and left > SHORT_NODES:
             reason = self.run(calls, left)
         return self.answer(calls, target, reason)
@@ -248,6 +290,8 @@ class Questions:
     def run(self, calls: list[_Question], left: int) -> str:
         """Answer a question in threads, with so many nodes; return why it ended early."""
         for call in calls:
+            call.memory["brief"] = 0
+            call.memory["proof"] = call.memory["disproof"] = 1
             call.calls = calls
             call.sharing = SINGLE_THREADED if len(calls) == 1 else SHARED_TABLE
         # Threads cannot enlarge the table that they share: they come back for that.
@@ -275,36 +319,51 @@ class Questions:
         return run([*calls], self.limits.stops, workers=self.solver.workers)
 
     def answer(self, calls: list[_Question], target: int, reason: str) -> tuple[bool, int]:
-        """Return what the first that ended has found; :class:`_Ended` if none did."""
+        """Return what a thread has found; :class:`_Ended` if none has, with the numbers of now."""
         self.nodes += sum(int(call.memory["nodes"]) for call in calls)
-        first = calls[0].ended[0].memory
-        if first["stop"] in (MOVES, VALUE):
-            violation = first.position("violation", self.position)
-            raise contract_violation(violation, int(first["stop"]))
-        if first["move"] != NO_MOVE:
-            self.move = int(first["move"])
-        self.numbers = int(first["root_proof"]), int(first["root_disproof"])
+        self.keep_margins(calls, target)
+        ended = [call.memory for call in calls[0].ended]
+        if ended[0]["stop"] in (MOVES, VALUE):
+            violation = ended[0].position("violation", self.position)
+            raise contract_violation(violation, int(ended[0]["stop"]))
+        answered = [memory for memory in ended if memory["proof"] == 0 or memory["disproof"] == 0]
+        found = answered[0] if answered else ended[-1]
+        if found["move"] != NO_MOVE:
+            self.move = int(found["move"])
+        self.target = self.numbers = None
+        if not answered:
+            self.target, self.numbers = target, (int(found["proof"]), int(found["disproof"]))
         if reason == "interrupted":
             raise KeyboardInterrupt
-        if first["stop"] != RUNNING:
+        if not answered:
             raise _Ended(reason or "node limit")
-        yes = first["proof"] == 0
+        yes = found["proof"] == 0
         if not yes and any(call.memory["cut"] for call in calls):
             if has_loops(self.solver.cls):
                 raise _Ended("lines too long")
             raise lines_too_long(self.solver.cls)
-        return yes, self.margin(calls, target, yes)
+        return yes, self.margin(target, yes)
 
-    def margin(self, calls: list[_Question], target: int, yes: bool) -> int:
+    def keep_margins(self, calls: list[_Question], target: int) -> None:
+        """Keep how clearly lines were decided, on which answers in the table rest.
+
+        Also after a stop: what was answered by then is in the table, and nobody sees its lines
+        again.
+        """
+        margins = self.solver.table.margins
+        if margins is not None:
+            least = min(int(call.memory["least"]) for call in calls)
+            most = max(int(call.memory["most"]) for call in calls)
+            # The other player's question is whether he has one more than this leaves him.
+            margins[target] = least, most
+            margins[1 - target] = -most, -least
+
+    def margin(self, target: int, yes: bool) -> int:
         """Return the bound of the value that follows from an answer."""
         margins = self.solver.table.margins
         if margins is None or self.solver.has_points:
             return target if yes else target - 1
-        least = min(int(call.memory["least"]) for call in calls)
-        most = max(int(call.memory["most"]) for call in calls)
-        # The other player's question is whether he has one more than this leaves him.
-        margins[target] = least, most
-        margins[1 - target] = -most, -least
+        least, most = margins[target]
         return least if yes else most
 
     def best_play(self, value: int) -> Iterator[int]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from engine.contract.derived import recurs
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, require_integer
 from engine.contract.legal import legal_moves
+from engine.contract.loading import Game
 from engine.contract.messages import move_text, position_text
 from engine.contract.verbs import drawn, outcome, play, recurrence
 from engine.search.results import PositionResult
@@ -271,6 +272,23 @@ class Proof:
                 }
             )
         return {"moves": self.moves, "positions": positions}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], game: Game) -> Self:
+        """Make a proof of what :meth:`to_dict` returned; it is not verified by that.
+
+        :class:`CutnodeError` for texts that are no positions or moves of the *game*.
+        """
+        answers = {}
+        for each in data["positions"]:
+            position = game.parse(each["position"])
+            moves = require_integer(each["moves"], "a number of moves")
+            answers[position] = Answer(game.parse_move(position, each["answer"]), moves)
+        return cls(next(iter(answers)), answers)
+
+    def claim(self) -> str:
+        """Return what is proven in words."""
+        return f"the player to move wins in {counted(self.moves)}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -27,6 +27,7 @@ __all__ = [
     "SearchResult",
     "TableUse",
     "line_text",
+    "question_text",
 ]
 
 
@@ -125,9 +126,12 @@ class Result(PositionResult):
     is where all was proven by then)."""
     engine: str = field(default="alphabeta", kw_only=True)
     """What proved it: alphabeta, or pn."""
+    at_least: int | None = field(default=None, kw_only=True)
+    """The value that was asked about, if it was: is it reached?"""
+    target: int | None = field(default=None, kw_only=True)
+    """Of an unfinished search by proof numbers: the value whose question it left open."""
     numbers: tuple[int, int] | None = field(default=None, kw_only=True)
-    """Of an unfinished search by proof numbers: the proof and the disproof number of its last
-    question."""
+    """The proof and the disproof number of that question: is the value at least *target*?"""
     why: str = field(default="", kw_only=True)
     """Why this engine was chosen, if it was."""
 
@@ -137,14 +141,27 @@ class Result(PositionResult):
         return self.value is not None
 
     @property
+    def answer(self) -> bool | None:
+        """Whether the value is :attr:`at_least` what was asked; None if that is not known."""
+        if self.at_least is None or self.lower < self.at_least <= self.upper:
+            return None
+        return self.lower >= self.at_least
+
+    @property
+    def answered(self) -> bool:
+        """Whether all is known that was asked for: the value, or the answer."""
+        return self.proven if self.at_least is None else self.answer is not None
+
+    @property
     def depth(self) -> int:
         """The plies of the best line."""
         return len(self.pv)
 
     def meaning(self) -> str:
-        """Return the value in words."""
+        """Return in words the value, or what is known of it."""
         if self.value is None:
-            return f"between {self.lower} and {self.upper}: {self.reason}"
+            known = f"between {self.lower} and {self.upper}"
+            return known if self.answered else f"{known}: {self.reason}"
         words = None if self.weak else description(self.position, self.value)
         sign = (self.value > 0) - (self.value < 0)
         return words or ("draw", "the player to move wins", "the player to move loses")[sign]
@@ -170,6 +187,9 @@ class Result(PositionResult):
             "table": {name: getattr(self.table, name) for name in TableUse.__slots__},
             "reason": self.reason,
             "engine": self.engine,
+            "at_least": self.at_least,
+            "answer": self.answer,
+            "target": self.target,
             "numbers": None if self.numbers is None else list(self.numbers),
             "why": self.why,
         }
@@ -177,6 +197,9 @@ class Result(PositionResult):
     def __str__(self) -> str:
         data = self.to_dict()
         lines = [f"value  {'unknown' if self.value is None else self.value}  ({self.meaning()})"]
+        if self.at_least is not None:
+            answer = {True: "yes", False: "no", None: "open"}[self.answer]
+            lines.append(f"answer {answer}: value >= {self.at_least}")
         if data["scores"]:
             scores = (f"{m}: {'?' if v is None else v}" for m, v in data["scores"].items())
             lines.append(f"scores {', '.join(scores)}")
@@ -184,13 +207,18 @@ class Result(PositionResult):
             lines.append(f"best   {data['best_move']}")
         if data["pv"]:
             lines.append(f"line   {' '.join(data['pv'])}")
-        if self.numbers is not None:
-            proof, disproof = self.numbers
-            lines.append(f"open   proof number {proof:,}, disproof number {disproof:,}")
+        if self.target is not None and self.numbers is not None:
+            lines.append(f"open   {question_text(self.target, self.numbers)}")
         lines.append(self._effort())
         if self.why:
             lines.append(f"engine {self.engine}: {self.why}")
         return "\n".join(lines)
+
+
+def question_text(target: int, numbers: tuple[int, int]) -> str:
+    """Return an open question of a search by proof numbers in words."""
+    proof, disproof = numbers
+    return f"value >= {target}: proof number {proof:,}, disproof number {disproof:,}"
 
 
 def line_text(position: Any, line: Sequence[int]) -> list[str]:

@@ -14,11 +14,12 @@ from engine.contract.derived import most_value
 from engine.contract.dispatch import defines, game_constant, game_name
 from engine.contract.errors import ContractError, CutnodeError, GameError
 from engine.contract.legal import legal_moves
+from engine.contract.native import records
 from engine.contract.positions import coerce
 from engine.contract.stop import CALLED, NODES, PLIES, RUNNING, TIME
-from engine.contract.verbs import moves_again, play
+from engine.contract.verbs import INFINITE, bounds, moves_again, outcome, play
 from engine.kernels.clock import Clock
-from engine.kernels.solver import SHARED_TABLE, solve_batch
+from engine.kernels.solver import SHARED_TABLE, result_dtype, solve_batch
 from engine.kernels.table import BUCKETS
 from engine.runtime.running import UNLIMITED, Limits, run
 from engine.runtime.threads import SHARED_WORKERS, Workers
@@ -223,17 +224,54 @@ class Solver:
             task.rivals = [rival for rival in self.running if rival is not task]
         return run(self.running, limits.stops, reason=ended, workers=self.workers)
 
-    def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
+    def ask(self, position: Any, at_least: int, *, limits: Limits) -> Result:
+        """Prove whether a position has *at_least* a value, in one null window."""
+        position = coerce(position)
+        over, value = outcome(position)
+        lower, upper = (value, value) if over else bounds(position, -INFINITE, INFINITE)
+        lower, upper = max(lower, -most_value(position)), min(upper, most_value(position))
+        cls: Any = type(position)
+        row = records(1, result_dtype(cls))[0]
+        result = proof_result(False, "", position, row, 0.0)
+        if lower < at_least <= upper:
+            window = at_least - 1, at_least
+            result = self.solve(position, weak=False, limits=limits, known=window, line=0)
+            if result.value is not None:
+                reached = result.value == at_least
+                lower, upper = (at_least, upper) if reached else (lower, at_least - 1)
+        if lower >= at_least and not over:
+            kept = self.solve(position, weak=False, limits=limits, known=(lower, lower), line=1)
+            result = replace(result, best_move=kept.best_move)
+        answered = not lower < at_least <= upper
+        return replace(
+            result,
+            value=lower if lower == upper else None,
+            lower=lower,
+            upper=upper,
+            reason="proven" if answered and result.reason != "interrupted" else result.reason,
+        )
+
+    def analyse(
+        self, position: Any, *, weak: bool, limits: Limits, known: tuple[int, int] | None = None
+    ) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        return with_scores(self.solve, position, weak=weak, limits=limits)
+        return with_scores(self.solve, position, weak=weak, limits=limits, known=known)
 
 
 def with_scores(
-    solve: Callable[..., Result], position: Any, *, weak: bool, limits: Limits
+    solve: Callable[..., Result],
+    position: Any,
+    *,
+    weak: bool,
+    limits: Limits,
+    known: tuple[int, int] | None,
 ) -> Result:
-    """Solve a position, and prove the value of every legal move; the limits are for all of it."""
+    """Solve a position, and prove the value of every legal move; the limits are for all of it.
+
+    *known* bounds the value of the position.
+    """
     clock = Clock(None)
-    result = solve(position, weak=weak, limits=limits)
+    result = solve(position, weak=weak, limits=limits, known=known)
     scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
     if result.proven and result.best_move is not None:
         scores[result.best_move] = result.value
@@ -251,8 +289,8 @@ def with_scores(
         child = play(result.position, move)
         again = moves_again(result.position, child)
         best = most if result.value is None else result.value
-        known = (-most, best) if again else (-best, most)
-        of_child = solve(child, weak=weak, limits=left, known=known, line=0)
+        of_move = (-most, best) if again else (-best, most)
+        of_child = solve(child, weak=weak, limits=left, known=of_move, line=0)
         spent += of_child.nodes
         reason = of_child.reason
         if of_child.value is not None:

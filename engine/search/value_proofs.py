@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
-from engine.contract.derived import recurs
+from engine.contract.derived import most_value, recurs
 from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.legal import legal_moves
+from engine.contract.loading import Game
 from engine.contract.messages import move_text, position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import drawn, moves_again, outcome, play
@@ -17,10 +18,11 @@ from engine.runtime.running import Limits
 from engine.search.given import given_position
 from engine.search.options import LimitKeywords
 from engine.search.proof_numbers import ProofNumberSolver, Questions
+from engine.search.results import Result
 from engine.search.solving import table_for
 from engine.storage.tables import Table
 
-__all__ = ["ValueProof", "write_proof"]
+__all__ = ["ValueProof", "claims", "write_proof"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,10 @@ class ValueProof:
 
     def __len__(self) -> int:
         return len(self.answers)
+
+    def claim(self) -> str:
+        """Return what is proven in words, for the player to move in the position."""
+        return f"value >= {self.least}" if self.mover else f"value <= {-self.least}"
 
     def verify(self) -> None:
         """Check the proof by the rules alone; :class:`CutnodeError` says what is wrong.
@@ -105,6 +111,35 @@ class ValueProof:
             },
         }
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], game: Game) -> Self:
+        """Make a proof of what :meth:`to_dict` returned; it is not verified by that.
+
+        :class:`CutnodeError` for texts that are no positions or moves of the *game*.
+        """
+        answers = {}
+        for text, move in data["answers"].items():
+            position = game.parse(text)
+            answers[position] = game.parse_move(position, move)
+        least, mover = require_integer(data["least"], "a value"), data["mover"]
+        if not isinstance(mover, bool):
+            raise TypeError("mover is true or false")
+        return cls(game.parse(data["position"]), least, mover, answers)
+
+
+def claims(result: Result) -> list[dict[str, int]]:
+    """Return the claims that prove a result, as :func:`write_proof` takes them.
+
+    Its answer to a question, or its value from both sides, where that is not the least or the
+    greatest there is.
+    """
+    if result.at_least is not None:
+        yes = result.answer
+        return [{"at_least": result.at_least} if yes else {"at_most": result.at_least - 1}]
+    value, most = result.lower, 1 if result.weak else most_value(result.position)
+    found = [{"at_least": value}] if value > -most else []
+    return found + ([{"at_most": value}] if value < most else [])
+
 
 def write_proof(
     position: Any,
@@ -118,7 +153,8 @@ def write_proof(
     """Write a proof that the mover has *at_least* a value, or *at_most*: one of them is given.
 
     It is found by proof numbers, to the end of every line.  :class:`CutnodeError` if the claim is
-    not true, if a limit is reached first, or if more than so many *positions* need an answer;
+    not true, if a limit is reached first (with the question that is open then, and its numbers), or
+    if more than so many *positions* need an answer;
     :class:`GameError` for claims of wins where play can go round: these are proven by
     :func:`engine.prove_win`.
     """
@@ -130,7 +166,8 @@ def write_proof(
     least = require_integer(claimed, "a value") * (1 if mover else -1)
     if least > 0 and recurs(position):
         raise GameError(
-            f"play can go round in {game_name(type(position))}: wins are proven by prove_win()"
+            f"play can go round in {game_name(type(position))}: no strategy is written of a win "
+            f"there, but prove_win() and `cutnode mate` prove wins within some moves"
         )
     with table_for(table) as held:
         solver = ProofNumberSolver(type(position), held)

@@ -1,0 +1,148 @@
+"""Files of proofs: written whole, read back by anyone, verified by the rules; damage is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from test_cli import cutnode
+
+import engine
+from engine import CutnodeError, load_game, read_proofs, save_proofs, solve, write_proof
+from engine.search.value_proofs import claims
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A file with the two strategies that make tic-tac-toe a draw."""
+    path = tmp_path / "draw.json"
+    start = load_game("tictactoe").start()
+    save_proofs(path, [write_proof(start, at_least=0), write_proof(start, at_most=0)])
+    return path
+
+
+def test_proofs_are_read_as_they_were_written(written):
+    start = load_game("tictactoe").start()
+    proofs = read_proofs(written)
+    assert [proof.claim() for proof in proofs] == ["value >= 0", "value <= 0"]
+    assert proofs[0] == write_proof(start, at_least=0)
+    for proof in proofs:
+        proof.verify()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, [{"at_least": 2}, {"at_most": 2}]),
+        ({"weak": True}, [{"at_least": 1}]),
+        ({"at_least": 1}, [{"at_least": 1}]),
+        ({"at_least": 3}, [{"at_most": 2}]),
+    ],
+)
+def test_claims_are_what_was_answered(options, expected):
+    start = load_game("kalah:3x3", plain=True).start()
+    assert claims(solve(start, **options)) == expected
+
+
+def test_solve_writes_what_verify_reads(tmp_path):
+    path = tmp_path / "proof.json"
+    result = cutnode("solve", "kalah:3x2", "--proof", path)
+    assert result.exit_code == 0
+    assert result.output.count("positions, verified, in") == 2
+    verified = cutnode("verify", path)
+    assert verified.exit_code == 0
+    assert [line.split()[0] for line in verified.output.splitlines()] == ["kalah:3x2"] * 2
+    assert all(line.endswith(" positions, verified") for line in verified.output.splitlines())
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_a_position_may_be_demanded(written):
+    assert cutnode("verify", written, "", "--game", "tictactoe").exit_code == 0
+    result = cutnode("verify", written, "5")
+    assert result.exit_code == 2
+    assert f"{written} is a proof of .../.../..., not of 5" in result.stderr
+
+
+def test_wins_are_verified_too(tmp_path):
+    path = tmp_path / "win.json"
+    path.write_text(cutnode("mate", "tictactoe", "1259", "--moves", 2, "--proof", "--json").output)
+    assert "the player to move wins in 2 moves: " in cutnode("verify", path).output
+    (proof,) = read_proofs(path)
+    proof.verify()
+    path.write_text(path.read_text().replace('"moves": 2', '"moves": 1'))
+    assert "the proof is wrong at " in cutnode("verify", path).stderr
+
+
+def test_what_is_not_proven_is_not_written(tmp_path):
+    path = tmp_path / "proof.json"
+    result = cutnode("solve", "tictactoe", "--nodes", 20, "--proof", path)
+    assert result.exit_code == 3
+    assert f"{path} is not written: no proof yet: node limit" in result.stderr
+    result = cutnode("solve", "tictactoe", "--file", "-", "--proof", path, stdin="5\n")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--proof and --file exclude each other" in result.stderr
+    assert not path.exists()
+
+
+@pytest.mark.slow
+def test_a_win_where_play_goes_round_is_not_written(tmp_path):
+    path = tmp_path / "proof.json"
+    result = cutnode("solve", "morris:three", "--weak", "--proof", path)
+    assert result.exit_code == 2
+    assert "no strategy is written of a win there" in result.stderr
+    assert not path.exists()
+
+
+def damaged(data, **changes):
+    return json.dumps(data | changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (lambda data: json.dumps(data)[:-9], "line 1: this is no JSON, or it is cut off"),
+        (lambda data: "[1]", "line 1: this is no proof of cutnode"),
+        (lambda data: "{}", "line 1: this is no proof of cutnode"),
+        (lambda data: "\n", "holds no proof"),
+        (lambda data: damaged(data, cutnode_proof=9), "this form of proofs is 9, and 1 is known"),
+        (lambda data: damaged(data, game="../x.py"), "proof of ../x.py, which does not come with"),
+        (lambda data: damaged(data, game=None), "proof of None, which does not come with cutnode"),
+        (lambda data: damaged(data, game="connect4"), "line 1: "),
+        (lambda data: damaged(data, answers=[]), "line 1: the proof is damaged"),
+        (lambda data: damaged(data, mover=1), "line 1: the proof is damaged"),
+        (lambda data: damaged(data, least="0"), "line 1: a value is a whole number, not '0'"),
+        (lambda data: damaged(data, position=""), None),
+        (lambda data: damaged(data, position="what"), "line 1: "),
+        (lambda data: damaged(data, answers={}), "the proof is wrong at .../.../...: there is no"),
+        (lambda data: damaged(data, least=1), "with 0 for a player who has 1"),
+        (lambda data: damaged(data, answers={".../.../...": "zz"}), "line 1: "),
+    ],
+)
+def test_damage_is_told_in_a_line(written, text, words):
+    data = json.loads(written.read_text().splitlines()[0])
+    written.write_text(text(data))
+    result = cutnode("verify", written)
+    if words is None:
+        assert result.exit_code == 0
+        return
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    assert "cannot be read" in cutnode("verify", tmp_path / "none.json").stderr
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    assert "it is not text" in cutnode("verify", tmp_path / "bytes").stderr
+
+
+def test_a_game_in_a_file_is_named(tmp_path, written):
+    """What a file of proofs says runs no code."""
+    path = tmp_path / "proof.json"
+    assert cutnode("solve", "toys.kayles", "--proof", path).exit_code == 0
+    assert "which does not come with cutnode: name it" in cutnode("verify", path).stderr
+    assert cutnode("verify", path, "--game", "toys.kayles").exit_code == 0
+    result = cutnode("verify", written, "--game", "toys.kayles")
+    assert "this is a proof of tictactoe, not of toys.kayles" in result.stderr
+    with pytest.raises(CutnodeError, match="which does not come with cutnode"):
+        engine.read_proofs(path)
