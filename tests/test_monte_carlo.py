@@ -15,6 +15,7 @@ import engine
 from engine import CutnodeError, GameError, PositionError, legal_moves, load_game, minimax, solve
 from engine.cli.search import search as search_command
 from engine.compiler.jit import jit_enabled
+from engine.contract.choices import PRIORS
 from engine.contract.verbs import outcome, play
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.search.monte_carlo import MonteCarlo
@@ -164,6 +165,7 @@ def twin(name, position):
     [
         *({"selection": "uct"}, {"selection": "puct"}, {"rave": 100.0}, {"minimax": 0.5}),
         *({"cut_after": 0}, {"cut_after": 3}, {"rollouts": "bounds"}),
+        *({"priors": "evaluation"}, {"priors": "uniform"}),
         {"selection": "puct", "rave": 30.0, "minimax": 0.2, "exploration": 0.5},
     ],
     ids=str,
@@ -185,7 +187,7 @@ def test_every_option_finds_the_move(name, options):
     "options",
     [
         *({}, {"selection": "puct"}, {"rave": 50.0}, {"minimax": 0.3, "cut_after": 2}),
-        {"moves": [0, 4]},
+        *({"priors": "evaluation"}, {"moves": [0, 4]}),
     ],
     ids=str,
 )
@@ -218,6 +220,8 @@ def test_plain_python_grows_the_same_trees(name):
     options = {"minimax": 0.1, "rave": 20.0}
     if name in ("connect4:4x4", "breakthrough:4x4"):
         options["rollouts"] = "order"
+    if name in ("kalah:3x2", "othello:4x4", "toys.gamble"):
+        options["priors"] = "evaluation"
     results = [mcts(game.start(), 250, **options) for game in games]
     compiled, plain = ((r.value, r.lines, r.moves, r.statistics.tree_size) for r in results)
     assert compiled == plain
@@ -235,6 +239,30 @@ def test_plain_python_grows_the_same_tree_of_results():
     assert compiled[1].rollouts == compiled[1].rollout_plies == plain[1].rollouts > 20
     played = mcts(load_game("hex:5").start(), 150, rollouts="uniform", cut_after=25)
     assert played.statistics.rollout_plies > 5 * played.statistics.rollouts
+
+
+@compiled_too
+def test_priors_are_by_what_was_asked_for():
+    game = load_game("connect4")  # has an order, and learned weights
+    found = {}
+    for priors in PRIORS:
+        result = mcts(game.start(), 200, seed=1, priors=priors)
+        found[priors] = {each.move: each.prior for each in result.moves}
+        assert sum(found[priors].values()) == pytest.approx(1)
+    assert set(found["uniform"].values()) == {1 / 7}
+    search = engine.MonteCarlo(game, priors="evaluation", memory=SMALL)
+    children = {move: play(game.start(), move) for move in legal_moves(game.start())}
+    guesses = {move: -search.evaluation(child) for move, child in children.items()}
+    ranked = sorted(guesses, key=guesses.__getitem__)
+    assert sorted(found["evaluation"], key=found["evaluation"].__getitem__)[-1] == ranked[-1]
+    assert found["evaluation"][ranked[-1]] > 1 / 7
+    assert mcts(game.start(), 200, seed=1).moves == mcts(game.start(), 200, seed=1, priors="order").moves
+
+
+def test_priors_need_something_to_go_by():
+    game = load_game("toys.hexapawn", plain=True)
+    with pytest.raises(CutnodeError, match="has no evaluate: its priors cannot be by evaluation"):
+        mcts(game.start(), 10, priors="evaluation")
 
 
 def test_the_seed_decides():
@@ -446,6 +474,9 @@ def test_the_command_searches_by_playouts():
         ({"playouts": 10, "rave": "much"}, "rave is a number"),
         ({"playouts": 10, "selection": "best"}, "uct, puct"),
         ({"playouts": 10, "rollouts": "clever"}, "uniform, order, bounds"),
+        ({"playouts": 10, "priors": "policy"}, "priors is one of uniform, order, evaluation"),
+        ({"playouts": 10, "priors": "order"}, "has no order: its priors"),
+        ({"playouts": 10, "selection": "uct", "priors": "uniform"}, "priors are of PUCT"),
         ({"playouts": 10, "cut_after": -1}, "0 plies or more"),
         ({"playouts": 10, "memory": 1000}, "bytes of memory"),
         ({"playouts": 10, "depth": 3}, "a depth does not limit"),

@@ -152,7 +152,7 @@ def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> A
         return handle.wait()
 
 
-TREE_OPTIONS = "selection", "exploration", "rave", "minimax", "rollouts", "cut_after"
+TREE_OPTIONS = "selection", "priors", "exploration", "rave", "minimax", "rollouts", "cut_after"
 """The options of Monte Carlo tree search only; a tablebase is for both."""
 
 UNSET = None, False, (), DRIVERS[0], DEPTH_IN[0]

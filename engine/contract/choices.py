@@ -12,6 +12,7 @@ __all__ = [
     "LARGE_LAYER",
     "LAYER_MEMORY",
     "METRICS",
+    "PRIORS",
     "RECORDED_NODES",
     "RECORDED_SEARCHES",
     "ROLLOUTS",
@@ -47,7 +48,11 @@ STYLES = {
 # Monte Carlo tree search
 
 SELECTIONS = ("uct", "puct")
-"""How a child is selected: by UCT, or by PUCT with the game's ``order`` as prior."""
+"""How a child is selected: by UCT, or by PUCT, which has priors."""
+
+PRIORS = ("uniform", "order", "evaluation")
+"""What PUCT takes for promising before the first playout: nothing, what the game's ``order`` or what
+the evaluation of the positions after the moves says."""
 
 ROLLOUTS = ("uniform", "order", "bounds")
 """How a playout goes on beyond the tree: at random; mostly by the game's ``order``; or at random

@@ -7,8 +7,8 @@ leaves the tree it adds the children of a node (expansion), plays at random to t
 Selection.  UCT (L. Kocsis and C. Szepesvari, "Bandit based Monte-Carlo planning", 2006) adds to the
 mean ``c * sqrt(log(N) / n)``, and PUCT (C. Rosin 2011; D. Silver et al., "Mastering the game of Go
 without human knowledge", 2017) ``c * prior * sqrt(N) / (1 + n)``.  Priors are the softmax of the
-standard scores of the game's ``order`` among the moves of a node, so that the unit of the order
-does not matter; uniform without.  Where values are more than wins and losses, *c* is in units of
+standard scores of the game's ``order``, or of the evaluation, among the moves of a node, so that
+the unit does not matter; or uniform.  Where values are more than wins and losses, *c* is in units of
 half the range that playouts have shown.  RAVE mixes means with those of all playouts in which the
 same player made the move later (S. Gelly and D. Silver, "Monte-Carlo tree search and rapid action
 value estimation in computer Go", 2011), and implicit minimax with the minimax of the estimates
@@ -42,6 +42,7 @@ import numpy as np
 
 from engine.compiler.jit import Evaluator, Numbers, Position, compiled, kernel
 from engine.contract.bits import Bits, ordered, prefetch
+from engine.contract.choices import PRIORS
 from engine.contract.derived import most_moves, recurs, same_after_chance
 from engine.contract.stop import MOVES, NODES, PLAYOUTS, RUNNING
 from engine.contract.verbs import (
@@ -104,6 +105,8 @@ NOTHING = np.float32(-3e38)
 
 RENEWED = 64
 """From ``LISTED_VISITS`` on, the weights of exploration are renewed after so many visits."""
+
+UNIFORM, BY_ORDER, BY_EVALUATION = range(len(PRIORS))
 
 FIRST_PLAY = 0.2
 """PUCT takes a move that was never played for so much worse than its node, in the unit of
@@ -228,7 +231,7 @@ def shuffle(count, memory):
 
 @compiled
 def set_priors(first, count, sums):
-    """Make priors of the scores that the game's order gave: the softmax of standard scores."""
+    """Make priors of the scores that children were given: the softmax of standard scores."""
     mean, squares = 0.0, 0.0
     for child in range(first, first + count):
         mean += sums[child].prior
@@ -266,6 +269,8 @@ def expand(
     found = 1
     by_chance = chance(position) > 0
     puct = memory.puct != 0
+    by_evaluation = puct and memory.priors == BY_EVALUATION
+    estimated = by_evaluation or memory.minimax > 0
     noted = puct or by_chance or memory.rave > 0 or memory.minimax > 0
     if not by_chance:
         shuffle(count, memory)
@@ -279,7 +284,7 @@ def expand(
             reached = play(position, move)
             same = moves_again(position, reached)
             if knows_order(position):
-                if puct:
+                if puct and memory.priors == BY_ORDER:
                     prior = np.float64(order(position, move, reached))
         make_node(child, move, same, nodes, arms)
         if noted:
@@ -294,14 +299,16 @@ def expand(
             low, high = np.int64(math.floor(value)), np.int64(math.ceil(value))
             nodes[child].lower = low if same else -high
             nodes[child].upper = high if same else -low
-        if memory.minimax > 0:
+        if estimated:
             if over:
                 guess = worth(reached, value)
             else:
                 guess = estimated_worth(reached, estimate(evaluation, reached))
             sums[child].estimate = guess if same else -guess
+            if by_evaluation and not by_chance:
+                sums[child].prior = sums[child].estimate
     if puct and not by_chance:
-        if knows_order(position):
+        if memory.priors != UNIFORM:
             set_priors(first, count, sums)
         for child in range(first, first + count):
             arms[child].explore = np.float32(sums[child].prior)

@@ -16,6 +16,7 @@ import numpy as np
 
 from engine.compiler.memory import Memory
 from engine.contract.bits import WORD, mix
+from engine.contract.choices import PRIORS
 from engine.contract.dispatch import defines, game_constant, game_name
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
@@ -24,6 +25,7 @@ from engine.contract.positions import coerce
 from engine.contract.stop import CALLED, FULL, MOVES, RUNNING
 from engine.contract.verbs import chance, outcome
 from engine.kernels.clock import Clock
+from engine.kernels.evaluation import OWN
 from engine.kernels.monte_carlo import search_tree
 from engine.kernels.playout_tree import ROOT, TOLD
 from engine.kernels.playouts import (
@@ -66,12 +68,14 @@ class MonteCarlo:
     *game* is a game, a position or a position class.  *threads* grow one tree together.  Further
     keywords:
 
-    *evaluation* as for :class:`~engine.Searcher`; it matters where rollouts are cut off, and for
-    *minimax*.  A position that is in the *tablebase* is proven when it is first visited.
+    *evaluation* as for :class:`~engine.Searcher`; it matters where rollouts are cut off, for
+    *minimax* and for *priors*.  A position that is in the *tablebase* is proven when it is first visited.
     *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
-    default where the game has an ``order``), *exploration* its weight, *rave* the number of
-    playouts up to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the
-    minimax of estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by
+    default where there are priors), *exploration* its weight.  *priors* of PUCT are by the game's
+    ``"order"`` (by default where it has one), by the ``"evaluation"`` of the positions after the
+    moves, or ``"uniform"``.  *rave* is the number of playouts up to which RAVE counts more than
+    they do (0: no RAVE), and *minimax* the weight of the minimax of estimates beside the mean of
+    playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by
     the game's ``"order"``, or use its ``"bounds"`` (by default where only who wins matters and the
     game has them); *cut_after* so many plies an estimate takes
     their place.  With *reuse* a search goes on with the part of the tree that the last one has left
@@ -102,10 +106,13 @@ class MonteCarlo:
             raise GameError(
                 f"{game_name(self.cls)} is a game of chance: playouts use no tablebase of it"
             )
-        for rollouts, verb in (("order", "order"), ("bounds", "bounds")):
-            if chosen.rollouts == rollouts and not defines(self.cls, verb):
+        for what, by in (("rollouts", "order"), ("rollouts", "bounds"), ("priors", "order")):
+            if getattr(chosen, what) == by and not defines(self.cls, by):
+                raise GameError(f"{game_name(self.cls)} has no {by}: its {what} cannot be by {by}")
+        if chosen.priors == "evaluation" and self.evaluation is OWN:
+            if not defines(self.cls, "evaluate"):
                 raise GameError(
-                    f"{game_name(self.cls)} has no {verb}: its rollouts cannot be by {rollouts}"
+                    f"{game_name(self.cls)} has no evaluate: its priors cannot be by evaluation"
                 )
         self.threads = thread_count(threads, self.cls)
         self.workers = workers
@@ -124,6 +131,7 @@ class MonteCarlo:
         memory["plies"] = most_plies(self.cls)
         memory["shared"] = int(self.threads > 1)
         memory["puct"] = int(chosen.selection_for(self.cls) == "puct")
+        memory["priors"] = PRIORS.index(chosen.priors_for(self.cls))
         memory["exploration"] = chosen.exploration_for(self.cls)
         memory["rave"], memory["minimax"] = float(chosen.rave), float(chosen.minimax)
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0

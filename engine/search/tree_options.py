@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from engine.contract.choices import ROLLOUTS, SELECTIONS, TREE_MEMORY
+from engine.contract.choices import PRIORS, ROLLOUTS, SELECTIONS, TREE_MEMORY
 from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, require_integer
 from engine.kernels.evaluation import AnyEvaluation
@@ -42,6 +42,7 @@ class TreeKeywords(AutoKeywords, total=False):
     """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
 
     selection: str | None
+    priors: str | None
     exploration: float | None
     rave: float
     minimax: float
@@ -70,6 +71,7 @@ class TreeOptions(_Options):
     tablebase: Tablebase | str | os.PathLike[str] | None = None
     memory: int = TREE_MEMORY
     selection: str | None = None
+    priors: str | None = None
     exploration: float | None = None
     rave: float = 0.0
     minimax: float = 0.0
@@ -79,10 +81,13 @@ class TreeOptions(_Options):
 
     def __post_init__(self) -> None:
         require_integer(self.memory, "the memory of a tree in bytes")
-        for name, known in (("selection", SELECTIONS), ("rollouts", ROLLOUTS)):
+        choices = {"selection": SELECTIONS, "priors": PRIORS, "rollouts": ROLLOUTS}
+        for name, known in choices.items():
             chosen = getattr(self, name)
             if chosen is not None and chosen not in known:
                 raise CutnodeError(f"{name} is one of {', '.join(known)}, not {chosen!r}")
+        if self.selection == "uct" and self.priors is not None:
+            raise CutnodeError("priors are of PUCT: say selection='puct', or leave it out")
         for name, most in (("exploration", math.inf), ("rave", math.inf), ("minimax", 1)):
             number = getattr(self, name)
             if number is None and name == "exploration":
@@ -96,7 +101,12 @@ class TreeOptions(_Options):
 
     def selection_for(self, cls: Any) -> str:
         """Return how children are selected in a game."""
-        return self.selection or ("puct" if defines(cls, "order") else "uct")
+        has_priors = self.priors is not None or defines(cls, "order")
+        return self.selection or ("puct" if has_priors else "uct")
+
+    def priors_for(self, cls: Any) -> str:
+        """Return what PUCT goes by before the first playout in a game."""
+        return self.priors or ("order" if defines(cls, "order") else "uniform")
 
     def rollouts_for(self, cls: Any) -> str:
         """Return how playouts go on beyond the tree in a game."""
