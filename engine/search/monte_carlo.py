@@ -51,7 +51,13 @@ from engine.search.options import (
 from engine.search.playout_tree import PlayoutTree
 from engine.search.results import Iteration, Line
 from engine.search.tree_options import GREED, TreeKeywords, TreeOptions, check_limits
-from engine.search.tree_results import MonteCarloResult, RootMove, TreeStatistics, score_of
+from engine.search.tree_results import (
+    MonteCarloResult,
+    RootMove,
+    TreeStatistics,
+    final_value,
+    score_of,
+)
 from engine.storage.books import Book
 from engine.storage.evaluations import chosen_evaluation
 from engine.tablebases.tablebase import Tablebase
@@ -176,7 +182,7 @@ class MonteCarlo:
         :meth:`engine.Engine.search`; *progress* is called whenever the playouts have doubled.
         """
         chosen = SearchOptions.of("search", options)
-        chosen.require_limit()
+        chosen.require_limit("mcts")
         return self.run(position, chosen)
 
     def run(
@@ -220,8 +226,7 @@ class MonteCarlo:
         """Return the score of a position without looking ahead; exact if the game is over."""
         over, value = outcome(position)
         if over:
-            bounds = (int(value), int(value)) if value == int(value) else (-1, 1)
-            return score_of(self.cls, worth(position, value), *bounds)
+            return final_value(self.cls, value)
         guess = estimated_worth(position, self.evaluation(position))
         return score_of(self.cls, guess, *self.tree.limits)
 
@@ -426,8 +431,8 @@ class _Growth:
             fill=tree.fill,
         )
         moves: tuple[RootMove, ...] = ()
+        value = outcome(self.position)[1]
         if self.over:
-            value = outcome(self.position)[1]
             mean: float = worth(self.position, value)
             lower, upper = int(value // 1), -int(-value // 1)
             proven = True
@@ -441,10 +446,10 @@ class _Growth:
                 mean = moves[0].worth
             if proven:
                 mean = settled_worth(self.position, lower, upper)
-        value = score_of(search.cls, mean, lower, upper)
+        score = score_of(search.cls, mean, lower, upper)
         return MonteCarloResult(
             position=self.position,
-            value=value,
+            value=final_value(search.cls, value) if self.over else score,
             worth=mean,
             lower=lower,
             upper=upper,
