@@ -17,7 +17,7 @@ from engine.cli.search import search as search_command
 from engine.compiler.jit import jit_enabled
 from engine.contract.choices import PRIORS
 from engine.contract.verbs import outcome, play
-from engine.kernels.scores import MOST_ESTIMATE
+from engine.kernels.scores import MOST_ESTIMATE, WIN
 from engine.search.monte_carlo import MonteCarlo
 
 compiled_too = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
@@ -256,7 +256,10 @@ def test_priors_are_by_what_was_asked_for():
     ranked = sorted(guesses, key=guesses.__getitem__)
     assert sorted(found["evaluation"], key=found["evaluation"].__getitem__)[-1] == ranked[-1]
     assert found["evaluation"][ranked[-1]] > 1 / 7
-    assert mcts(game.start(), 200, seed=1).moves == mcts(game.start(), 200, seed=1, priors="order").moves
+    assert (
+        mcts(game.start(), 200, seed=1).moves
+        == mcts(game.start(), 200, seed=1, priors="order").moves
+    )
 
 
 def test_priors_need_something_to_go_by():
@@ -391,7 +394,7 @@ def test_ctrl_c_keeps_the_best_so_far(interrupt_soon):
 def test_a_finished_game_has_no_move():
     result = mcts(PLAIN.parse("14253"), 10)
     assert (result.lines, result.moves, result.proven) == ((), (), True)
-    assert result.value < -MOST_ESTIMATE
+    assert result.value == -WIN
 
 
 def test_progress_is_told():
@@ -453,9 +456,11 @@ def test_players_by_playouts():
 @compiled_too
 def test_the_command_searches_by_playouts():
     found = CliRunner().invoke(
-        search_command, ["tictactoe", "15", "--engine", "mcts", "--playouts", "3000", "--json"]
+        search_command, ["tictactoe", "15", "--engine", "mcts", "--playouts", "100000", "--json"]
     )
-    assert json.loads(found.output)["value"] == 0
+    data = json.loads(found.output)
+    assert (data["value"], data["proven"]) == (0, True)
+    assert len(data["moves"]) == 7 and data["moves"][0].keys() > {"visits", "win_rate", "prior"}
     for wrong in (["--engine", "mcts", "--exact"], ["--rave", "5"], ["--playouts", "9"]):
         found = CliRunner().invoke(search_command, ["tictactoe", *wrong])
         assert isinstance(found.exception, CutnodeError)
@@ -501,3 +506,43 @@ def test_engines_are_told_apart():
         engine.search(PLAIN.start(), engine="mcts", playouts=10, moves=[77])
     with pytest.raises(GameError, match="this search is of"):
         MonteCarlo(PLAIN, memory=SMALL).search(boxes.start(), playouts=10)
+
+
+# What is printed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--playouts", "9"], "--playouts limits Monte Carlo tree search: say --engine mcts"),
+        (["--engine", "mcts", "--depth", "3"], "--engine mcts takes --playouts, --nodes or"),
+        (["--engine", "auto", "--playouts", "5"], "say --engine mcts"),
+        (["--engine", "auto", "--nodes", "5"], "--engine auto needs --seconds"),
+    ],
+)
+def test_limits_are_checked_before_a_board_is_drawn(words, message):
+    found = CliRunner().invoke(search_command, ["tictactoe", *words])
+    assert found.output == "" and message in str(found.exception)
+
+
+def test_missing_limits_are_those_of_the_engine():
+    with pytest.raises(CutnodeError, match="a limit: playouts, nodes, seconds, or stop"):
+        engine.search(PLAIN.start(), engine="mcts")
+    with engine.Engine(PLAIN, engine="auto", memory=SMALL, table=1) as held:
+        with pytest.raises(CutnodeError, match="a limit: seconds"):
+            held.search(PLAIN.start())
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "meaning"),
+    [
+        ("14253", "loss", "the other player has won"),
+        ("1425", "win", "the player to move wins"),
+        ("", None, "of the points, estimated by 20 playouts"),
+    ],
+)
+def test_values_say_what_they_are(text, word, meaning):
+    result = mcts(PLAIN.parse(text), 20)
+    assert result.meaning().endswith(meaning)
+    assert result.value_text() == (word or f"{result.win_rate:.1%}")
+    assert str(result).startswith(f"value  {result.meaning()}  (")

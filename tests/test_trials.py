@@ -95,7 +95,7 @@ def test_stop_during_the_trial():
     stop = threading.Event()
     stop.set()
     result = auto(PLAIN.start(), 5, stop=stop)
-    assert (result.reason, result.why) == ("stopped", "alphabeta, stopped in the trial")
+    assert (result.reason, result.why) == ("stopped", "alphabeta, interrupted in the trial")
     assert result.best_move in engine.legal_moves(PLAIN.start())
 
 

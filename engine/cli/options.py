@@ -245,7 +245,7 @@ TREE = combined(
     ),
     option(
         "--priors",
-        "By what moves look promising to puct.  [order if the game has one, else uniform]",
+        "By what moves look promising to puct.  [order if the game has one, else evaluation]",
         type=click.Choice(PRIORS),
     ),
     option(

@@ -75,17 +75,16 @@ class MonteCarlo:
     keywords:
 
     *evaluation* as for :class:`~engine.Searcher`; it matters where rollouts are cut off, for
-    *minimax* and for *priors*.  A position that is in the *tablebase* is proven when it is first visited.
-    *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
+    *minimax* and for *priors*.  A position that is in the *tablebase* is proven when it is first
+    visited.  *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
     default where there are priors), *exploration* its weight.  *priors* of PUCT are by the game's
     ``"order"`` (by default where it has one), by the ``"evaluation"`` of the positions after the
-    moves, or ``"uniform"``.  *rave* is the number of playouts up to which RAVE counts more than
-    they do (0: no RAVE), and *minimax* the weight of the minimax of estimates beside the mean of
-    playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by
-    the game's ``"order"``, or use its ``"bounds"`` (by default where only who wins matters and the
-    game has them); *cut_after* so many plies an estimate takes
-    their place.  With *reuse* a search goes on with the part of the tree that the last one has left
-    of its position.
+    moves (by default where it has no order), or ``"uniform"``.  *rave* is the number of playouts up
+    to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the minimax of
+    estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by the game's
+    ``"order"``, or use its ``"bounds"`` (by default where only who wins matters and the game has
+    them); *cut_after* so many plies an estimate takes their place.  With *reuse* a search goes on
+    with the part of the tree that the last one has left of its position.
 
     The same seed gives the same search, on one thread.  One thread at a time may call a search.
     """
@@ -115,14 +114,16 @@ class MonteCarlo:
         for what, by in (("rollouts", "order"), ("rollouts", "bounds"), ("priors", "order")):
             if getattr(chosen, what) == by and not defines(self.cls, by):
                 raise GameError(f"{game_name(self.cls)} has no {by}: its {what} cannot be by {by}")
-        if chosen.priors == "evaluation" and self.evaluation is OWN:
-            if not defines(self.cls, "evaluate"):
-                raise GameError(
-                    f"{game_name(self.cls)} has no evaluate: its priors cannot be by evaluation"
-                )
+        estimates = self.evaluation is not OWN or defines(self.cls, "evaluate")
+        if chosen.priors == "evaluation" and not estimates:
+            raise GameError(
+                f"{game_name(self.cls)} has no evaluate: its priors cannot be by evaluation"
+            )
+        self.selection = chosen.selection_for(self.cls, estimates)
+        self.priors = chosen.priors_for(self.cls, estimates)
         self.threads = thread_count(threads, self.cls)
         self.workers = workers
-        puct = chosen.selection_for(self.cls) == "puct"
+        puct = self.selection == "puct"
         self.tree = PlayoutTree(self.cls, chosen.memory, self.threads, has_priors=puct)
         self.memories = [self._new_memory() for _ in range(self.threads)]
         self.stopped = threading.Event()
@@ -136,9 +137,9 @@ class MonteCarlo:
         memory, chosen = Memory(self.cls, playout_dtype(self.cls)), self.options
         memory["plies"] = most_plies(self.cls)
         memory["shared"] = int(self.threads > 1)
-        memory["puct"] = int(chosen.selection_for(self.cls) == "puct")
-        memory["priors"] = PRIORS.index(chosen.priors_for(self.cls))
-        memory["exploration"] = chosen.exploration_for(self.cls)
+        memory["puct"] = int(self.selection == "puct")
+        memory["priors"] = PRIORS.index(self.priors)
+        memory["exploration"] = chosen.exploration_for(self.selection)
         memory["rave"], memory["minimax"] = float(chosen.rave), float(chosen.minimax)
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")

@@ -99,24 +99,24 @@ class TreeOptions(_Options):
             if require_integer(self.cut_after, "a length of rollouts") < 0:
                 raise CutnodeError(f"rollouts are cut off after 0 plies or more: {self.cut_after}")
 
-    def selection_for(self, cls: Any) -> str:
-        """Return how children are selected in a game."""
-        has_priors = self.priors is not None or defines(cls, "order")
+    def selection_for(self, cls: Any, estimates: bool) -> str:
+        """Return how children are selected in a game; *estimates*: whether it has any."""
+        has_priors = self.priors is not None or self.priors_for(cls, estimates) != "uniform"
         return self.selection or ("puct" if has_priors else "uct")
 
-    def priors_for(self, cls: Any) -> str:
+    def priors_for(self, cls: Any, estimates: bool) -> str:
         """Return what PUCT goes by before the first playout in a game."""
-        return self.priors or ("order" if defines(cls, "order") else "uniform")
+        usual = "evaluation" if estimates else "uniform"
+        return self.priors or ("order" if defines(cls, "order") else usual)
 
     def rollouts_for(self, cls: Any) -> str:
         """Return how playouts go on beyond the tree in a game."""
         usual = "bounds" if defines(cls, "bounds") and is_decisive(cls) else "uniform"
         return self.rollouts or usual
 
-    def exploration_for(self, cls: Any) -> float:
-        """Return the weight of exploration in a game."""
-        chosen = self.exploration
-        return EXPLORATION[self.selection_for(cls)] if chosen is None else float(chosen)
+    def exploration_for(self, selection: str) -> float:
+        """Return the weight of exploration, of a selection."""
+        return EXPLORATION[selection] if self.exploration is None else float(self.exploration)
 
 
 def _is_number(number: Any) -> bool:

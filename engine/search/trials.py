@@ -140,7 +140,7 @@ class AutoSearcher:
         trial = Trial(self, position, options, stop or threading.Event())
         first = trial.run()
         if trial.reason:
-            why = f"{ENGINES[0]}, {trial.reason} in the trial"
+            why = f"{ENGINES[0]}, interrupted in the trial"
             return replace(first, reason=trial.reason, why=why)
         self.chosen, self.why = trial.verdict()
         return None
