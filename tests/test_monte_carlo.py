@@ -528,9 +528,9 @@ def test_limits_are_checked_before_a_board_is_drawn(words, message):
 def test_missing_limits_are_those_of_the_engine():
     with pytest.raises(CutnodeError, match="a limit: playouts, nodes, seconds, or stop"):
         engine.search(PLAIN.start(), engine="mcts")
-    with engine.Engine(PLAIN, engine="auto", memory=SMALL, table=1) as held:
-        with pytest.raises(CutnodeError, match="a limit: seconds"):
-            held.search(PLAIN.start())
+    held = engine.Engine(PLAIN, engine="auto", memory=SMALL, table=1)
+    with held, pytest.raises(CutnodeError, match="a limit: seconds"):
+        held.search(PLAIN.start())
 
 
 @pytest.mark.parametrize(
