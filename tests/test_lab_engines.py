@@ -61,6 +61,8 @@ def row_of(engine, proven, seconds):
         ((("alphabeta", 3, 2.0), ("pn", 4, 3.0)), "pn, 4 of 5 positions proven in 3 s (alpha"),
         ((("alphabeta", 4, 2.0), ("pn", 4, 3.0)), "alphabeta, 4 of 5 positions proven in 2 s (pn"),
         ((("alphabeta", 4, 2.9), ("pn", 4, 3.0)), "alphabeta and pn, 4 of 5 positions proven in"),
+        ((("auto", 4, 1.0), ("pn", 4, 3.0)), "pn and auto, 4 of 5 positions proven in 3 s"),
+        ((("auto", 4, 1.0), ("pn", 3, 3.0)), "auto, 4 of 5 positions proven in 1 s (pn 3"),
         ((("alphabeta", 0, 2.9), ("pn", 0, 3.0)), "not decided, as no engine proved a position"),
     ],
 )

@@ -192,8 +192,13 @@ def _proven_value(result: Result | MonteCarloResult) -> int | None:
 
 
 def _best_prover(proofs: Sequence[dict[str, Any]], count: int, seconds: float) -> str:
-    """Return in words which engine proves most, and among equals takes the least time."""
-    best, *others = sorted(proofs, key=lambda row: (-row["proven"], row["seconds"]))
+    """Return in words which engine proves most, and among equals takes the least time.
+
+    ``auto`` asks two of the others, so it is the best only if it proves more than they do.
+    """
+    best, *others = sorted(
+        proofs, key=lambda row: (-row["proven"], row["engine"] == "auto", row["seconds"])
+    )
     if not best["proven"]:
         return f"Proofs: not decided, as no engine proved a position in {seconds:g} s."
     alike = [
