@@ -456,7 +456,8 @@ def test_the_command_writes_what_was_found(tmp_path):
 # Other engines than alpha-beta
 
 PLAIN = load_game("tictactoe", plain=True)
-LATE = [PLAIN.parse(PLAIN.position_text(position)) for position in TINIES[-150::8]]
+LATE_COMPILED = TINIES[-150::8]
+LATE = [PLAIN.parse(PLAIN.position_text(position)) for position in LATE_COMPILED]
 
 
 @pytest.mark.parametrize(
@@ -484,6 +485,38 @@ def test_playouts_limit_positions_of_a_batch():
     stop.set()
     result = run_batch(LATE, "search", engine="mcts", playouts=9, table=16, stop=stop)
     assert (result.reason, result.done.any()) == ("stopped", False)
+
+
+def test_batches_keep_the_root_moves(tmp_path):
+    result = run_batch(LATE, "search", engine="mcts", playouts=50, table=16, threads=1)
+    for record, position in zip(result.records(), LATE, strict=True):
+        if record["best_move"] is None:
+            assert record["moves"] == []
+            continue
+        assert record["playouts"] <= 50
+        assert 0 <= record["win_rate"] <= 1
+        texts = [PLAIN.move_text(position, move) for move in legal_moves(position)]
+        assert sorted(move["move"] for move in record["moves"]) == sorted(texts)
+        assert record["moves"][0]["move"] == record["best_move"]
+        assert sum(move["visits"] for move in record["moves"]) >= record["playouts"] - 1
+    compiled = run_batch(LATE_COMPILED, "search", engine="mcts", playouts=50, table=16, unique=True)
+    for name in ("rows.jsonl", "rows.parquet"):
+        if name.endswith(".parquet"):
+            pytest.importorskip("pyarrow")
+            compiled.to_parquet(tmp_path / name)
+        else:
+            compiled.to_jsonl(tmp_path / name)
+        again = read_results(tmp_path / name)
+        assert list(again.records()) == list(compiled.records())
+
+
+def test_root_moves_of_equivalent_positions():
+    game = load_game("connect4:4x4", plain=True)
+    positions = [game.parse("12"), game.parse("43")]
+    result = run_batch(positions, "search", engine="mcts", playouts=40, table=16, unique=True)
+    first, second = ({m["move"]: m["visits"] for m in r["moves"]} for r in result.records())
+    assert {str(5 - int(move)): visits for move, visits in first.items()} == second
+    assert len(set(first.values())) > 1
 
 
 @pytest.mark.parametrize(

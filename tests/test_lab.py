@@ -23,7 +23,6 @@ from engine.contract.verbs import play
 from engine.kernels.techniques import EXACT
 from engine.lab.ablation import ablation
 from engine.lab.depths import depths
-from engine.lab.engines import engines
 from engine.lab.laboratory import Laboratory
 from engine.lab.measuring import INTERRUPTED, plan
 from engine.lab.study import Study
@@ -361,26 +360,6 @@ def test_other_commands_do_not_load_the_laboratory():
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = (sys.executable, "-c", code)
     assert subprocess.check_output(command, env=environment, text=True) == "[]\n"
-
-
-# Engines
-
-
-@pytest.mark.slow
-def test_engines_prove_and_play():
-    study = engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("15")], pairs=1)
-    rows = {row["engine"]: row for row in study.rows}
-    assert list(rows) == ["alphabeta", "pn", "auto", "mcts"]
-    assert [rows[name]["proven"] for name in ("alphabeta", "pn", "auto")] == [2, 2, 2]
-    assert rows["mcts"]["games"] == 2
-    assert 0 <= rows["mcts"]["score"] <= 1
-
-
-def test_engines_need_positions_that_go_on():
-    with pytest.raises(CutnodeError, match="the game is over in"):
-        engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("14253")])
-    with pytest.raises(CutnodeError, match="a number of pairs is at least 0, not -1"):
-        engines(TICTACTOE, [], pairs=-1)
 
 
 def test_techniques_from_outside_are_exact_or_selective_as_they_say():

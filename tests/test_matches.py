@@ -121,7 +121,11 @@ def test_equal_pairs_have_no_error_bars():
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert (data["score"], data["elo"], data["elo_low"], data["los"]) == (1.0, None, None, None)
     assert "too few for error bars" in str(result)
+    low, high = result.score_interval  # of 5 tries that succeeded (Wilson)
+    assert (low, high) == (pytest.approx(5 / (5 + 1.959964**2)), 1.0)
+    assert result_of((0, 0, 2, 0, 2)).score_interval == pytest.approx((0.505, 0.995), abs=1e-3)
     nothing = result_of((0, 0, 0, 0, 0))
+    assert nothing.score_interval is None
     assert (nothing.score, nothing.elo, nothing.interval) == (None, None, None)
     assert str(nothing).endswith("(played)")
 

@@ -15,8 +15,9 @@ import engine
 from engine import CutnodeError, GameError, PositionError, legal_moves, load_game, minimax, solve
 from engine.cli.search import search as search_command
 from engine.compiler.jit import jit_enabled
+from engine.contract.choices import PRIORS
 from engine.contract.verbs import outcome, play
-from engine.kernels.scores import MOST_ESTIMATE
+from engine.kernels.scores import MOST_ESTIMATE, WIN
 from engine.search.monte_carlo import MonteCarlo
 
 compiled_too = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
@@ -164,6 +165,7 @@ def twin(name, position):
     [
         *({"selection": "uct"}, {"selection": "puct"}, {"rave": 100.0}, {"minimax": 0.5}),
         *({"cut_after": 0}, {"cut_after": 3}, {"rollouts": "bounds"}),
+        *({"priors": "evaluation"}, {"priors": "uniform"}),
         {"selection": "puct", "rave": 30.0, "minimax": 0.2, "exploration": 0.5},
     ],
     ids=str,
@@ -185,7 +187,7 @@ def test_every_option_finds_the_move(name, options):
     "options",
     [
         *({}, {"selection": "puct"}, {"rave": 50.0}, {"minimax": 0.3, "cut_after": 2}),
-        {"moves": [0, 4]},
+        *({"priors": "evaluation"}, {"moves": [0, 4]}),
     ],
     ids=str,
 )
@@ -218,6 +220,8 @@ def test_plain_python_grows_the_same_trees(name):
     options = {"minimax": 0.1, "rave": 20.0}
     if name in ("connect4:4x4", "breakthrough:4x4"):
         options["rollouts"] = "order"
+    if name in ("kalah:3x2", "othello:4x4", "toys.gamble"):
+        options["priors"] = "evaluation"
     results = [mcts(game.start(), 250, **options) for game in games]
     compiled, plain = ((r.value, r.lines, r.moves, r.statistics.tree_size) for r in results)
     assert compiled == plain
@@ -235,6 +239,33 @@ def test_plain_python_grows_the_same_tree_of_results():
     assert compiled[1].rollouts == compiled[1].rollout_plies == plain[1].rollouts > 20
     played = mcts(load_game("hex:5").start(), 150, rollouts="uniform", cut_after=25)
     assert played.statistics.rollout_plies > 5 * played.statistics.rollouts
+
+
+@compiled_too
+def test_priors_are_by_what_was_asked_for():
+    game = load_game("connect4")  # has an order, and learned weights
+    found = {}
+    for priors in PRIORS:
+        result = mcts(game.start(), 200, seed=1, priors=priors)
+        found[priors] = {each.move: each.prior for each in result.moves}
+        assert sum(found[priors].values()) == pytest.approx(1)
+    assert set(found["uniform"].values()) == {1 / 7}
+    search = engine.MonteCarlo(game, priors="evaluation", memory=SMALL)
+    children = {move: play(game.start(), move) for move in legal_moves(game.start())}
+    guesses = {move: -search.evaluation(child) for move, child in children.items()}
+    ranked = sorted(guesses, key=guesses.__getitem__)
+    assert sorted(found["evaluation"], key=found["evaluation"].__getitem__)[-1] == ranked[-1]
+    assert found["evaluation"][ranked[-1]] > 1 / 7
+    assert (
+        mcts(game.start(), 200, seed=1).moves
+        == mcts(game.start(), 200, seed=1, priors="order").moves
+    )
+
+
+def test_priors_need_something_to_go_by():
+    game = load_game("toys.hexapawn", plain=True)
+    with pytest.raises(CutnodeError, match="has no evaluate: its priors cannot be by evaluation"):
+        mcts(game.start(), 10, priors="evaluation")
 
 
 def test_the_seed_decides():
@@ -363,7 +394,7 @@ def test_ctrl_c_keeps_the_best_so_far(interrupt_soon):
 def test_a_finished_game_has_no_move():
     result = mcts(PLAIN.parse("14253"), 10)
     assert (result.lines, result.moves, result.proven) == ((), (), True)
-    assert result.value < -MOST_ESTIMATE
+    assert result.value == -WIN
 
 
 def test_progress_is_told():
@@ -425,9 +456,11 @@ def test_players_by_playouts():
 @compiled_too
 def test_the_command_searches_by_playouts():
     found = CliRunner().invoke(
-        search_command, ["tictactoe", "15", "--engine", "mcts", "--playouts", "3000", "--json"]
+        search_command, ["tictactoe", "15", "--engine", "mcts", "--playouts", "100000", "--json"]
     )
-    assert json.loads(found.output)["value"] == 0
+    data = json.loads(found.output)
+    assert (data["value"], data["proven"]) == (0, True)
+    assert len(data["moves"]) == 7 and data["moves"][0].keys() > {"visits", "win_rate", "prior"}
     for wrong in (["--engine", "mcts", "--exact"], ["--rave", "5"], ["--playouts", "9"]):
         found = CliRunner().invoke(search_command, ["tictactoe", *wrong])
         assert isinstance(found.exception, CutnodeError)
@@ -446,6 +479,9 @@ def test_the_command_searches_by_playouts():
         ({"playouts": 10, "rave": "much"}, "rave is a number"),
         ({"playouts": 10, "selection": "best"}, "uct, puct"),
         ({"playouts": 10, "rollouts": "clever"}, "uniform, order, bounds"),
+        ({"playouts": 10, "priors": "policy"}, "priors is one of uniform, order, evaluation"),
+        ({"playouts": 10, "priors": "order"}, "has no order: its priors"),
+        ({"playouts": 10, "selection": "uct", "priors": "uniform"}, "priors are of PUCT"),
         ({"playouts": 10, "cut_after": -1}, "0 plies or more"),
         ({"playouts": 10, "memory": 1000}, "bytes of memory"),
         ({"playouts": 10, "depth": 3}, "a depth does not limit"),
@@ -470,3 +506,43 @@ def test_engines_are_told_apart():
         engine.search(PLAIN.start(), engine="mcts", playouts=10, moves=[77])
     with pytest.raises(GameError, match="this search is of"):
         MonteCarlo(PLAIN, memory=SMALL).search(boxes.start(), playouts=10)
+
+
+# What is printed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--playouts", "9"], "--playouts limits Monte Carlo tree search: say --engine mcts"),
+        (["--engine", "mcts", "--depth", "3"], "--engine mcts takes --playouts, --nodes or"),
+        (["--engine", "auto", "--playouts", "5"], "say --engine mcts"),
+        (["--engine", "auto", "--nodes", "5"], "--engine auto needs --seconds"),
+    ],
+)
+def test_limits_are_checked_before_a_board_is_drawn(words, message):
+    found = CliRunner().invoke(search_command, ["tictactoe", *words])
+    assert found.output == "" and message in str(found.exception)
+
+
+def test_missing_limits_are_those_of_the_engine():
+    with pytest.raises(CutnodeError, match="a limit: playouts, nodes, seconds, or stop"):
+        engine.search(PLAIN.start(), engine="mcts")
+    held = engine.Engine(PLAIN, engine="auto", memory=SMALL, table=1)
+    with held, pytest.raises(CutnodeError, match="a limit: seconds"):
+        held.search(PLAIN.start())
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "meaning"),
+    [
+        ("14253", "loss", "the other player has won"),
+        ("1425", "win", "the player to move wins"),
+        ("", None, "of the points, estimated by 20 playouts"),
+    ],
+)
+def test_values_say_what_they_are(text, word, meaning):
+    result = mcts(PLAIN.parse(text), 20)
+    assert result.meaning().endswith(meaning)
+    assert result.value_text() == (word or f"{result.win_rate:.1%}")
+    assert str(result).startswith(f"value  {result.meaning()}  (")

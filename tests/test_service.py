@@ -240,12 +240,23 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     found = client.post("/games/tictactoe/search", json=asked).json()
     assert (found["best_move"], found["win_rate"], found["reason"]) == ("3", 1.0, "proven")
     assert found["statistics"]["playouts"] == 1
+    assert [found["playouts"], found["moves"][0]["move"], len(found["moves"])] == [1, "3", 5]
+    tree = {"priors": "evaluation", "rave": 20.0, "minimax": 0.1, "cut_after": 3, "memory": 4}
+    asked = {"position": "1", "engine": "mcts", "playouts": 50, "seed": 3} | tree
+    found = client.post("/games/tictactoe/search", json=asked).json()
+    tree["memory"] = 4 << 20
+    position = load_game("tictactoe").parse("1")
+    result = search(position, engine="mcts", playouts=50, seed=3, **tree)
+    for move, known in zip(found["moves"], result.to_dict()["moves"], strict=True):
+        assert known | move == known
+    assert found["limits"]["table"] == 4
+    assert sum(move["visits"] for move in found["moves"]) >= 49
     asked = {"position": "1425", "engine": "auto", "seconds": 0.1}
     found = client.post("/games/tictactoe/search", json=asked).json()
     assert (found["best_move"], found["reason"]) == ("3", "proven")
     assert found["why"].startswith(("alphabeta, after a trial", "mcts, after a trial"))
     auto = {"engine": "auto"}
-    for wrong in ({"engine": "mcts", "depth": 3}, {"playouts": 5}, auto | {"playouts": 5}):
+    for wrong in ({"engine": "mcts", "depth": 3}, {"playouts": 5}, auto | {"rave": 5.0}):
         refused = client.post("/games/tictactoe/search", json=wrong)
         assert error(refused) == (422, "bad request", "body")
 

@@ -31,7 +31,7 @@ def test_result_says_why():
     result = auto(PLAIN.start(), 0.6)
     name, _, score = result.why.partition(", after a trial of ")
     assert name in ("alphabeta", "mcts")
-    assert score.endswith("points") or score.endswith("no game was finished")
+    assert score.endswith("points") or ": not decided" in score
     assert result.to_dict()["why"] == result.why
     assert str(result).splitlines()[-1] == f"engine {result.why}"
     assert result.best_move in engine.legal_moves(PLAIN.start())
@@ -52,23 +52,37 @@ def test_games_are_played_with_both_sides_and_counted():
     trial = trial_of(PLAIN, 40.0)
     position = trial._opening(1)
     assert len(engine.legal_moves(position)) == 8
-    for first in range(2):
-        trial._play(engine.Record(position), first)
+    trial._play_pair(position)
     assert trial.games == 2
     assert abs(trial.lead) <= 2
 
 
+def test_half_a_pair_decides_nothing(monkeypatch):
+    trial = trial_of(PLAIN, 40.0)
+    monkeypatch.setattr(trial, "_play", lambda record, first: first == 0)
+    monkeypatch.setattr(engine.Record, "score", lambda record, side: 1.0)
+    trial._play_pair(PLAIN.start())
+    assert (trial.games, trial.lead) == (0, 0)
+    search, why = trial.verdict()
+    assert search is trial.engines[0]
+    assert why.endswith(" s: not decided, as no pair of games was finished")
+
+
 @pytest.mark.parametrize(
-    ("lead", "better", "points"), [(4, 0, "4"), (-4, 1, "4"), (-1, 1, "2.5"), (0, 0, "2")]
+    ("lead", "better", "score"),
+    [
+        *((4, 0, "4 of 4 points"), (-4, 1, "4 of 4 points"), (-1, 1, "2.5 of 4 points")),
+        (0, 0, "not decided by 4 games"),
+    ],
 )
-def test_verdict(lead, better, points):
+def test_verdict(lead, better, score):
     trial = trial_of(PLAIN, 1.0)
     trial.games, trial.lead = 4, lead
     assert trial._is_over() == (abs(lead) >= ENOUGH_LEAD)
     search, why = trial.verdict()
     assert search is trial.engines[better]
     assert why.startswith(("alphabeta", "mcts")[better])
-    assert why.endswith(f": {points} of 4 points")
+    assert why.endswith(f": {score}")
 
 
 def test_trial_keeps_to_its_part_of_the_time():
@@ -81,8 +95,25 @@ def test_stop_during_the_trial():
     stop = threading.Event()
     stop.set()
     result = auto(PLAIN.start(), 5, stop=stop)
-    assert (result.reason, result.why) == ("stopped", "")
+    assert (result.reason, result.why) == ("stopped", "alphabeta, interrupted in the trial")
     assert result.best_move in engine.legal_moves(PLAIN.start())
+
+
+def test_ctrl_c_in_the_trial_gives_a_move_that_was_searched(interrupt_soon):
+    interrupt_soon(waiting=False)
+    result = auto(PLAIN.parse("1425"), 20)  # 2 wins for the first player only
+    assert (result.reason, result.why) == ("interrupted", "alphabeta, interrupted in the trial")
+    assert result.best_move == 2 and result.depth > 0
+    assert result.seconds < 5
+
+
+def test_ctrl_c_between_the_searches_of_a_trial(monkeypatch):
+    def press(trial, opening):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trial, "_play_pair", press)
+    result = auto(PLAIN.parse("1425"), 20)
+    assert (result.reason, result.best_move) == ("interrupted", 2)
 
 
 def test_choice_is_kept_until_the_next_game():

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.batches.results import CODES, FOUND, SOLVED, require_whole_scores
+from engine.batches.results import CODES, SOLVED, require_whole_scores, row_dtype, set_root_moves
 from engine.contract.errors import CutnodeError
 from engine.contract.positions import Packed
 from engine.contract.stop import RUNNING
 from engine.contract.verbs import NO_MOVE
 from engine.search.engine import Engine
 from engine.search.spans import SpanWorker
+from engine.search.tree_results import MonteCarloResult
 
 __all__ = ["EngineWorker", "engine_workers"]
 
@@ -72,9 +73,15 @@ def solved_row(result: Any) -> Any:
 
 
 def found_row(result: Any) -> Any:
-    """Return the row of a search; its score is rounded."""
-    row = np.zeros(1, FOUND)
-    row["value"] = math.floor(result.value + 0.5)
+    """Return the row of a search."""
+    row = np.zeros(1, row_dtype(type(result.position), "search", "mcts"))
+    row["value"] = result.value
+    playouts = isinstance(result, MonteCarloResult)
+    rate = result.win_rate if playouts else None
+    row["playouts"] = result.playouts if playouts else 0
+    row["win_rate"] = math.nan if rate is None else rate
+    moves = result.moves if playouts else ()
+    set_root_moves(row[0], [(each.move, each.visits, each.value) for each in moves])
     row["proven"], row["depth"], row["nodes"] = result.proven, result.depth, result.nodes
     row["move"] = NO_MOVE if result.best_move is None else result.best_move
     row["reason"] = RUNNING if result.proven else CODES.get(result.reason, RUNNING)

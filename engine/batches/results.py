@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
-from engine.contract.dispatch import defines, game_name, is_plain
+from engine.contract.dispatch import defines, game_constant, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError, PositionError
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
@@ -32,6 +33,8 @@ __all__ = [
     "read_positions",
     "read_results",
     "require_whole_scores",
+    "row_dtype",
+    "set_root_moves",
 ]
 
 SOLVED = np.dtype(
@@ -61,6 +64,28 @@ FOUND = np.dtype(
 ROWS = {"solve": SOLVED, "search": FOUND}
 
 
+def row_dtype(cls: Any, task: str, engine: str = "alphabeta") -> np.dtype[Any]:
+    """Return the row of a position of a class: with the root moves, where playouts may be played.
+
+    Their scores are not rounded.  After the moves of a position there are some without visits.
+    """
+    if task == "solve" or engine == "alphabeta":
+        return ROWS[task]
+    most = game_constant(cls, "MAX_MOVES", 256)
+    found: list[Any] = [field for field in FOUND.descr if field[0] != "value"]
+    return np.dtype(
+        [
+            ("value", "<f8"),
+            *found,
+            ("playouts", "<i8"),
+            ("win_rate", "<f8"),  # NaN if it is none
+            ("root_moves", "<i4", (most,)),  # the best first, and then NO_MOVE
+            ("visits", "<i8", (most,)),
+            ("values", "<f8", (most,)),  # of the root moves as scores, NaN without playouts
+        ]
+    )
+
+
 def require_whole_scores(cls: type) -> None:
     """:class:`GameError` if scores of the game of a class are no integers, which rows have."""
     if defines(cls, "chance"):
@@ -73,6 +98,9 @@ REASONS = {
     TIME: "time limit",
     PLAYOUTS: "playout limit",
 }
+READ_APART = {"move", "reason", "win_rate", "root_moves", "visits", "values"}
+"""Fields of rows that files have in another form."""
+
 CODES = {text: code for code, text in REASONS.items()}
 
 
@@ -87,7 +115,7 @@ INSTEAD = ", or write .jsonl"
 class BatchResult(Tabular):
     """The results of a batch: arrays with one element for each position.
 
-    ``rows`` is a structured array with the fields of :data:`SOLVED` or :data:`FOUND`.
+    ``rows`` is a structured array with the fields of :func:`row_dtype`.
     """
 
     positions: Packed
@@ -146,6 +174,11 @@ class BatchResult(Tabular):
         arrow, _ = pyarrow_modules(INSTEAD)
         return arrow.table(self.to_columns(), schema=self._schema(arrow))
 
+    @property
+    def has_playouts(self) -> bool:
+        """Whether positions were searched by playouts, or may have been."""
+        return "playouts" in (self.rows.dtype.names or ())
+
     def _parts(self, size: int = 1 << 14) -> Iterator[dict[str, list[Any]]]:
         """Yield columns of some thousand positions after the other."""
         for start in range(0, len(self), size):
@@ -165,6 +198,11 @@ class BatchResult(Tabular):
             proven = rows["proven"]
         moves = zip(positions, rows["move"].tolist(), strict=True)
         columns["best_move"] = [None if m == NO_MOVE else move_text(p, m) for p, m in moves]
+        if self.has_playouts:
+            rates = rows["win_rate"].tolist()
+            columns["win_rate"] = [None if math.isnan(rate) else rate for rate in rates]
+            columns["playouts"] = rows["playouts"].tolist()
+            columns["moves"] = list(map(_root_moves, positions, rows))
         columns["nodes"] = rows["nodes"].tolist()
         if self.task == "solve":
             columns["seconds"] = rows["seconds"].tolist()
@@ -206,12 +244,19 @@ class BatchResult(Tabular):
         """Return the types of the columns, and the metadata."""
         types = {
             "position": arrow.string(),
-            "value": arrow.int32(),
+            "value": arrow.float64() if self.has_playouts else arrow.int32(),
             "lower": arrow.int32(),
             "upper": arrow.int32(),
             "proven": arrow.bool_(),
             "depth": arrow.int32(),
             "best_move": arrow.string(),
+            "win_rate": arrow.float64(),
+            "playouts": arrow.int64(),
+            "moves": arrow.list_(
+                arrow.struct(
+                    {"move": arrow.string(), "visits": arrow.int64(), "value": arrow.float64()}
+                )
+            ),
             "nodes": arrow.int64(),
             "seconds": arrow.float64(),
             "reason": arrow.dictionary(arrow.int32(), arrow.string()),
@@ -237,15 +282,26 @@ def read_results(path: str | os.PathLike[str]) -> BatchResult:
         task = about["task"]
         game = load_game(about["game"])
         positions = [game.parse(record["position"]) for record in records]
-        rows = np.zeros(len(records), ROWS[task])
+        engine = "mcts" if records and "playouts" in records[0] else "alphabeta"
+        rows = np.zeros(len(records), row_dtype(type(game.start()), task, engine))
         for row, position, record in zip(rows, positions, records, strict=True):
             for name in rows.dtype.names or ():
-                if name not in ("move", "reason"):
+                if name not in READ_APART:
                     row[name] = record[name]
             text = record["best_move"]
             parse_move = notation_of(type(position)).parse_move
             row["move"] = NO_MOVE if text is None else parse_move(position, text)
             row["reason"] = CODES.get(record["reason"], RUNNING)
+            if engine == "mcts":
+                rate = record["win_rate"]
+                row["win_rate"] = math.nan if rate is None else rate
+                set_root_moves(
+                    row,
+                    [
+                        (parse_move(position, each["move"]), each["visits"], each["value"])
+                        for each in record["moves"]
+                    ],
+                )
         return BatchResult(
             Packed.of(positions), task, rows, bool(about.get("weak")), 0.0, "read from a file"
         )
@@ -288,6 +344,28 @@ def _sound(records: list[Any]) -> list[dict[str, Any]]:
 def _checksum(record: dict[str, Any]) -> str:
     """Return the CRC-32 of a record, without its checksum, as JSON writes it."""
     return f"{crc32(json.dumps(record).encode()):08x}"
+
+
+def set_root_moves(row: Any, moves: Sequence[tuple[int, int, float | None]]) -> None:
+    """Put the root moves of a position into its row: each with its visits and its score."""
+    row["root_moves"] = NO_MOVE
+    for at, (move, visits, value) in enumerate(moves):
+        row["root_moves"][at], row["visits"][at] = move, visits
+        row["values"][at] = math.nan if value is None else value
+
+
+def _root_moves(position: Any, row: Any) -> list[dict[str, Any]]:
+    """Return the root moves of a row as plain data."""
+    figures = zip(*(row[name].tolist() for name in ("root_moves", "visits", "values")), strict=True)
+    return [
+        {
+            "move": move_text(position, move),
+            "visits": visits,
+            "value": None if math.isnan(value) else value,
+        }
+        for move, visits, value in figures
+        if move != NO_MOVE
+    ]
 
 
 def _reason(code: int, proven: bool) -> str:

@@ -14,7 +14,14 @@ import numpy as np
 
 import engine
 from engine.batches.engines import engine_workers
-from engine.batches.results import FOUND, ROWS, SOLVED, BatchResult, require_whole_scores
+from engine.batches.results import (
+    FOUND,
+    ROWS,
+    SOLVED,
+    BatchResult,
+    require_whole_scores,
+    row_dtype,
+)
 from engine.batches.rows import KeptRows
 from engine.batches.searching import BatchSearcher, BatchSearchTask, require_depth
 from engine.batches.symmetry import SymmetryClasses
@@ -189,8 +196,8 @@ def run_batch(
     ``depth``, ``nodes``, ``seconds``, ``evaluation``, ``techniques``, ``exact``, ``depth_in`` and
     ``tablebase``, as ``solve`` and ``search`` take them.  Games that loop are solved in batches
     only where the tablebase has all positions.  Both take an ``engine``, and those of its options
-    (see :data:`OPTIONS`) that alpha-beta does not have; the best move is found in any case, and
-    scores are rounded.  Then games that loop are solved, too.
+    (see :data:`OPTIONS`) that alpha-beta does not have; the best move is found in any case, and of
+    searches the visits of the root moves are kept.  Then games that loop are solved, too.
 
     *journal* is a file: if it exists and is of the same batch, what was done is taken from it.
     *threads* are as many as there are processors by default, and share *table* MiB.
@@ -210,13 +217,13 @@ def run_batch(
     threads = min(thread_count(threads, cls), len(given))
     classes = SymmetryClasses(given) if unique else None
     packed = given if classes is None else given.chosen(classes.firsts)
-    kept = KeptRows(len(packed), ROWS[task])
+    kept = KeptRows(len(packed), row_dtype(cls, task, options.get("engine", "alphabeta")))
     limits = Limits(options.get("nodes"), options.get("seconds"), stop)
     there = {"task": task, "table": table, "cold": cold, **options}
     plan = _Plan(packed, threads, table, cold, limits, kept, options)
     workers, settings = _workers(plan, task)
     if journal is not None:
-        kept.open(journal, _about(packed, task, settings | {"cold": cold}))
+        kept.open(journal, _about(packed, task, kept.rows.dtype, settings | {"cold": cold}))
     restored = kept.done
     done_elsewhere = 0
     looked = started
@@ -284,7 +291,9 @@ def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Pac
     return Packed.of(positions)
 
 
-def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, Any]:
+def _about(
+    positions: Packed, task: str, row: np.dtype[Any], settings: dict[str, Any]
+) -> dict[str, Any]:
     """Return the header of the journal of a batch."""
     words = positions.words
     if isinstance(words, list):
@@ -297,7 +306,7 @@ def _about(positions: Packed, task: str, settings: dict[str, Any]) -> dict[str, 
         "task": task,
         "count": len(positions),
         "positions": blake2b(data, digest_size=16).hexdigest(),
-        "rows": repr(ROWS[task].descr),
+        "rows": repr(row.descr),
         **settings,
     }
 

@@ -33,13 +33,19 @@ class SymmetryClasses:
         spread = rows[self.classes]
         first = self.firsts[self.classes]
         differing = (self.symmetries != self.symmetries[first]) & (spread["move"] != NO_MOVE)
+        fields = {"move", "root_moves"} & set(spread.dtype.names)
         for number in np.flatnonzero(differing).tolist():
             model = int(first[number])
-            move = int(spread["move"][number])
-            move = canonical_move(self.positions[model], move, int(self.symmetries[model]))
-            symmetry = int(self.symmetries[number])
-            spread["move"][number] = original_move(self.positions[number], move, symmetry)
+            for name in fields:
+                moves = spread[name][number : number + 1]
+                for at in zip(*np.nonzero(moves != NO_MOVE), strict=True):
+                    moves[at] = self._moved(int(moves[at]), model, number)
         return spread
+
+    def _moved(self, move: int, model: int, number: int) -> int:
+        """Return a move of position number *model* as one of another of its class."""
+        move = canonical_move(self.positions[model], move, int(self.symmetries[model]))
+        return int(original_move(self.positions[number], move, int(self.symmetries[number])))
 
 
 def keys_of(positions: Packed) -> tuple[Any, Any]:

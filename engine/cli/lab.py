@@ -357,9 +357,10 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 def engines(seed: int, **options: Any) -> None:
     """Compare alpha-beta, proof numbers and Monte Carlo tree search.
 
-    Alpha-beta and proof numbers (pn) prove the values of the positions, each from nothing; auto
-    gives them turns. Monte Carlo tree search (mcts) plays matches against the search by
-    alpha-beta, with the same time for each move.
+    Alpha-beta, proof numbers (pn) and Monte Carlo tree search (mcts) prove the values of the
+    positions, each from nothing; auto gives the first two turns. mcts plays a match against the
+    search by alpha-beta, with the same time for each move. Notes below the table say which engine
+    suits the game, or that so few positions and games do not decide it.
     """
     from engine.lab import engines as study
 

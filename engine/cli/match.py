@@ -49,9 +49,9 @@ A     a player: `random`, or settings separated by commas:
         set=NAME=X+NAME=X
                       parameters of techniques, such as set=lmr.base=0.8
         engine=mcts   a Monte Carlo tree search, with playouts=N, nodes=N,
-                      seconds=S, memory=MIB, selection=NAME, exploration=X,
-                      rave=X, minimax=X, rollouts=NAME, cut_after=N as the
-                      options of `cutnode search`
+                      seconds=S, memory=MIB, selection=NAME, priors=NAME,
+                      exploration=X, rave=X, minimax=X, rollouts=NAME,
+                      cut_after=N as the options of `cutnode search`
         engine=auto   what a trial before the first game shows to be better,
                       with seconds=S, table=MIB, memory=MIB, evaluation=NAME
         path=FOLDER, python=FILE, game=FILE

@@ -21,7 +21,7 @@ from engine.cli.completion import (
     complete_techniques,
 )
 from engine.cli.inputs import read_positions
-from engine.contract.choices import DRIVERS, ROLLOUTS, SEARCHES, SELECTIONS, SOLVERS, STYLES
+from engine.contract.choices import DRIVERS, PRIORS, ROLLOUTS, SEARCHES, SELECTIONS, SOLVERS, STYLES
 from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.runtime.threads import MOST_THREADS
@@ -240,10 +240,20 @@ PLAYOUTS = integer("--playouts", "At most N playouts (mcts).", show_default=Fals
 TREE = combined(
     option(
         "--selection",
-        "How children are selected.  [puct if the game has an order, else uct]",
+        "How children are selected.  [puct where there are priors, else uct]",
         type=click.Choice(SELECTIONS),
     ),
-    option("--exploration", "The weight of exploration.", type=click.FloatRange(0), metavar="X"),
+    option(
+        "--priors",
+        "By what moves look promising to puct.  [order if the game has one, else evaluation]",
+        type=click.Choice(PRIORS),
+    ),
+    option(
+        "--exploration",
+        "The weight of exploration.  [1 of uct, 1.5 of puct]",
+        type=click.FloatRange(0),
+        metavar="X",
+    ),
     option("--rave", "RAVE counts more up to X playouts.", type=click.FloatRange(0), metavar="X"),
     option(
         "--minimax",

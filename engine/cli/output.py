@@ -12,9 +12,9 @@ import engine
 if TYPE_CHECKING:
     from engine.playing.matches import MatchResult
     from engine.search.proofs import ForcedWin
-    from engine.search.results import Result, SearchResult
+    from engine.search.results import Line, Result, SearchResult
     from engine.search.state_values import Iterated
-    from engine.search.tree_results import MonteCarloResult
+    from engine.search.tree_results import MonteCarloResult, RootMove
 
 __all__ = [
     "json_line",
@@ -185,13 +185,17 @@ def json_of_iteration(verb: str, result: Iterated, given: str) -> str:
 
 
 def json_of_search(result: SearchResult | MonteCarloResult, given: str) -> str:
-    """Return the JSON of a search: the lines that were asked for are its moves."""
+    """Return the JSON of a search: its moves are those of the lines that were asked for.
+
+    Of Monte Carlo tree search all moves are, the lines first.
+    """
     from engine.kernels.scores import win_distance
     from engine.kernels.tablebase_scores import FAR
 
     position, data = result.position, result.to_dict()
     distance = win_distance(result.value) if result.proven and result.decisive else None
-    visits = {each.move: each.visits for each in getattr(result, "moves", ())}
+    lines = {line.move: line for line in result.lines}
+    roots = {each.move: each for each in getattr(result, "moves", ())}
     named = ("exact", "win_rate", "why", "iterations")
     return json_line(
         "search",
@@ -204,9 +208,10 @@ def json_of_search(result: SearchResult | MonteCarloResult, given: str) -> str:
         distance=distance if isinstance(distance, int) and distance < FAR else None,
         line=result.pv,
         moves=[
-            {**_move(position, line.move), "value": line.value, **_line(position, line.pv)}
-            | ({"visits": visits[line.move]} if line.move in visits else {})
-            for line in result.lines
+            _move(position, move)
+            | (_root_move(result, roots[move]) if move in roots else {})
+            | (_move_line(position, lines[move]) if move in lines else {})
+            for move in dict.fromkeys((*lines, *roots))
         ],
         nodes=result.nodes,
         seconds=result.seconds,
@@ -214,6 +219,21 @@ def json_of_search(result: SearchResult | MonteCarloResult, given: str) -> str:
         statistics=data["statistics"],
         details={"depth": result.depth} | {name: data[name] for name in named if name in data},
     )
+
+
+def _move_line(position: Any, line: Line) -> dict[str, Any]:
+    return {"value": line.value, **_line(position, line.pv)}
+
+
+def _root_move(result: Any, root: RootMove) -> dict[str, Any]:
+    """Return what playouts have shown of a move of the root."""
+    return {
+        "value": root.value,
+        "visits": root.visits,
+        "win_rate": result.rate_of(root),
+        "prior": root.prior,
+        "bounds": (root.lower, root.upper),
+    }
 
 
 def json_of_win(result: ForcedWin, given: str) -> str:

@@ -83,8 +83,8 @@ def search(
     from engine.contract.verbs import outcome
     from engine.search.engine import Engine
     from engine.search.record import is_over
-    from engine.search.results import score_text
 
+    check_limits(engine, depth, playouts, seconds, nodes)
     if depth is None and playouts is None and nodes is None and seconds is None:
         seconds = 1.0
     cls = type(entries[0][1])
@@ -122,7 +122,7 @@ def search(
         else:
             best = data["best_move"] or "-"
             click.echo(
-                f"{text:{width}}  {score_text(result.value):>8}  {best:>4}  {result.depth:>3}  "
+                f"{text:{width}}  {result.value_text():>8}  {best:>4}  {result.depth:>3}  "
                 f"{result.nodes:>12}  {result.seconds:>10.6f}"
             )
         if statistics and not as_json:
@@ -131,6 +131,19 @@ def search(
                 click.echo(f"  {name.replace('_', ' '):24}{number:>16}")
         if result.reason == "interrupted":
             interrupted(found=True)
+
+
+def check_limits(
+    engine: str, depth: int | None, playouts: int | None, seconds: float | None, nodes: int | None
+) -> None:
+    """Raise :class:`CutnodeError` if a limit is none of an engine."""
+    if depth is not None and engine != "alphabeta":
+        limits = "--playouts, --nodes or --seconds" if engine == "mcts" else "--seconds"
+        raise CutnodeError(f"--depth limits alpha-beta: --engine {engine} takes {limits}")
+    if playouts is not None and engine != "mcts":
+        raise CutnodeError("--playouts limits Monte Carlo tree search: say --engine mcts")
+    if engine == "auto" and nodes is not None and seconds is None:
+        raise CutnodeError("--engine auto needs --seconds: its trial takes a part of them")
 
 
 def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> Any:
@@ -152,7 +165,7 @@ def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> A
         return handle.wait()
 
 
-TREE_OPTIONS = "selection", "exploration", "rave", "minimax", "rollouts", "cut_after"
+TREE_OPTIONS = "selection", "priors", "exploration", "rave", "minimax", "rollouts", "cut_after"
 """The options of Monte Carlo tree search only; a tablebase is for both."""
 
 UNSET = None, False, (), DRIVERS[0], DEPTH_IN[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.batches.results import ROWS, BatchResult
+from engine.batches.results import BatchResult, row_dtype
 from engine.batches.running import Job, run_batch
 from engine.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
 from engine.contract.dispatch import game_name, is_plain
@@ -62,6 +62,7 @@ class Cluster:
         done, busy = 0, 0.0
         if not left:
             return ""
+        row = row_dtype(cls, job.options["task"], job.options.get("engine", "alphabeta"))
         with Tasks(self.client, batch, GameOnWorker(SentGame.of(cls))) as tasks:
             try:
                 while spans or len(tasks):
@@ -81,7 +82,7 @@ class Cluster:
                         parts.append((first, (tasks.plugin, words, job.options)))
                     tasks.send(parts)
                     for first, (rows, seconds) in tasks.wait(PATIENCE):
-                        found = np.frombuffer(rows, ROWS[job.options["task"]])
+                        found = np.frombuffer(rows, row)
                         job.put(first, found)
                         done += len(found)
                         busy += seconds

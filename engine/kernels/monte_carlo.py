@@ -1,15 +1,15 @@
 """Monte Carlo tree search: a tree that grows where random play from its leaves goes well.
 
 A *playout* goes down the tree, at each node to the child that promises most (selection); where it
-leaves the tree it adds the children of a node (expansion), plays at random to the end of the game
-(``engine.kernels.playouts``), and takes the result up again.
+leaves the tree it adds the children of a node (expansion: ``engine.kernels.playout_expansion``),
+plays at random to the end of the game (``engine.kernels.playouts``), and takes the result up again.
 
 Selection.  UCT (L. Kocsis and C. Szepesvari, "Bandit based Monte-Carlo planning", 2006) adds to the
 mean ``c * sqrt(log(N) / n)``, and PUCT (C. Rosin 2011; D. Silver et al., "Mastering the game of Go
 without human knowledge", 2017) ``c * prior * sqrt(N) / (1 + n)``.  Priors are the softmax of the
-standard scores of the game's ``order`` among the moves of a node, so that the unit of the order
-does not matter; uniform without.  Where values are more than wins and losses, *c* is in units of
-half the range that playouts have shown.  RAVE mixes means with those of all playouts in which the
+standard scores of the game's ``order``, or of the evaluation, among the moves of a node, so that no
+unit matters; or uniform.  Where values are more than wins and losses, *c* is in units of half the
+range that playouts have shown.  RAVE mixes means with those of all playouts in which the
 same player made the move later (S. Gelly and D. Silver, "Monte-Carlo tree search and rapid action
 value estimation in computer Go", 2011), and implicit minimax with the minimax of the estimates
 below (M. Lanctot et al., "Monte Carlo tree search with heuristic evaluations using implicit minimax
@@ -41,33 +41,31 @@ import math
 import numpy as np
 
 from engine.compiler.jit import Evaluator, Numbers, Position, compiled, kernel
-from engine.contract.bits import Bits, ordered, prefetch
-from engine.contract.derived import most_moves, recurs, same_after_chance
+from engine.contract.bits import Bits, prefetch
+from engine.contract.derived import recurs, same_after_chance
 from engine.contract.stop import MOVES, NODES, PLAYOUTS, RUNNING
 from engine.contract.verbs import (
     INFINITE,
-    NO_MOVE,
-    bounds,
-    candidates,
     chance,
     chance_outcome,
-    endgame,
-    forced,
-    moves,
     moves_again,
-    order,
     outcome,
     play,
     recurrence,
     reversible,
 )
-from engine.kernels.evaluation import estimate
-from engine.kernels.node import is_excluded_at_root
+from engine.kernels.playout_expansion import (
+    expand,
+    look_at,
+    own_bounds,
+    set_average,
+    set_own_bounds,
+    tighten_by_game,
+)
 from engine.kernels.playout_tree import (
     CHANCE,
     NEW,
     NOWHERE,
-    OPEN,
     OVER,
     ROOT,
     TOLD,
@@ -76,26 +74,18 @@ from engine.kernels.playout_tree import (
     Arms,
     Nodes,
     Sums,
-    make_node,
-    take_nodes,
 )
 from engine.kernels.playouts import (
     LISTED_VISITS,
     PLAYED,
     PlayoutMemory,
-    below,
-    draw,
-    estimated_worth,
     is_settled,
     is_won_or_lost,
-    knows_order,
     roll_out,
     sampled_outcome,
     settled_worth,
     worth,
 )
-from engine.kernels.reference import is_draw, report_violation
-from engine.kernels.tablebase_scores import tablebase_value
 
 __all__ = ["search_tree"]
 
@@ -108,210 +98,6 @@ RENEWED = 64
 FIRST_PLAY = 0.2
 """PUCT takes a move that was never played for so much worse than its node, in the unit of
 exploration."""
-
-
-@compiled
-def own_bounds(node, nodes):
-    """The bounds of a node for the player who moves there."""
-    lower, upper = np.int64(nodes[node].lower), np.int64(nodes[node].upper)
-    if nodes[node].same:
-        return lower, upper
-    return -upper, -lower
-
-
-@compiled
-def set_own_bounds(position, node, lower, upper, nodes, arms):
-    """Tighten the bounds of a node, given for the player who moves there; return if they change."""
-    if not nodes[node].same:
-        lower, upper = -upper, -lower
-    lower = max(lower, np.int64(nodes[node].lower))
-    upper = min(upper, np.int64(nodes[node].upper))
-    if lower > upper or (lower == nodes[node].lower and upper == nodes[node].upper):
-        return False
-    nodes[node].lower = lower
-    nodes[node].upper = upper
-    if is_settled(position, lower, upper):
-        arms[node].next = NOWHERE
-        # What is known exactly takes the place of all samples.
-        if nodes[node].visits > 0:
-            set_average(node, settled_worth(position, lower, upper), nodes, arms)
-    return True
-
-
-@compiled
-def set_average(node, average, nodes, arms):
-    """Set the worth of a node, and let selection see it."""
-    nodes[node].average = average
-    if arms[node].mean != USELESS:
-        arms[node].mean = np.float32(average)
-
-
-# Looking at a node, and making its children
-
-
-@compiled
-def look_at(position, node, ply, steps, memory, nodes, arms):
-    """Find out what is known of a position without search; return whether bounds change."""
-    nodes[node].kind = OPEN
-    over, value = outcome(position)
-    if over:
-        nodes[node].kind = OVER
-        lower, upper = np.int64(math.floor(value)), np.int64(math.ceil(value))
-        return set_own_bounds(position, node, lower, upper, nodes, arms)
-    if is_draw(position, ply, steps, memory):
-        return set_own_bounds(position, node, np.int64(0), np.int64(0), nodes, arms)
-    if chance(position) > 0:
-        nodes[node].kind = CHANCE
-        return False
-    if ply == 0:  # the root needs a move, not a value
-        return False
-    known, value = tablebase_value(position, memory)
-    if known:
-        lower, upper = np.int64(value), np.int64(value)
-        if is_won_or_lost(position):  # a tablebase may say no more than who wins
-            lower = min(lower, np.int64(1)) if value >= 0 else np.int64(-INFINITE)
-            upper = max(upper, np.int64(-1)) if value <= 0 else np.int64(INFINITE)
-        return set_own_bounds(position, node, lower, upper, nodes, arms)
-    return memory.use_bounds and tighten_by_game(position, node, memory, nodes, arms)
-
-
-@compiled
-def tighten_by_game(position, node, memory, nodes, arms):
-    """Tighten the bounds of a node by those that its game knows; return whether they change."""
-    lower, upper = bounds(position, -INFINITE, INFINITE)
-    if not is_settled(position, lower, upper):
-        solved, value, visited = endgame(position, -INFINITE, INFINITE)
-        memory.nodes += visited
-        if solved:
-            lower, upper = value, value
-    return set_own_bounds(position, node, np.int64(lower), np.int64(upper), nodes, arms)
-
-
-@compiled
-def list_children(position, ply, memory):
-    """List the moves to consider, or the outcomes of chance; return how many there are."""
-    if chance(position) > 0:
-        count = chance(position)
-        for index in range(count):
-            memory.moves[index] = index
-        return count
-    if ply == 0:
-        count = moves(position, memory.moves, 0)
-        kept = 0
-        for at in range(count if count <= most_moves(position) else 0):
-            move = memory.moves[at]
-            if not is_excluded_at_root(memory, move):
-                memory.moves[kept] = move
-                kept += 1
-        count = kept
-    else:
-        move = forced(position)
-        if move != NO_MOVE:
-            memory.moves[0] = move
-            return 1
-        count = candidates(position, memory.moves, 0)
-    if not 0 < count <= most_moves(position):
-        report_violation(position, MOVES, memory)
-        return 0
-    return count
-
-
-@compiled
-def shuffle(count, memory):
-    """Put the listed moves into random order: those that were not tried are tried in this one."""
-    for at in range(count - 1, 0, -1):
-        other = below(draw(memory), at + 1)
-        move = memory.moves[at]
-        memory.moves[at] = memory.moves[other]
-        memory.moves[other] = move
-
-
-@compiled
-def set_priors(first, count, sums):
-    """Make priors of the scores that the game's order gave: the softmax of standard scores."""
-    mean, squares = 0.0, 0.0
-    for child in range(first, first + count):
-        mean += sums[child].prior
-        squares += sums[child].prior * sums[child].prior
-    mean /= count
-    deviation = math.sqrt(max(squares / count - mean * mean, 0.0))
-    total = 0.0
-    for child in range(first, first + count):
-        score = (sums[child].prior - mean) / deviation if deviation > 1e-9 else 0.0
-        sums[child].prior = math.exp(score)
-        total += sums[child].prior
-    for child in range(first, first + count):
-        sums[child].prior /= total
-
-
-@kernel
-def expand(
-    position: Position,
-    evaluation: Evaluator,
-    node: int,
-    ply: int,
-    memory: PlayoutMemory,
-    nodes: Nodes,
-    arms: Arms,
-    sums: Sums,
-    pool: Numbers,
-) -> int:
-    """Make the children of a node; return 0 if there are none, or no room, and 2 if one is over."""
-    count = list_children(position, ply, memory)
-    if count == 0:
-        return 0
-    first = take_nodes(count, memory, arms, pool)
-    if first == 0:
-        return 0
-    found = 1
-    by_chance = chance(position) > 0
-    puct = memory.puct != 0
-    noted = puct or by_chance or memory.rave > 0 or memory.minimax > 0
-    if not by_chance:
-        shuffle(count, memory)
-    for at in range(count):
-        move, child = memory.moves[at], first + at
-        prior = 1.0 / count
-        if by_chance:
-            prior, reached = chance_outcome(position, move)
-            same = same_after_chance(position, reached)
-        else:
-            reached = play(position, move)
-            same = moves_again(position, reached)
-            if knows_order(position):
-                if puct:
-                    prior = np.float64(order(position, move, reached))
-        make_node(child, move, same, nodes, arms)
-        if noted:
-            sums[child].prior = prior
-            sums[child].estimate = 0.0
-            sums[child].rave_visits = 0.0
-            sums[child].rave_mean = 0.0
-        # A win at once is seen before anything is played at random.
-        over, value = outcome(reached)
-        if over:
-            found = 2
-            low, high = np.int64(math.floor(value)), np.int64(math.ceil(value))
-            nodes[child].lower = low if same else -high
-            nodes[child].upper = high if same else -low
-        if memory.minimax > 0:
-            if over:
-                guess = worth(reached, value)
-            else:
-                guess = estimated_worth(reached, estimate(evaluation, reached))
-            sums[child].estimate = guess if same else -guess
-    if puct and not by_chance:
-        if knows_order(position):
-            set_priors(first, count, sums)
-        for child in range(first, first + count):
-            arms[child].explore = np.float32(sums[child].prior)
-    memory.expansions += 1
-    nodes[node].count = count
-    ordered()
-    arms[node].first = first
-    ordered()
-    arms[node].next = 0
-    return found
 
 
 # Selection

@@ -107,6 +107,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("shared", np.int64),  # other threads search the same tree
         # What the search does: see engine.search.tree_options.
         ("puct", np.int64),
+        ("priors", np.int64),  # the number of one of engine.contract.choices.PRIORS
         ("exploration", np.float64),
         ("rave", np.float64),
         ("minimax", np.float64),

@@ -53,6 +53,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "playouts": int,
     "memory": int,
     "selection": str,
+    "priors": str,
     "exploration": float,
     "rave": float,
     "minimax": float,

@@ -24,6 +24,7 @@ __all__ = [
     "elo_difference",
     "expected_score",
     "mean_and_error",
+    "score_interval",
 ]
 
 POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -57,6 +58,23 @@ def mean_and_error(pairs: Sequence[float]) -> tuple[float, float]:
     mean = sum(count * point for count, point in zip(pairs, POINTS, strict=True)) / number
     spread = sum(count * (point - mean) ** 2 for count, point in zip(pairs, POINTS, strict=True))
     return mean, math.sqrt(spread / number / number)
+
+
+def score_interval(pairs: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval of the mean score of pairs, from 0 to 1.
+
+    Where all pairs ended alike they show no spread, and it is the score interval of as many tries
+    (E. B. Wilson, "Probable inference, the law of succession, and statistical inference", 1927),
+    which is the wider one for a spread that is less than theirs.
+    """
+    mean, error = mean_and_error(pairs)
+    reach = CONFIDENCE * error
+    if not error:
+        number, square = sum(pairs), CONFIDENCE**2
+        wide = 1 + square / number
+        reach = CONFIDENCE / wide * math.sqrt(mean * (1 - mean) / number + square / number**2 / 4)
+        mean = (mean + square / number / 2) / wide
+    return max(0.0, mean - reach), min(1.0, mean + reach)
 
 
 @dataclass(frozen=True, slots=True)

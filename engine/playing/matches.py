@@ -21,7 +21,14 @@ from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.notebook import lines_html
 from engine.contract.verbs import evaluate, key
-from engine.playing.elo import CONFIDENCE, POINTS, Sprt, elo_difference, mean_and_error
+from engine.playing.elo import (
+    CONFIDENCE,
+    POINTS,
+    Sprt,
+    elo_difference,
+    mean_and_error,
+    score_interval,
+)
 from engine.playing.players import Player, make_player
 from engine.runtime.processes import Processes
 from engine.search.given import given_position
@@ -68,6 +75,11 @@ class MatchResult:
     def score(self) -> float | None:
         """Points for each game; None before the first."""
         return (self.wins + self.draws / 2) / self.games if self.games else None
+
+    @property
+    def score_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the score, also if all pairs ended alike; None before the first."""
+        return score_interval(self.pairs) if self.games else None
 
     @property
     def elo(self) -> float | None:

@@ -233,7 +233,8 @@ class AutoPlayer:
         seed = _random_at(position, self.seed).getrandbits(32)
         self.engine.prepare()
         trial = SearchOptions(seconds=self.limits["seconds"] * TRIAL_MOVES, seed=seed)
-        if self.engine.decide(position, trial) == "interrupted":
+        ended = self.engine.decide(position, trial)
+        if ended is not None and ended.reason == "interrupted":
             raise KeyboardInterrupt
         chosen = self.engine.chosen or self.engine.alphabeta
         chosen.clear()

@@ -178,7 +178,7 @@ class Engine:
         options["history"] = given_history(position, options.get("history", ()))
         position = self._mine(position)
         chosen = SearchOptions.of("search", options)
-        chosen.require_limit()
+        chosen.require_limit(self.engine)
         running = self._begin(chosen.stop)
         try:
             return self._opened().run(position, chosen, stop=running)

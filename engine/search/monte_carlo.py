@@ -16,6 +16,7 @@ import numpy as np
 
 from engine.compiler.memory import Memory
 from engine.contract.bits import WORD, mix
+from engine.contract.choices import PRIORS
 from engine.contract.dispatch import defines, game_constant, game_name
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.legal import legal_moves
@@ -24,6 +25,7 @@ from engine.contract.positions import coerce
 from engine.contract.stop import CALLED, FULL, MOVES, RUNNING
 from engine.contract.verbs import chance, outcome
 from engine.kernels.clock import Clock
+from engine.kernels.evaluation import OWN
 from engine.kernels.monte_carlo import search_tree
 from engine.kernels.playout_tree import ROOT, TOLD
 from engine.kernels.playouts import (
@@ -49,7 +51,13 @@ from engine.search.options import (
 from engine.search.playout_tree import PlayoutTree
 from engine.search.results import Iteration, Line
 from engine.search.tree_options import GREED, TreeKeywords, TreeOptions, check_limits
-from engine.search.tree_results import MonteCarloResult, RootMove, TreeStatistics, score_of
+from engine.search.tree_results import (
+    MonteCarloResult,
+    RootMove,
+    TreeStatistics,
+    final_value,
+    score_of,
+)
 from engine.storage.books import Book
 from engine.storage.evaluations import chosen_evaluation
 from engine.tablebases.tablebase import Tablebase
@@ -66,16 +74,17 @@ class MonteCarlo:
     *game* is a game, a position or a position class.  *threads* grow one tree together.  Further
     keywords:
 
-    *evaluation* as for :class:`~engine.Searcher`; it matters where rollouts are cut off, and for
-    *minimax*.  A position that is in the *tablebase* is proven when it is first visited.
-    *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
-    default where the game has an ``order``), *exploration* its weight, *rave* the number of
-    playouts up to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the
-    minimax of estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by
-    the game's ``"order"``, or use its ``"bounds"`` (by default where only who wins matters and the
-    game has them); *cut_after* so many plies an estimate takes
-    their place.  With *reuse* a search goes on with the part of the tree that the last one has left
-    of its position.
+    *evaluation* as for :class:`~engine.Searcher`; it matters where rollouts are cut off, for
+    *minimax* and for *priors*.  A position that is in the *tablebase* is proven when it is first
+    visited.  *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
+    default where there are priors), *exploration* its weight.  *priors* of PUCT are by the game's
+    ``"order"`` (by default where it has one), by the ``"evaluation"`` of the positions after the
+    moves (by default where it has no order), or ``"uniform"``.  *rave* is the number of playouts up
+    to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the minimax of
+    estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by the game's
+    ``"order"``, or use its ``"bounds"`` (by default where only who wins matters and the game has
+    them); *cut_after* so many plies an estimate takes their place.  With *reuse* a search goes on
+    with the part of the tree that the last one has left of its position.
 
     The same seed gives the same search, on one thread.  One thread at a time may call a search.
     """
@@ -102,14 +111,19 @@ class MonteCarlo:
             raise GameError(
                 f"{game_name(self.cls)} is a game of chance: playouts use no tablebase of it"
             )
-        for rollouts, verb in (("order", "order"), ("bounds", "bounds")):
-            if chosen.rollouts == rollouts and not defines(self.cls, verb):
-                raise GameError(
-                    f"{game_name(self.cls)} has no {verb}: its rollouts cannot be by {rollouts}"
-                )
+        for what, by in (("rollouts", "order"), ("rollouts", "bounds"), ("priors", "order")):
+            if getattr(chosen, what) == by and not defines(self.cls, by):
+                raise GameError(f"{game_name(self.cls)} has no {by}: its {what} cannot be by {by}")
+        estimates = self.evaluation is not OWN or defines(self.cls, "evaluate")
+        if chosen.priors == "evaluation" and not estimates:
+            raise GameError(
+                f"{game_name(self.cls)} has no evaluate: its priors cannot be by evaluation"
+            )
+        self.selection = chosen.selection_for(self.cls, estimates)
+        self.priors = chosen.priors_for(self.cls, estimates)
         self.threads = thread_count(threads, self.cls)
         self.workers = workers
-        puct = chosen.selection_for(self.cls) == "puct"
+        puct = self.selection == "puct"
         self.tree = PlayoutTree(self.cls, chosen.memory, self.threads, has_priors=puct)
         self.memories = [self._new_memory() for _ in range(self.threads)]
         self.stopped = threading.Event()
@@ -123,8 +137,9 @@ class MonteCarlo:
         memory, chosen = Memory(self.cls, playout_dtype(self.cls)), self.options
         memory["plies"] = most_plies(self.cls)
         memory["shared"] = int(self.threads > 1)
-        memory["puct"] = int(chosen.selection_for(self.cls) == "puct")
-        memory["exploration"] = chosen.exploration_for(self.cls)
+        memory["puct"] = int(self.selection == "puct")
+        memory["priors"] = PRIORS.index(self.priors)
+        memory["exploration"] = chosen.exploration_for(self.selection)
         memory["rave"], memory["minimax"] = float(chosen.rave), float(chosen.minimax)
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
@@ -168,7 +183,7 @@ class MonteCarlo:
         :meth:`engine.Engine.search`; *progress* is called whenever the playouts have doubled.
         """
         chosen = SearchOptions.of("search", options)
-        chosen.require_limit()
+        chosen.require_limit("mcts")
         return self.run(position, chosen)
 
     def run(
@@ -212,8 +227,7 @@ class MonteCarlo:
         """Return the score of a position without looking ahead; exact if the game is over."""
         over, value = outcome(position)
         if over:
-            bounds = (int(value), int(value)) if value == int(value) else (-1, 1)
-            return score_of(self.cls, worth(position, value), *bounds)
+            return final_value(self.cls, value)
         guess = estimated_worth(position, self.evaluation(position))
         return score_of(self.cls, guess, *self.tree.limits)
 
@@ -418,8 +432,8 @@ class _Growth:
             fill=tree.fill,
         )
         moves: tuple[RootMove, ...] = ()
+        value = outcome(self.position)[1]
         if self.over:
-            value = outcome(self.position)[1]
             mean: float = worth(self.position, value)
             lower, upper = int(value // 1), -int(-value // 1)
             proven = True
@@ -433,10 +447,10 @@ class _Growth:
                 mean = moves[0].worth
             if proven:
                 mean = settled_worth(self.position, lower, upper)
-        value = score_of(search.cls, mean, lower, upper)
+        score = score_of(search.cls, mean, lower, upper)
         return MonteCarloResult(
             position=self.position,
-            value=value,
+            value=final_value(search.cls, value) if self.over else score,
             worth=mean,
             lower=lower,
             upper=upper,

@@ -194,10 +194,10 @@ class SearchOptions(_Options):
             object.__setattr__(self, "moves", tuple(self.moves))
         object.__setattr__(self, "history", tuple(self.history))
 
-    def require_limit(self) -> None:
-        """:class:`CutnodeError` if nothing limits the search."""
+    def require_limit(self, engine: str = "alphabeta") -> None:
+        """:class:`CutnodeError` if nothing limits the search by an engine."""
         limits = self.depth, self.playouts, self.nodes, self.seconds, self.soft_seconds, self.stop
-        require_limit(*limits)
+        require_limit(*limits, engine=engine)
 
 
 def proof_options(kind: str, keywords: Mapping[str, Any]) -> ProofOptions:
@@ -219,10 +219,18 @@ def check_engine(engine: str, known: Sequence[str] = SEARCHES) -> None:
         raise CutnodeError(f"an engine is one of {', '.join(known)}, not {engine!r}")
 
 
-def require_limit(*limits: object) -> None:
+LIMITS_OF = {
+    "alphabeta": "depth, nodes, seconds, or stop",
+    "mcts": "playouts, nodes, seconds, or stop",
+    "auto": "seconds",
+}
+"""The limits of a search, by engine."""
+
+
+def require_limit(*limits: object, engine: str = "alphabeta") -> None:
     """:class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
     if limits.count(None) == len(limits):
-        raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+        raise CutnodeError(f"a search needs a limit: {LIMITS_OF[engine]}")
 
 
 def check_depth(depth: int | None) -> None:

@@ -323,6 +323,10 @@ class SearchResult(PositionResult):
             return f"{winner} wins"  # a tablebase says so, and not how soon
         return f"{winner} wins in {distance} {'plies' if distance > 1 else 'ply'}"
 
+    def value_text(self) -> str:
+        """Return the score in a word."""
+        return score_text(self.value)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation."""
         return self._about() | {

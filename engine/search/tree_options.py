@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from engine.contract.choices import ROLLOUTS, SELECTIONS, TREE_MEMORY
+from engine.contract.choices import PRIORS, ROLLOUTS, SELECTIONS, TREE_MEMORY
 from engine.contract.dispatch import defines
 from engine.contract.errors import CutnodeError, require_integer
 from engine.kernels.evaluation import AnyEvaluation
@@ -42,6 +42,7 @@ class TreeKeywords(AutoKeywords, total=False):
     """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
 
     selection: str | None
+    priors: str | None
     exploration: float | None
     rave: float
     minimax: float
@@ -70,6 +71,7 @@ class TreeOptions(_Options):
     tablebase: Tablebase | str | os.PathLike[str] | None = None
     memory: int = TREE_MEMORY
     selection: str | None = None
+    priors: str | None = None
     exploration: float | None = None
     rave: float = 0.0
     minimax: float = 0.0
@@ -79,10 +81,13 @@ class TreeOptions(_Options):
 
     def __post_init__(self) -> None:
         require_integer(self.memory, "the memory of a tree in bytes")
-        for name, known in (("selection", SELECTIONS), ("rollouts", ROLLOUTS)):
+        choices = {"selection": SELECTIONS, "priors": PRIORS, "rollouts": ROLLOUTS}
+        for name, known in choices.items():
             chosen = getattr(self, name)
             if chosen is not None and chosen not in known:
                 raise CutnodeError(f"{name} is one of {', '.join(known)}, not {chosen!r}")
+        if self.selection == "uct" and self.priors is not None:
+            raise CutnodeError("priors are of PUCT: say selection='puct', or leave it out")
         for name, most in (("exploration", math.inf), ("rave", math.inf), ("minimax", 1)):
             number = getattr(self, name)
             if number is None and name == "exploration":
@@ -94,19 +99,24 @@ class TreeOptions(_Options):
             if require_integer(self.cut_after, "a length of rollouts") < 0:
                 raise CutnodeError(f"rollouts are cut off after 0 plies or more: {self.cut_after}")
 
-    def selection_for(self, cls: Any) -> str:
-        """Return how children are selected in a game."""
-        return self.selection or ("puct" if defines(cls, "order") else "uct")
+    def selection_for(self, cls: Any, estimates: bool) -> str:
+        """Return how children are selected in a game; *estimates*: whether it has any."""
+        has_priors = self.priors is not None or self.priors_for(cls, estimates) != "uniform"
+        return self.selection or ("puct" if has_priors else "uct")
+
+    def priors_for(self, cls: Any, estimates: bool) -> str:
+        """Return what PUCT goes by before the first playout in a game."""
+        usual = "evaluation" if estimates else "uniform"
+        return self.priors or ("order" if defines(cls, "order") else usual)
 
     def rollouts_for(self, cls: Any) -> str:
         """Return how playouts go on beyond the tree in a game."""
         usual = "bounds" if defines(cls, "bounds") and is_decisive(cls) else "uniform"
         return self.rollouts or usual
 
-    def exploration_for(self, cls: Any) -> float:
-        """Return the weight of exploration in a game."""
-        chosen = self.exploration
-        return EXPLORATION[self.selection_for(cls)] if chosen is None else float(chosen)
+    def exploration_for(self, selection: str) -> float:
+        """Return the weight of exploration, of a selection."""
+        return EXPLORATION[selection] if self.exploration is None else float(self.exploration)
 
 
 def _is_number(number: Any) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 from engine.contract.dispatch import game_constant, value_limit
 from engine.contract.messages import move_text
 from engine.kernels.playouts import ESTIMATE_UNIT
-from engine.kernels.scores import MOST_ESTIMATE, WIN, is_decisive, win_distance
+from engine.kernels.scores import MOST_ESTIMATE, WIN, final_score, is_decisive, win_distance
 from engine.kernels.tablebase_scores import FAR
 from engine.search.results import Iteration, Line, PositionResult, line_text, score_text
 
-__all__ = ["MonteCarloResult", "RootMove", "TreeStatistics", "score_of"]
+__all__ = ["MonteCarloResult", "RootMove", "TreeStatistics", "final_value", "score_of"]
 
 SHOWN_MOVES = 8
 """So many root moves are printed."""
@@ -35,6 +35,11 @@ def score_of(cls: Any, worth: float, lower: int, upper: int) -> float:
     unit = game_constant(cls, "UNIT", ESTIMATE_UNIT)
     score = unit * (math.log(odds) if 0 < odds < math.inf else math.copysign(math.inf, worth))
     return max(-float(MOST_ESTIMATE), min(score, float(MOST_ESTIMATE)))
+
+
+def final_value(cls: Any, value: float) -> float:
+    """Return the value of a finished game as a score."""
+    return float(final_score(value, 0, WIN if is_decisive(cls) else 0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +172,30 @@ class MonteCarloResult(PositionResult):
         """The expected points of the mover, a draw half a point; None if values are no wins."""
         return (1 + self.worth) / 2 if self.decisive else None
 
+    def rate_of(self, move: RootMove) -> float | None:
+        """Return the expected points of a root move; None without any, or if values are no wins."""
+        return (1 + move.worth) / 2 if self.decisive and move.worth is not None else None
+
     def meaning(self) -> str:
         """Return the score in words."""
         if not self.proven:
-            rate = "" if self.win_rate is None else f"{self.win_rate:.1%} of the points, "
-            return f"{rate}estimated by {self.playouts:,} playouts"
-        if not self.decisive or not win_distance(self.value):
+            what = "mean value" if self.win_rate is None else f"{self.win_rate:.1%} of the points,"
+            return f"{what} estimated by {self.playouts:,} playouts"
+        distance = win_distance(self.value)
+        if not self.decisive:
             return "proven"
-        return f"{'the player to move' if self.value > 0 else 'the other player'} wins"
+        if distance is None:
+            return "a draw"
+        winner = "the player to move" if self.value > 0 else "the other player"
+        return f"{winner} {'wins' if distance else 'has won'}"
+
+    def value_text(self) -> str:
+        """Return the value in a word: the expected points, win, draw or loss, or mean points."""
+        if not self.decisive:
+            return score_text(self.value)
+        if not self.proven:
+            return f"{self.win_rate:.1%}"
+        return "win" if self.value > 0 else "loss" if self.value < 0 else "draw"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation."""
@@ -193,7 +214,9 @@ class MonteCarloResult(PositionResult):
                 for texts in [line_text(self.position, line.pv)]
             ],
             "moves": [
-                asdict(each) | {"move": move_text(self.position, each.move)} for each in self.moves
+                asdict(each)
+                | {"move": move_text(self.position, each.move), "win_rate": self.rate_of(each)}
+                for each in self.moves
             ],
             "depth": self.depth,
             "statistics": self.statistics.to_dict(),
@@ -205,7 +228,11 @@ class MonteCarloResult(PositionResult):
         }
 
     def __str__(self) -> str:
-        lines = [f"value  {score_text(self.value)}  ({self.meaning()})"]
+        first = f"{self.value_text()}  ({self.meaning()})"
+        if self.decisive:
+            known = "proven" if self.proven else f"score {score_text(self.value)}"
+            first = f"{self.meaning()}  ({known})"
+        lines = [f"value  {first}"]
         for line in self.lines:
             label = "best   " if line is self.lines[0] else "then   "
             lines.append(f"{label}{' '.join(line_text(self.position, line.pv))}")

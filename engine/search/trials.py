@@ -6,7 +6,9 @@ that is asked about, and then the better one searches it.
 
 The trial takes :data:`TRIAL_SHARE` of the time of that search, of which a move has a small part.
 Games come in pairs, so that both have either side, and a pair begins one random ply later than the
-last.  A game that the end of the trial leaves unfinished does not count.
+last.  A pair that the end of the trial leaves unfinished does not count.  Alpha-beta is taken where
+the pairs decide nothing.  Before them it searches the position itself: that is the result if
+somebody ends the trial.
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ __all__ = ["TRIAL_SHARE", "AutoSearcher"]
 
 TRIAL_SHARE = 0.25
 """The part of the time of a search that a trial may take."""
+
+FIRST_SHARE = 0.1
+"""The part of the time of a trial for the search of the position itself."""
 
 MOVES_EACH = 500
 """So many moves share that time; each has at least :data:`SHORTEST_MOVE` seconds."""
@@ -116,30 +121,29 @@ class AutoSearcher:
         self.stopped.clear()
         stop = stop or options.stop or threading.Event()
         clock = clock or Clock(options.seconds)
-        reason = self.decide(position, options, stop)
-        if reason:
-            stop = threading.Event()
-            stop.set()
-            result = self.alphabeta.run(position, options, stop=stop, clock=clock)
-            return replace(result, reason=reason)
+        ended = self.decide(position, options, stop)
+        if ended is not None:
+            return replace(ended, seconds=clock.elapsed())
         search = self.chosen or self.alphabeta
         return replace(search.run(position, options, stop=stop, clock=clock), why=self.why)
 
     def decide(
         self, position: Any, options: SearchOptions, stop: threading.Event | None = None
-    ) -> str:
+    ) -> SearchResult | None:
         """Let a trial choose the engine, if none is chosen yet and the game goes on.
 
-        The trial takes its share of the *seconds* in *options*.  Returns why somebody ended it, or
-        "".
+        The trial takes its share of the *seconds* in *options*.  Returns the result by then if
+        somebody ended it.
         """
         if self.chosen is not None or outcome(position)[0]:
-            return ""
+            return None
         trial = Trial(self, position, options, stop or threading.Event())
-        trial.run()
-        if not trial.reason:
-            self.chosen, self.why = trial.verdict()
-        return trial.reason
+        first = trial.run()
+        if trial.reason:
+            why = f"{ENGINES[0]}, interrupted in the trial"
+            return replace(first, reason=trial.reason, why=why)
+        self.chosen, self.why = trial.verdict()
+        return None
 
     def check(self, position: Any, options: SearchOptions) -> None:
         """:class:`CutnodeError` if options do not suit a position, or one of the engines."""
@@ -189,37 +193,47 @@ class Trial:
         assert options.seconds is not None
         self.engines = search.alphabeta, search.mcts
         self.position = position
+        self.stop = stop
         self.stops = stop, search.stopped
-        self.clock = Clock(options.seconds * TRIAL_SHARE)
-        each = max(options.seconds * TRIAL_SHARE / MOVES_EACH, SHORTEST_MOVE)
-        self.options = SearchOptions(seconds=each)
+        seconds = options.seconds * TRIAL_SHARE
+        self.clock = Clock(seconds)
+        first = max(seconds * FIRST_SHARE, SHORTEST_MOVE)
+        self.first = replace(options, seconds=first, progress=None, bounds=None)
+        self.options = SearchOptions(seconds=max(seconds / MOVES_EACH, SHORTEST_MOVE))
         self.random = Random(options.seed or 0)
         self.games = 0
         self.lead = 0.0
-        """Points of alpha-beta minus those of Monte Carlo tree search."""
+        """Points of alpha-beta minus those of Monte Carlo tree search, in pairs of games."""
         self.reason = ""
         """Why the whole search has to end: stopped, or interrupted."""
 
-    def run(self) -> None:
-        """Play until the time is over, or one is far ahead."""
-        plies = 0
-        while not self._is_over():
-            opening = self._opening(plies)
-            plies = 0 if opening is None else plies + 1
-            if opening is not None:
-                dice = self.random.getrandbits(32)
-                self._play(Record(opening, seed=dice, plies=LONGEST_GAME), 0)
-                self._play(Record(opening, seed=dice, plies=LONGEST_GAME), 1)
+    def run(self) -> SearchResult:
+        """Play until the time is over, or one is far ahead; return a search of the position."""
+        first = self.engines[0].run(self.position, self.first, stop=self.stop)
+        if first.reason == "interrupted":
+            self.reason = first.reason
+        try:
+            plies = 0
+            while not self._is_over():
+                opening = self._opening(plies)
+                plies = 0 if opening is None else plies + 1
+                if opening is not None:
+                    self._play_pair(opening)
+        except KeyboardInterrupt:  # between two searches
+            self.reason = "interrupted"
+        return first
 
     def verdict(self) -> tuple[Searcher | MonteCarlo, str]:
         """Return the better engine, alpha-beta if there is none, and how it came out."""
         better = int(self.lead < 0)
         points = (self.games + abs(self.lead)) / 2
-        score = f"{points:g} of {self.games} points" if self.games else "no game was finished"
-        name = ENGINES[better]
-        return self.engines[
-            better
-        ], f"{name}, after a trial of {self.clock.elapsed():.2g} s: {score}"
+        score = f"{points:g} of {self.games} points"
+        if not self.games:
+            score = "not decided, as no pair of games was finished"
+        elif not self.lead:
+            score = f"not decided by {self.games} games"
+        why = f"{ENGINES[better]}, after a trial of {self.clock.elapsed():.2g} s: {score}"
+        return self.engines[better], why
 
     def _is_over(self) -> bool:
         if not self.reason and is_stopped(self.stops):
@@ -239,19 +253,30 @@ class Trial:
                 plies -= 1
         return None
 
-    def _play(self, record: Record, first: int) -> None:
-        """Play a game, in which engine number *first* begins, and count it if it is finished."""
+    def _play_pair(self, opening: Any) -> None:
+        """Play two games, in which each engine begins once, and count them if both are finished."""
+        dice = self.random.getrandbits(32)
+        lead = 0.0
+        for first in (0, 1):
+            record = Record(opening, seed=dice, plies=LONGEST_GAME)
+            if not self._play(record, first):
+                return
+            lead += 2 * record.score(first) - 1
+        self.games += 2
+        self.lead += lead
+
+    def _play(self, record: Record, first: int) -> bool:
+        """Play a game, in which engine number *first* begins; return whether it was finished."""
         while not record.ending():
             if record.is_chance():
                 record.draw()
                 continue
             if self._is_over():
-                return
+                return False
             result = self.engines[record.side ^ first].run(record.position, self.options)
             if result.reason == "interrupted":
                 self.reason = result.reason
-                return
+                return False
             assert result.best_move is not None
             record.play(result.best_move)
-        self.games += 1
-        self.lead += 2 * record.score(first) - 1
+        return True

@@ -10,7 +10,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from engine.contract.choices import RECORDED_SEARCHES, SEARCHES, SOLVERS
+from engine.contract.choices import (
+    PRIORS,
+    RECORDED_SEARCHES,
+    ROLLOUTS,
+    SEARCHES,
+    SELECTIONS,
+    SOLVERS,
+)
 from engine.kernels.parameters import MOST_DEPTH
 from engine.playing.levels import LEVELS
 
@@ -41,6 +48,7 @@ __all__ = [
     "PositionView",
     "Progressed",
     "Request",
+    "RootMoveView",
     "SearchRequest",
     "Searched",
     "SetupRequest",
@@ -113,6 +121,16 @@ class LimitedRequest(PositionRequest):
     )
 
 
+TREE_OPTIONS = (
+    *("playouts", "memory", "selection", "priors", "exploration", "rave", "minimax", "rollouts"),
+    "cut_after",
+)
+"""The options of Monte Carlo tree search only."""
+
+WITHOUT_TREE: Any = {"properties": {name: {"type": "null"} for name in TREE_OPTIONS}}
+Weight = Annotated[float, Field(ge=0)]
+
+
 class SearchRequest(LimitedRequest):
     """A search by alpha-beta, or of a tree by playouts; without a limit it takes one second.
 
@@ -127,9 +145,16 @@ class SearchRequest(LimitedRequest):
             "then": {
                 "properties": {"depth": {"type": "null"}, "exact": {"const": False}},
                 "if": {"properties": {"engine": {"const": "auto"}}},
-                "then": {"properties": {"playouts": {"type": "null"}}},
+                "then": WITHOUT_TREE,
+                "else": {
+                    "if": {
+                        "properties": {"priors": {"type": "string"}},
+                        "required": ["priors"],
+                    },
+                    "then": {"properties": {"selection": {"enum": ["puct", None]}}},
+                },
             },
-            "else": {"properties": {"playouts": {"type": "null"}}},
+            "else": WITHOUT_TREE,
         }
     )
 
@@ -151,13 +176,39 @@ class SearchRequest(LimitedRequest):
         None, description="Another of the game's estimates than its usual one."
     )
     exact: bool = Field(False, description="Only techniques that cannot change the score.")
+    memory: Positive | None = Field(None, description="A tree of at most so many MiB (mcts).")
+    selection: Literal[SELECTIONS] | None = Field(  # type: ignore[valid-type]
+        None, description="How children are selected (mcts)."
+    )
+    priors: Literal[PRIORS] | None = Field(  # type: ignore[valid-type]
+        None, description="By what moves look promising to puct (mcts)."
+    )
+    exploration: Weight | None = Field(None, description="The weight of exploration (mcts).")
+    rave: Weight | None = Field(None, description="RAVE counts more up to so many playouts (mcts).")
+    minimax: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="The weight of estimates, by minimax, beside playouts (mcts)."
+    )
+    rollouts: Literal[ROLLOUTS] | None = Field(  # type: ignore[valid-type]
+        None, description="How playouts go on beyond the tree (mcts)."
+    )
+    cut_after: Depth | None = Field(
+        None, description="Rollouts longer than so many plies are estimated (mcts)."
+    )
+
+    def tree_options(self) -> dict[str, Any]:
+        """Return the options of Monte Carlo tree search that are given, without limits."""
+        names = TREE_OPTIONS[2:]
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     @model_validator(mode="after")
     def _options_suit_the_engine(self) -> Self:
         if self.engine != "alphabeta" and (self.depth is not None or self.exact):
             raise ValueError("depth and exact are options of alphabeta")
-        if self.engine != "mcts" and self.playouts is not None:
-            raise ValueError("playouts limit mcts")
+        given = [name for name in TREE_OPTIONS if getattr(self, name) is not None]
+        if self.engine != "mcts" and given:
+            raise ValueError(f"{given[0]} is an option of mcts")
+        if self.selection == "uct" and self.priors is not None:
+            raise ValueError("priors are of puct")
         return self
 
 
@@ -283,6 +334,18 @@ class IterationView(BaseModel):
     seconds: float
 
 
+class RootMoveView(BaseModel):
+    """A move of the root, as playouts that began with it have shown it."""
+
+    move: str
+    visits: Count
+    win_rate: float | None = Field(description="The expected points of the mover.")
+    value: float | None = Field(description="The same as a score; null without playouts.")
+    prior: float = Field(description="How promising it looked before the first playout.")
+    lower: int = Field(description="What is proven of its value.")
+    upper: int
+
+
 class Searched(Answer):
     """What a search found."""
 
@@ -295,6 +358,8 @@ class Searched(Answer):
     exact: bool
     best_move: str | None
     lines: list[LineView]
+    moves: list[RootMoveView] = Field([], description="Of mcts: all moves, the best first.")
+    playouts: Count = Field(0, description="Random games that mcts has played.")
     depth: Count
     why: str = Field("", description="Why this engine, where auto was asked for.")
     iterations: list[IterationView] = Field([], description="Depths completed; none of mcts.")

@@ -71,6 +71,8 @@ class Key:
     """The level, of an engine that plays one."""
     session: str = ""
     """Whose engine it is; those of no session forget all between two questions."""
+    tree: tuple[tuple[str, Any], ...] = ()
+    """The options of Monte Carlo tree search."""
 
     def room(self, threads: int) -> int:
         """Return the MiB that an engine may take."""
@@ -91,7 +93,7 @@ class Key:
         if self.level:
             return LevelEngine(self)
         table, tree = self.memory()
-        own: Any = {"memory": tree << 20} if tree else {"exact": self.exact}
+        own: Any = {"memory": tree << 20, **dict(self.tree)} if tree else {"exact": self.exact}
         return Engine(
             self.cls,
             engine=self.searching,
@@ -310,6 +312,7 @@ def read_question(
     options: dict[str, Any] = {}
     evaluation, exact, depth, playouts = None, False, None, None
     searching, level, session = "alphabeta", "", ""
+    tree: tuple[tuple[str, Any], ...] = ()
     nodes, seconds, table = settings.nodes, settings.seconds, settings.table
     if kind in SEARCHING:
         session = asked.session
@@ -317,6 +320,7 @@ def read_question(
     if kind == "search":
         evaluation, exact, depth = asked.evaluation, asked.exact, asked.depth
         searching, playouts = asked.engine, asked.playouts
+        tree, table = tuple(asked.tree_options().items()), min(table, asked.memory or table)
         _evaluation(cls, evaluation)
         options = {"lines": asked.lines, "seed": asked.seed}
         if asked.moves is not None:
@@ -345,7 +349,7 @@ def read_question(
     tablebase = registry.tablebases.get(cls)
     if searching != "alphabeta" and defines(cls, "chance"):
         tablebase = None
-    key = Key(cls, evaluation, exact, table, tablebase, searching, level, session)
+    key = Key(cls, evaluation, exact, table, tablebase, searching, level, session, tree)
     fresh = kind in SEARCHING and not session
     return Question(kind, game, name, key, position, limits, options, fresh)
 

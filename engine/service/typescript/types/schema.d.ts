@@ -936,6 +936,38 @@ export interface components {
             fill: number;
         };
         /**
+         * RootMoveView
+         * @description A move of the root, as playouts that began with it have shown it.
+         */
+        RootMoveView: {
+            /** Move */
+            move: string;
+            /** Visits */
+            visits: number;
+            /**
+             * Win Rate
+             * @description The expected points of the mover.
+             */
+            win_rate: number | null;
+            /**
+             * Value
+             * @description The same as a score; null without playouts.
+             */
+            value: number | null;
+            /**
+             * Prior
+             * @description How promising it looked before the first playout.
+             */
+            prior: number;
+            /**
+             * Lower
+             * @description What is proven of its value.
+             */
+            lower: number;
+            /** Upper */
+            upper: number;
+        };
+        /**
          * SearchRequest
          * @description A search by alpha-beta, or of a tree by playouts; without a limit it takes one second.
          *
@@ -1025,6 +1057,46 @@ export interface components {
              * @default false
              */
             exact?: boolean;
+            /**
+             * Memory
+             * @description A tree of at most so many MiB (mcts).
+             */
+            memory?: number | null;
+            /**
+             * Selection
+             * @description How children are selected (mcts).
+             */
+            selection?: ("uct" | "puct") | null;
+            /**
+             * Priors
+             * @description By what moves look promising to puct (mcts).
+             */
+            priors?: ("uniform" | "order" | "evaluation") | null;
+            /**
+             * Exploration
+             * @description The weight of exploration (mcts).
+             */
+            exploration?: number | null;
+            /**
+             * Rave
+             * @description RAVE counts more up to so many playouts (mcts).
+             */
+            rave?: number | null;
+            /**
+             * Minimax
+             * @description The weight of estimates, by minimax, beside playouts (mcts).
+             */
+            minimax?: number | null;
+            /**
+             * Rollouts
+             * @description How playouts go on beyond the tree (mcts).
+             */
+            rollouts?: ("uniform" | "order" | "bounds") | null;
+            /**
+             * Cut After
+             * @description Rollouts longer than so many plies are estimated (mcts).
+             */
+            cut_after?: number | null;
         };
         /**
          * Searched
@@ -1058,6 +1130,18 @@ export interface components {
             best_move: string | null;
             /** Lines */
             lines: components["schemas"]["LineView"][];
+            /**
+             * Moves
+             * @description Of mcts: all moves, the best first.
+             * @default []
+             */
+            moves: components["schemas"]["RootMoveView"][];
+            /**
+             * Playouts
+             * @description Random games that mcts has played.
+             * @default 0
+             */
+            playouts: number;
             /** Depth */
             depth: number;
             /**
@@ -1403,6 +1487,7 @@ export type OutcomeView = components['schemas']['OutcomeView'];
 export type PerftRequest = components['schemas']['PerftRequest'];
 export type PositionView = components['schemas']['PositionView'];
 export type Progressed = components['schemas']['Progressed'];
+export type RootMoveView = components['schemas']['RootMoveView'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type Searched = components['schemas']['Searched'];
 export type SetupRequest = components['schemas']['SetupRequest'];

@@ -1,0 +1,102 @@
+"""``cutnode lab engines``: which engine suits a game."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import load_game
+from engine.compiler.jit import jit_enabled
+from engine.contract.errors import CutnodeError
+from engine.lab.engines import _best_prover, _better_player, engines
+from engine.playing.matches import MatchResult
+
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+
+TICTACTOE = load_game("tictactoe")
+
+
+@pytest.mark.slow
+def test_engines_prove_and_play():
+    study = engines(TICTACTOE, [TICTACTOE.parse("15"), TICTACTOE.parse("1593")], pairs=1)
+    rows = {row["engine"]: row for row in study.rows}
+    assert list(rows) == ["alphabeta", "pn", "auto", "mcts"]
+    assert [row["proven"] for row in study.rows] == [2, 2, 2, 2]
+    assert len({(each["position"], each["value"]) for each in study.samples}) == 2
+    mcts = rows["mcts"]
+    assert mcts["games"] == 2
+    assert 0 <= mcts["score_low"] <= mcts["score"] <= mcts["score_high"] <= 1
+    proofs, play = study.notes
+    assert proofs.startswith("Proofs: ") and ", 2 of 2 positions proven in " in proofs
+    assert play.startswith("Play: not decided by 2 games at 0.05 s a move (mcts won ")
+
+
+def match_of(pairs):
+    """Return a match of so many pairs of 0, 1/2, 1, 3/2 and 2 points, with few draws."""
+    draws = pairs[1] + pairs[3]
+    wins = pairs[2] + pairs[3] + 2 * pairs[4]
+    return MatchResult(
+        game="",
+        player="",
+        opponent="",
+        seed=0,
+        pairs=pairs,
+        wins=wins,
+        draws=draws,
+        losses=2 * sum(pairs) - wins - draws,
+        endings={},
+        sprt=None,
+        reason="played",
+        seconds=0.0,
+        records=(),
+    )
+
+
+def row_of(engine, proven, seconds):
+    return {"engine": engine, "proven": proven, "seconds": seconds}
+
+
+@pytest.mark.parametrize(
+    ("proofs", "verdict"),
+    [
+        ((("alphabeta", 3, 2.0), ("pn", 4, 3.0)), "pn, 4 of 5 positions proven in 3 s (alpha"),
+        ((("alphabeta", 4, 2.0), ("pn", 4, 3.0)), "alphabeta, 4 of 5 positions proven in 2 s (pn"),
+        ((("alphabeta", 4, 2.9), ("pn", 4, 3.0)), "alphabeta and pn, 4 of 5 positions proven in"),
+        ((("auto", 4, 1.0), ("pn", 4, 3.0)), "pn and auto, 4 of 5 positions proven in 3 s"),
+        ((("auto", 4, 1.0), ("pn", 3, 3.0)), "auto, 4 of 5 positions proven in 1 s (pn 3"),
+        ((("alphabeta", 0, 2.9), ("pn", 0, 3.0)), "not decided, as no engine proved a position"),
+    ],
+)
+def test_best_prover(proofs, verdict):
+    told = _best_prover([row_of(*proof) for proof in proofs], 5, 1.0)
+    assert told.startswith(f"Proofs: {verdict}")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "verdict"),
+    [
+        ((0, 0, 0, 0, 10), "mcts, by 166 Elo or more (95 %) in 20 games at 0.1 s"),
+        ((10, 0, 0, 0, 0), "alphabeta, by 166 Elo or more (95 %) in 20 games at 0.1 s"),
+        ((0, 0, 2, 2, 8), "mcts, by 338 Elo (95 %: "),
+        ((8, 2, 2, 0, 0), "alphabeta, by 338 Elo (95 %: "),
+        ((1, 0, 6, 0, 1), "not decided by 16 games at 0.1 s"),
+        ((0, 0, 5, 0, 0), "not decided by 10 games at 0.1 s"),
+    ],
+)
+def test_better_player(pairs, verdict):
+    told = _better_player(match_of(pairs), 0.1)
+    assert told.startswith(f"Play: {verdict}")
+
+
+@pytest.mark.slow
+def test_engines_of_a_game_of_chance_only_play():
+    study = engines(load_game("toys.race"), [], pairs=1, move_seconds=0.005)
+    (row,) = study.rows
+    assert row.keys() >= {"engine", "score", "games"} and "proven" not in row
+    assert study.notes[0].startswith("A game of chance: nothing is proven by search")
+
+
+def test_engines_need_positions_that_go_on():
+    with pytest.raises(CutnodeError, match="the game is over in"):
+        engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("14253")])
+    with pytest.raises(CutnodeError, match="a number of pairs is at least 0, not -1"):
+        engines(TICTACTOE, [], pairs=-1)
