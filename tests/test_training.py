@@ -36,8 +36,8 @@ from engine.storage.evaluations import (
     save_evaluation,
 )
 from engine.tablebases import Settings, Tablebase, build_tablebase
-from engine.training import fitting
-from engine.training.boards import read_board, sampled_positions, symmetries_of
+from engine.training import fitting, symmetries
+from engine.training.boards import read_board, sampled_positions
 from engine.training.designs import Term, design_for, with_terms
 from engine.training.games import (
     Labelled,
@@ -48,6 +48,7 @@ from engine.training.games import (
     values_of,
 )
 from engine.training.records import prepare_folder, read_games, write_games
+from engine.training.symmetries import image_of_bits, symmetries_of
 from engine.training.training import staged, train
 from engine.training.windows import MARKS, automorphisms, lines, windows_of
 
@@ -128,11 +129,47 @@ def test_bits_say_what_stands_on_cells(name):
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("tictactoe", 8), ("connect4:5x4", 2), ("breakthrough:4x5", 2), ("dobutsu", 1)],
+    [
+        *(("tictactoe", 8), ("connect4:5x4", 2), ("breakthrough:4x5", 2), ("hex:4x4", 2)),
+        *(("dobutsu", 2), ("draughts", 1), ("kalah:3x2", 1)),
+    ],
 )
 def test_symmetries_are_those_of_the_game(name, number):
     game = load_game(name)
     assert len(symmetries_of(read_board(game.start()), sampled(game, 30))) == number
+
+
+def test_a_symmetry_leaves_the_end_of_the_game_as_it_is(tmp_path, monkeypatch):
+    """Moves alone do not tell the corners apart; who wins does."""
+    path = tmp_path / "corner.py"
+    path.write_text(OWN_GAME[: OWN_GAME.index("@compiled\ndef outcome")] + CORNER)
+    corner = load_game(str(path))
+    reading = read_board(corner.start())
+    found = symmetries_of(reading, sampled(corner, 30))
+    assert found == [tuple(range(16)), tuple(4 * (n % 4) + n // 4 for n in range(16))]
+    # Without games there is only what a game says of itself.
+    monkeypatch.setattr(symmetries, "_goes_the_same_way", lambda *given: False)
+    assert len(symmetries_of(reading, sampled(corner, 30))) == 1
+    game = load_game("hex:4x4")
+    assert len(symmetries_of(read_board(game.start()), sampled(game, 30))) == 2
+
+
+CORNER = """
+@compiled
+def outcome(position):
+    over = position.mine | position.theirs == Bits(0xFFFF)
+    return over, 1 if position.mine & Bits(1) else -1
+"""
+
+
+@pytest.mark.parametrize("name", ["dobutsu", "connect4:5x4"])
+def test_images_of_bits_lay_out_what_stands_on_cells(name):
+    reading = read_board(load_game(name).start())
+    samples = sampled(load_game(name), 30, seed=5)
+    mirror = symmetries_of(reading, samples)[1]
+    images = image_of_bits(reading, mirror)
+    assert {images[image] for image in images.values()} == images.keys()
+    assert all(images[image] == bit for bit, image in images.items())  # twice is not at all
 
 
 def test_a_game_without_a_board_says_what_to_write():
