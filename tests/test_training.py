@@ -39,6 +39,7 @@ from engine.tablebases import Settings, Tablebase, build_tablebase
 from engine.training import fitting, symmetries
 from engine.training.boards import read_board, sampled_positions
 from engine.training.designs import Term, design_for, with_terms
+from engine.training.fits import stage_table, staged
 from engine.training.games import (
     Labelled,
     compare,
@@ -49,7 +50,7 @@ from engine.training.games import (
 )
 from engine.training.records import prepare_folder, read_games, write_games
 from engine.training.symmetries import image_of_bits, symmetries_of
-from engine.training.training import staged, train
+from engine.training.training import train
 from engine.training.windows import MARKS, automorphisms, lines, windows_of
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
@@ -616,7 +617,7 @@ def test_the_slope_of_a_logistic_function_is_found():
 
 
 def test_stages_have_as_many_positions_each():
-    table = staged(np.arange(90) % 30)
+    table = stage_table(staged(np.arange(90) % 30))
     assert all(abs(count - 30) <= 3 for count in np.bincount(table[np.arange(90) % 30]))
     assert table[0] == 0
     assert table[MOST_STONES] == 2
