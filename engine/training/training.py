@@ -129,7 +129,7 @@ def train(
     began = time.monotonic()
     base = Tablebase.of(tablebase, cls)
     before = load_evaluation(target, cls) if target.exists() else chosen_evaluation(cls, None)
-    trainer = _Trainer(start, before, nodes, threads, seed, say, data, base, seconds)
+    trainer = Trainer(start, before, nodes, threads, seed, say, data, base, seconds)
     trainer.remember()
     result = trainer.result
     aside = unproven_file(target)
@@ -175,7 +175,7 @@ class _Tried:
     elo: float
 
 
-class _Trainer:
+class Trainer:
     """The state of a training."""
 
     def __init__(
