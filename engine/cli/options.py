@@ -159,7 +159,7 @@ def sprt_options(player: str, other: str) -> Decorator:
             option(
                 name,
                 f"Stop when {player} is surely {than}ELO better than {other}.",
-                type=Finite(),
+                type=float,
                 metavar="ELO",
             )
             for name, than in (("--elo0", "not "), ("--elo1", ""))
@@ -168,7 +168,7 @@ def sprt_options(player: str, other: str) -> Decorator:
             option(
                 name,
                 f"Odds to accept {accepted} wrongly.",
-                type=Finite(),
+                type=float,
                 metavar="P",
                 default=0.05,
             )
