@@ -743,6 +743,7 @@ BAD_POSITIONS = {
     SYMBOL: "'z' in row 6 from the top, column 2",
 }
 SOLVE = "solve", "connect4"
+SECONDS = "invalid value for '-s' / '--seconds'"
 BAD_INPUT = {
     ("solve", "conect4"): "there is no game 'conect4'; did you mean 'connect4'?",
     ("solve", ""): "there is no game ''; games are breakthrough",
@@ -754,7 +755,8 @@ BAD_INPUT = {
     ("show", "connect4:large"): "'large' is not a board size; write WIDTHxHEIGHT",
     ("show", "tictactoe:4x4"): "tictactoe has no variant '4x4'",
     (*SOLVE, "--table-mb", "999999999"): "a table of 999999999 MiB does not fit",
-    (*SOLVE, "--seconds", "nan"): "a time limit is a number of seconds, more than 0, not nan",
+    (*SOLVE, "--seconds", "nan"): f"{SECONDS}: nan is not a finite number",
+    ("train", "connect4", "--seconds", "nan"): f"{SECONDS}: nan is not a finite number",
     (*SOLVE, "44", "--file", "-"): "a position and --file exclude each other",
     (*SOLVE, "--file", "no_such_file"): "no_such_file cannot be read: No such file or directory",
     (*SOLVE, "--file", "."): ". cannot be read: Is a directory",
@@ -781,13 +783,13 @@ BAD_INPUT = {
         "late_move_pruning",
     ): "late_move_pruning is selective",
     ("search", "connect4", "--depth", "64"): "a depth is 0..63 plies, not 64",
-    ("search", "connect4", "--seconds", "inf"): "a time limit is a number of seconds, more than",
+    ("search", "connect4", "--seconds", "inf"): f"{SECONDS}: inf is not a finite number",
     (
         "search",
         "connect4",
         "--seconds",
         "nan",
-    ): "a time limit is a number of seconds, more than 0, not nan",
+    ): f"{SECONDS}: nan is not a finite number",
     ("search", "connect4", "--evaluation", "cell"): "connect4 has no evaluation 'cell'; did you",
     (*SOLVE, "--", "-4"): "move 1 of '-4': '-' is not a column",
 }

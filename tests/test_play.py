@@ -405,6 +405,24 @@ def test_limits_of_the_engine(options, player):
     assert f"player 2: {player}" in play("tictactoe", *options, script="quit\n").output
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("tictactoe", "--depth", 1), "depth=1 (the game's own estimate)"),
+        (("connect4", "--nodes", 9), "nodes=9 (weights of connect4.weights)"),
+        (
+            ("connect4", "--evaluation", "own"),
+            "seconds=1,evaluation=own (the game's own estimate)",
+        ),
+        (("connect4", "--evaluation", "cells", "--depth", 1), "depth=1,evaluation=cells (cells)"),
+        (("tictactoe", "--engine", "mcts"), "seconds=1 (the game's own estimate)"),
+        (("tictactoe", "--engine", "auto"), "seconds=1 (the game's own estimate)"),
+    ],
+)
+def test_the_first_line_says_with_what_it_estimates(options, said):
+    assert said in play(*options, script="quit\n").output
+
+
 SAVED = {
     "format": "cutnode game",
     "version": 1,
@@ -467,6 +485,7 @@ def test_foreign_files_are_refused(tmp_path, data):
         (("tictactoe", "55"), "cell 5 is marked already"),
         (("tictactoe", "--level", "hard", "--strength", 4), "exclude each other"),
         (("tictactoe", "--level", "hard", "--depth", 4), "--level and --depth exclude each other"),
+        (("tictactoe", "--level", "easy", "--evaluation", "own"), "a level has its estimate"),
         (("tictactoe", "--engine", "mcts", "--level", "hard"), "--level is one of alpha-beta"),
         (("tictactoe", "--engine", "mcts", "--depth", 4), "depth does not go with engine=mcts"),
         (("tictactoe", "--playouts", 4), "playouts does not go with engine=alphabeta"),

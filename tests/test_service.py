@@ -104,7 +104,7 @@ def test_games(client: httpx.Client) -> None:
     assert named["chess"]["variants"] == ""
     assert (named["connect4"]["decisive"], named["connect4"]["repetitions"]) == (True, None)
     assert games["levels"][0] == "easy"
-    assert "cells" in named["connect4"]["evaluations"]
+    assert {"cells", "own"} <= set(named["connect4"]["evaluations"])
     assert (named["ur"]["chance"], named["ur"]["solvable"]) == (True, False)
     assert set(games["compiled"]) >= {"connect4", "tictactoe"}
     assert client.get("/games/connect4:5x4").json()["start"] == "...../...../...../....."
@@ -276,6 +276,10 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     assert estimate["value"] == -4
     asked = {"position": "44", "evaluation": "cells"}
     assert client.post("/games/connect4/evaluate", json=asked).json()["value"] == -3
+    game = load_game("connect4")
+    asked = {"position": "44", "evaluation": "own"}
+    own = client.post("/games/connect4/evaluate", json=asked).json()["value"]
+    assert own == game.module.evaluate(game.parse("44"))
 
 
 def test_choices_and_history_are_kept_to(client: httpx.Client) -> None:
@@ -472,6 +476,7 @@ def test_websocket_limits(service: str) -> None:
         (b'{"history": ["1", "77"]}', 404, "no such position", "body.history[1]"),
         (b'{"moves": ["x"]}', 404, "no such move", "body.moves[0]"),
         (b'{"evaluation": "nice"}', 404, "no such evaluation", "body.evaluation"),
+        (b'{"evaluation": "a.weights"}', 404, "no such evaluation", "body.evaluation"),
         (b'{"position": "' + b"1" * 6000 + b'"}', 413, "too large", "body"),
     ],
 )

@@ -6,9 +6,11 @@ import copy
 import importlib.util
 import itertools
 import json
+import os
 import shutil
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,23 +24,28 @@ from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
 from engine.contract.cells import Grid, Hexagons
 from engine.contract.notation import contents_of
 from engine.contract.positions import Packed, as_words
-from engine.contract.verbs import chance, chance_outcome, features, outcome, play
+from engine.contract.verbs import NO_MOVE, chance, chance_outcome, features, outcome, play
+from engine.kernels.batch_search import FOUND
 from engine.kernels.evaluation import OWN, estimate
 from engine.kernels.learned import MOST_STONES, NONE, TURN
 from engine.kernels.patterns import LANES, LEVELS, MOVE_COUNT, write_places
 from engine.kernels.scores import WIN
 from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide
+from engine.storage.arrays import read_arrays, write_arrays
 from engine.storage.evaluations import (
+    KIND,
     chosen_evaluation,
     evaluation_recipe,
+    evaluation_text,
     installed_file,
     load_evaluation,
     save_evaluation,
 )
 from engine.tablebases import Settings, Tablebase, build_tablebase
-from engine.training import fitting
-from engine.training.boards import read_board, sampled_positions, symmetries_of
+from engine.training import fitting, symmetries
+from engine.training.boards import read_board, sampled_positions
 from engine.training.designs import Term, design_for, with_terms
+from engine.training.fits import stage_table, staged
 from engine.training.games import (
     Labelled,
     compare,
@@ -47,8 +54,12 @@ from engine.training.games import (
     values_in,
     values_of,
 )
+from engine.training.proving import install_if_proven, prove, unproven_file, usual_plies
+from engine.training.rebuilding import rebuild
 from engine.training.records import prepare_folder, read_games, write_games
-from engine.training.training import staged, train
+from engine.training.results import Training
+from engine.training.symmetries import image_of_bits, symmetries_of
+from engine.training.training import Trainer, train
 from engine.training.windows import MARKS, automorphisms, lines, windows_of
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
@@ -128,11 +139,47 @@ def test_bits_say_what_stands_on_cells(name):
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("tictactoe", 8), ("connect4:5x4", 2), ("breakthrough:4x5", 2), ("dobutsu", 1)],
+    [
+        *(("tictactoe", 8), ("connect4:5x4", 2), ("breakthrough:4x5", 2), ("hex:4x4", 2)),
+        *(("dobutsu", 2), ("draughts", 1), ("kalah:3x2", 1)),
+    ],
 )
 def test_symmetries_are_those_of_the_game(name, number):
     game = load_game(name)
     assert len(symmetries_of(read_board(game.start()), sampled(game, 30))) == number
+
+
+def test_a_symmetry_leaves_the_end_of_the_game_as_it_is(tmp_path, monkeypatch):
+    """Moves alone do not tell the corners apart; who wins does."""
+    path = tmp_path / "corner.py"
+    path.write_text(OWN_GAME[: OWN_GAME.index("@compiled\ndef outcome")] + CORNER)
+    corner = load_game(str(path))
+    reading = read_board(corner.start())
+    found = symmetries_of(reading, sampled(corner, 30))
+    assert found == [tuple(range(16)), tuple(4 * (n % 4) + n // 4 for n in range(16))]
+    # Without games there is only what a game says of itself.
+    monkeypatch.setattr(symmetries, "_goes_the_same_way", lambda *given: False)
+    assert len(symmetries_of(reading, sampled(corner, 30))) == 1
+    game = load_game("hex:4x4")
+    assert len(symmetries_of(read_board(game.start()), sampled(game, 30))) == 2
+
+
+CORNER = """
+@compiled
+def outcome(position):
+    over = position.mine | position.theirs == Bits(0xFFFF)
+    return over, 1 if position.mine & Bits(1) else -1
+"""
+
+
+@pytest.mark.parametrize("name", ["dobutsu", "connect4:5x4"])
+def test_images_of_bits_lay_out_what_stands_on_cells(name):
+    reading = read_board(load_game(name).start())
+    samples = sampled(load_game(name), 30, seed=5)
+    mirror = symmetries_of(reading, samples)[1]
+    images = image_of_bits(reading, mirror)
+    assert {images[image] for image in images.values()} == images.keys()
+    assert all(images[image] == bit for bit, image in images.items())  # twice is not at all
 
 
 def test_a_game_without_a_board_says_what_to_write():
@@ -539,10 +586,8 @@ def test_a_search_that_sees_more_wins_the_comparison(searcher):
 def test_games_are_kept_in_files(tmp_path):
     pytest.importorskip("pyarrow")
     cls = type(load_game("tictactoe").start())
-    words = np.arange(12, dtype=np.uint64).reshape(6, 2)
-    played = Labelled(
-        words, np.arange(6), np.array([1, -1] * 3), np.repeat([0, 1], 3), np.linspace(0, 1, 6)
-    )
+    played = some_games()
+    words = played.words
     folder = tmp_path / "games"
     assert read_games(folder, cls) == []
     prepare_folder(folder)
@@ -579,7 +624,7 @@ def test_the_slope_of_a_logistic_function_is_found():
 
 
 def test_stages_have_as_many_positions_each():
-    table = staged(np.arange(90) % 30)
+    table = stage_table(staged(np.arange(90) % 30))
     assert all(abs(count - 30) <= 3 for count in np.bincount(table[np.arange(90) % 30]))
     assert table[0] == 0
     assert table[MOST_STONES] == 2
@@ -620,6 +665,220 @@ def test_training_says_what_is_missing(monkeypatch, tmp_path):
     result = CliRunner().invoke(main, ["train", "tictactoe"])
     assert result.exit_code == 2
     assert "pip install 'cutnode[train]'" in result.output
+
+
+def test_a_file_that_is_not_understood_is_of_another_version(learned, tmp_path):
+    path = tmp_path / "a.weights"
+    save_evaluation(path, learned, {})
+    about, arrays = read_arrays(path, KIND, GameError, map=False)
+    shape = about["shape"]
+    for wrong in (
+        {"kind": "trees"},
+        {"shape": shape | {"colour": 3}},
+        {"shape": {name: shape[name] for name in list(shape)[1:]}},
+        {"sizes": {}},
+        {"board": None, "fields": None},
+    ):
+        kept = {name: about[name] for name in about if name not in ("arrays", "checksums")}
+        if "board" in wrong:
+            kept.pop("game")
+        write_arrays(path, KIND, kept | wrong, arrays)
+        with pytest.raises(
+            GameError, match=r"cannot be read: made by another version of cutnode\?"
+        ):
+            load_evaluation(path, learned.cls)
+
+
+@pytest.fixture
+def versions(tmp_path):
+    """Load a file called ``game.py`` with other texts, one after the other."""
+
+    def load(old="", new=""):
+        sys.modules.pop("game", None)
+        path = tmp_path / str(len(list(tmp_path.iterdir()))) / "game.py"
+        path.parent.mkdir()
+        path.write_text(OWN_GAME.replace(old, new) if old else OWN_GAME)
+        os.utime(path, (0, 0))
+        return load_game(str(path))
+
+    yield load
+    sys.modules.pop("game", None)
+
+
+def test_weights_are_of_the_rules_and_not_of_their_text(versions, tmp_path):
+    """A comment changes nothing, nor do faster rules; another end of the game does."""
+    game = versions()
+    cls = type(game.start())
+    weights = tmp_path / "game.weights"
+    save_evaluation(weights, drawn(designed(game)), {})
+    assert evaluation_text(cls, OWN) == "no estimate"
+    assert evaluation_text(cls, load_evaluation(weights, cls)) == "weights of game.weights"
+    same = versions("@compiled\ndef play", "# A move.\n@compiled\ndef play")
+    assert load_evaluation(weights, type(same.start())).cls is type(same.start())
+    other = versions("True, 1", "True, -1")
+    with pytest.raises(GameError, match="for other rules of game than those that run: train it"):
+        load_evaluation(weights, type(other.start()))
+
+
+def test_data_is_of_the_rules(versions, tmp_path):
+    pytest.importorskip("pyarrow")
+    cls = type(versions().start())
+    write_games(tmp_path, cls, some_games(), {"seed": 1})
+    assert len(read_games(tmp_path, cls)) == 1
+    cls = type(versions("True, 1", "True, -1").start())
+    with pytest.raises(CutnodeError, match="was played by other rules of game than those that run"):
+        read_games(tmp_path, cls)
+    (tmp_path / "file").touch()
+    with pytest.raises(CutnodeError, match="is a file: games are kept in a folder"):
+        prepare_folder(tmp_path / "file")
+
+
+def some_games():
+    words = np.arange(12, dtype=np.uint64).reshape(6, 2)
+    return Labelled(
+        words, np.arange(6), np.array([1, -1] * 3), np.repeat([0, 1], 3), np.linspace(0, 1, 6)
+    )
+
+
+def test_ctrl_c_leaves_the_games_that_ended(monkeypatch):
+    start = load_game("tictactoe").start()
+    asked = []
+
+    class Interrupted:
+        def search(self, words, nodes):
+            asked.append(len(words))
+            if len(asked) == 8:
+                raise KeyboardInterrupt
+            found = np.zeros(len(words) // 2, FOUND)
+            found["move"] = NO_MOVE - 1
+            for row, position in zip(found, Packed(words, start), strict=True):
+                row["move"] = legal_moves(position)[0]
+            return found
+
+    found = play_games(
+        start, Interrupted(), nodes=1, longest_opening=0, seed=1, seconds=60, games=20
+    )
+    assert found.interrupted and 0 < found.count <= 20
+
+
+def test_a_game_that_never_ends_is_told_so(tmp_path):
+    path = tmp_path / "endless.py"
+    path.write_text(OWN_GAME[: OWN_GAME.index("@compiled\ndef moves")] + ENDLESS)
+    with pytest.raises(GameError, match="no random game of endless ended within 400 plies"):
+        usual_plies(load_game(str(path)).start())
+
+
+ENDLESS = """
+@compiled
+def moves(position, buffer, at):
+    buffer[at] = 0
+    return at + 1
+
+@compiled
+def play(position, move):
+    return Position(position.theirs, position.mine ^ Bits(1))
+
+@compiled
+def outcome(position):
+    return False, 0
+"""
+
+
+@jax_only
+@pytest.mark.parametrize("seconds", [20, float("nan"), float("inf")])
+def test_a_training_takes_a_minute(seconds):
+    with pytest.raises(CutnodeError, match="takes 60 seconds or more, not"):
+        train(load_game("tictactoe"), seconds=seconds)
+
+
+@jax_only
+def test_what_is_there_is_looked_at_first(learned, tmp_path):
+    """Weights of another game, or of another version, before anything is learned."""
+    path = tmp_path / "a.weights"
+    save_evaluation(path, learned, {})
+    hexagons = load_game("hex:4x4")
+    with pytest.raises(GameError, match=r"weights for tictactoe .* not for hex:4"):
+        train(hexagons, out=path)
+    path.rename(unproven_file(path))
+    with pytest.raises(GameError, match="a training would begin with it: move it away"):
+        train(hexagons, out=path)
+    with pytest.raises(CutnodeError, match="does not say how its weights were fitted"):
+        rebuild(load_game("tictactoe"), unproven_file(path), data=tmp_path)
+    with pytest.raises(CutnodeError, match="is what is used already"):
+        shutil.copy(unproven_file(path), path)
+        prove(load_game("tictactoe"), path, out=path)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--prove", "a.weights", "--data", "d"], "--data does not go with --prove"),
+        (["--rebuild", "a.weights", "--seconds", "70"], "--seconds does not go with --rebuild"),
+        (["--rebuild", "a.weights"], "say with --data where the positions are"),
+        (["--prove", "no.weights"], "no.weights cannot be read: No such file"),
+    ],
+)
+def test_commands_without_training_take_few_options(given, said):
+    result = CliRunner().invoke(main, ["train", "tictactoe", *given])
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+@jax_only
+@pytest.mark.slow
+def test_weights_are_rebuilt_from_the_recipe(tmp_path):
+    """Of two fits, the second from the first's weights, bit for bit; of less data not."""
+    game = load_game("tictactoe")
+    folder, path = tmp_path / "games", tmp_path / "a.weights"
+    trainer = Trainer(game.start(), OWN, 50, 1, 3, print, folder, None, 60.0)
+    for _ in range(2):
+        trainer.remember()
+        trainer.generation(0.5)
+        trainer.tried_at = 1 << 30
+    assert len(trainer.chosen.fitting.steps) == 2
+    trainer.kept = trainer.chosen
+    save_evaluation(path, trainer.chosen.evaluation, trainer.recipe())
+    again = rebuild(game, path, data=folder)
+    assert again.same and not again.versions
+    assert str(again).endswith("positions: the same, bit for bit")
+    recipe = trainer.recipe()
+    recipe["fitting"]["seed"] += 1
+    recipe["libraries"]["jax"] = "0.1"
+    save_evaluation(path, trainer.chosen.evaluation, recipe)
+    result = CliRunner().invoke(
+        main, ["train", "tictactoe", "--rebuild", str(path), "--data", str(folder), "--json"]
+    )
+    assert result.exit_code == 3
+    found = json.loads(result.output)
+    assert not found["same"] and "numbers differ" in found["differences"][0]
+    assert "and then 0.1" in found["versions"][0]
+    next(folder.iterdir()).unlink()
+    with pytest.raises(CutnodeError, match=r"lacks .* of the positions .*: games-000"):
+        rebuild(game, path, data=folder)
+
+
+@pytest.mark.slow
+def test_weights_that_are_not_better_are_not_installed(learned, tmp_path):
+    path = tmp_path / "b.weights"
+    save_evaluation(path, learned, {"nodes": 4})
+    found = prove(load_game("tictactoe"), path, seconds=1, out=tmp_path / "a.weights", threads=1)
+    assert found.reason == f"not proven stronger: not installed; the weights are in {path}"
+    assert path.exists() and not (tmp_path / "a.weights").exists()
+
+
+def test_weights_that_won_are_installed(learned, tmp_path):
+    target = tmp_path / "a.weights"
+    test = SimpleNamespace(decision=lambda pairs: "elo1")
+    won = SimpleNamespace(reason="decided", pairs=(0, 0, 0, 0, 9), sprt=test)
+    for weights, stays in ((unproven_file(target), False), (tmp_path / "b.weights", True)):
+        save_evaluation(weights, learned, {})
+        result = Training("tictactoe", 400, proof=won)
+        install_if_proven(result, weights, target)
+        assert result.file == str(target) and target.exists()
+        assert weights.exists() == stays
+    result = Training("tictactoe", 400, interrupted=True)
+    install_if_proven(result, weights, target)
+    assert result.reason == f"not proven: the weights are in {weights}"
 
 
 @jax_only

@@ -7,6 +7,7 @@ one command has is declared there, with the helpers at the top of this module.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -112,9 +113,21 @@ def integer(
     return option(name, help, **{"type": click.IntRange(least, most), "metavar": "N", **settings})
 
 
+class Finite(click.FloatRange):
+    """A number of a range, which is neither ``nan`` nor ``inf``."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
 def positive(name: str, help: str, **settings: Any) -> Decorator:
     """A number above 0."""
-    return option(name, help, type=click.FloatRange(min=0, min_open=True), **settings)
+    return option(name, help, type=Finite(min=0, min_open=True), **settings)
 
 
 def choice(name: str, help: str, values: Sequence[str]) -> Decorator:
@@ -153,7 +166,11 @@ def sprt_options(player: str, other: str) -> Decorator:
         ),
         *(
             option(
-                name, f"Odds to accept {accepted} wrongly.", type=float, metavar="P", default=0.05
+                name,
+                f"Odds to accept {accepted} wrongly.",
+                type=float,
+                metavar="P",
+                default=0.05,
             )
             for name, accepted in (("--alpha", "elo1"), ("--beta", "elo0"))
         ),
@@ -251,14 +268,14 @@ TREE = combined(
     option(
         "--exploration",
         "The weight of exploration.  [1 of uct, 1.5 of puct]",
-        type=click.FloatRange(0),
+        type=Finite(0),
         metavar="X",
     ),
-    option("--rave", "RAVE counts more up to X playouts.", type=click.FloatRange(0), metavar="X"),
+    option("--rave", "RAVE counts more up to X playouts.", type=Finite(0), metavar="X"),
     option(
         "--minimax",
         "The weight of estimates, by minimax, beside playouts.",
-        type=click.FloatRange(0, 1),
+        type=Finite(0, 1),
         metavar="X",
     ),
     option(

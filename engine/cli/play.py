@@ -9,6 +9,7 @@ import contextlib
 import sys
 from contextlib import AbstractContextManager
 from random import SystemRandom
+from typing import Any
 
 import click
 
@@ -18,6 +19,7 @@ from engine.cli.exit_codes import INTERRUPTED
 from engine.cli.options import (
     ANY_GAME,
     ENGINE,
+    EVALUATION,
     PLAYOUTS,
     POSITION,
     depth_option,
@@ -48,7 +50,7 @@ POSITION  where to begin, in the game's own notation; else at the start.
 
 
 ENGINE_SECONDS = 1
-"""The limit of a move by another engine than alpha-beta, if none is given."""
+"""The limit of a move by another engine, or with another estimate, if none is given."""
 
 
 class Terminal:
@@ -96,6 +98,7 @@ class Terminal:
 @PLAYOUTS
 @nodes_option("The engine visits at most N positions for a move.")
 @seconds_option("The engine thinks at most S seconds for a move.")
+@EVALUATION
 @click.option("--first", "sides", flag_value="first", help="You move first.  [default]")
 @click.option("--second", "sides", flag_value="second", help="The engine moves first.")
 @click.option("--both", "sides", flag_value="both", help="Two people play.")
@@ -121,7 +124,7 @@ def play(
     seed: int | None,
     thoughts: bool,
     file: str | None,
-    **limits: float | None,
+    **options: Any,
 ) -> None:
     """Play a game in the terminal: write moves in its notation, or `help`.
 
@@ -137,7 +140,8 @@ def play(
     from engine.playing.records import read_record, record_suffix
     from engine.search.record import Record
 
-    given = {name: value for name, value in limits.items() if value is not None}
+    evaluation = options.pop("evaluation")
+    given = {name: value for name, value in options.items() if value is not None}
     recorded = None
     if file is not None and record_suffix(file):
         recorded = read_record(file, game)
@@ -145,7 +149,7 @@ def play(
     if file is not None and recorded is None:
         other = None if engine == ENGINES[0] else engine
         named = {"level": level, "strength": strength, "engine": other, **given}
-        named |= {"tablebase": tablebase, "seed": seed}
+        named |= {"evaluation": evaluation, "tablebase": tablebase, "seed": seed}
         own: dict[str, object] = {"POSITION": position, "a side": sides}
         own |= {f"--{name}": value for name, value in named.items()}
         surplus = [name for name, value in own.items() if value is not None]
@@ -159,7 +163,7 @@ def play(
         if recorded is not None and position is not None:
             raise CutnodeError(f"{file} says where the game begins: leave POSITION out")
         loaded = load_game(game)
-        opponent = configuration(level, strength, engine, given, tablebase)
+        opponent = configuration(level, strength, engine, given, evaluation, tablebase)
         players = {
             "first": (PERSON, opponent),
             "second": (opponent, PERSON),
@@ -187,6 +191,7 @@ def configuration(
     strength: int | None,
     engine: str,
     limits: dict[str, float],
+    evaluation: str | None,
     tablebase: str | None,
 ) -> str:
     """Return the engine's configuration, as :func:`engine.make_player` takes it."""
@@ -196,6 +201,8 @@ def configuration(
     if is_other and (level is not None or strength is not None):
         kind = "level" if strength is None else "strength"
         raise CutnodeError(f"--{kind} is one of alpha-beta: it does not go with --engine {engine}")
+    if level is not None and evaluation is not None:
+        raise CutnodeError("--level and --evaluation exclude each other: a level has its estimate")
     surplus = [name for name in limits if level is not None and name != "seconds"]
     if surplus:
         raise CutnodeError(f"--level and --{surplus[0]} exclude each other: a level has its depth")
@@ -203,14 +210,16 @@ def configuration(
         f"{name}={value:g}" if name == "seconds" else f"{name}={value}"
         for name, value in limits.items()
     ]
+    if (is_other or evaluation is not None) and strength is None and not limits:
+        settings.append(f"seconds={ENGINE_SECONDS}")
     if is_other:
-        if not limits:
-            settings.append(f"seconds={ENGINE_SECONDS}")
         settings.insert(0, f"engine={engine}")
     elif strength is not None:
         settings.insert(0, f"strength={strength}")
-    elif level is not None or not limits:
+    elif level is not None or not settings:
         settings.insert(0, f"level={level or 'medium'}")
+    if evaluation is not None:
+        settings.append(f"evaluation={evaluation}")
     if tablebase is not None:
         settings.append(f"tablebase={tablebase}")
     return ",".join(settings)

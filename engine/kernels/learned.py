@@ -60,6 +60,8 @@ class Learned:
     """The module that its compiled code depends on."""
     parts: tuple[str, ...]
     """The names of the arrays with which it is made."""
+    file: str = ""
+    """The name of the file that it was read from."""
 
     def __init__(self, cls: Any, shape: Any):
         self.cls = cls

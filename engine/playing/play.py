@@ -24,14 +24,14 @@ from engine.contract.messages import board, chance_text
 from engine.contract.notation import board_of, contents_of
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import chance, chance_outcome, outcome
-from engine.kernels.learned import Learned
 from engine.kernels.scores import is_decisive, win_distance
 from engine.playing.configurations import loads_code
-from engine.playing.players import Choice, EnginePlayer, Player, make_player
+from engine.playing.players import AutoPlayer, Choice, EnginePlayer, Player, make_player
 from engine.playing.records import read_record, record_suffix, write_record
 from engine.search.api import solve
 from engine.search.record import Record
 from engine.search.results import SearchResult
+from engine.storage.evaluations import evaluation_text
 from engine.storage.files import check_file, write_whole
 from engine.storage.tables import Table
 
@@ -238,10 +238,14 @@ class Session:
         return about + seed + commands + self._legend()
 
     def _estimates(self, who: str) -> str:
-        """Say with what an engine estimates positions, if that is not the game's own estimate."""
+        """Say with what an engine estimates positions."""
         player = None if who == PERSON else self._player(who)
-        learned = isinstance(player, EnginePlayer) and isinstance(player.engine.evaluation, Learned)
-        return " (with learned weights)" if learned else ""
+        engine = getattr(player, "engine", None)
+        if isinstance(player, AutoPlayer):
+            engine = player.engine.alphabeta
+        if engine is None:
+            return ""
+        return f" ({evaluation_text(engine.cls, engine.evaluation)})"
 
     def _farewell(self) -> str:
         """Say how to go on another time."""

@@ -20,6 +20,7 @@ from engine.kernels.scores import is_decisive
 from engine.search.solving import require_solvable
 from engine.service.failures import Failure
 from engine.service.models import GameView
+from engine.storage.evaluations import OWN_NAME
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["GameRegistry"]
@@ -96,7 +97,7 @@ class GameRegistry:
             limit=int(value_limit(cls)),
             unit=unit or None,
             repetitions=game_constant(cls, "REPETITIONS", 2) if recurs(start) else None,
-            evaluations=sorted({*evaluation_names(cls), *styles}),
+            evaluations=sorted({OWN_NAME, *evaluation_names(cls), *styles}),
         )
 
 

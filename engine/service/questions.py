@@ -49,7 +49,7 @@ from engine.service.models import (
 )
 from engine.service.settings import USUAL_SECONDS, Settings
 from engine.service.views import read_position
-from engine.storage.evaluations import chosen_evaluation
+from engine.storage.evaluations import OWN_NAME, chosen_evaluation
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["KINDS", "Key", "LevelEngine", "OnEvent", "Question", "estimate", "read_question"]
@@ -372,7 +372,10 @@ def _move(position: Any, text: str, number: int) -> int:
 
 def _evaluation(cls: type, name: str | None) -> Any:
     try:
-        return chosen_evaluation(cls, None) if name is None else evaluation_of(cls, name)
+        # A name from outside is never the path of a file.
+        return (
+            chosen_evaluation(cls, name) if name in (None, OWN_NAME) else evaluation_of(cls, name)
+        )
     except GameError as error:
         raise Failure(404, str(error), "body.evaluation") from None
 

@@ -26,19 +26,18 @@ from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import GameError
 from engine.contract.legal import legal_moves
 from engine.contract.notation import board_of, contents_of
-from engine.contract.positions import coerce, field_kinds
+from engine.contract.positions import field_kinds
 from engine.contract.verbs import chance, chance_outcome, moves_again, outcome, play, turn
 from engine.kernels.learned import NONE, TURN
-from engine.training.windows import Symmetry, automorphisms
 
 __all__ = [
+    "LONGEST_GAME",
+    "Bit",
     "BoardReading",
-    "image_of_bits",
     "random_game",
     "read_board",
     "require_learnable",
     "sampled_positions",
-    "symmetries_of",
 ]
 
 SAMPLES = 3000
@@ -58,6 +57,16 @@ EACH_GAME = 12
 
 LONGEST_GAME = 400
 """Plies, after which a random game is left."""
+
+
+Bit = tuple[int, int]
+"""The number of one of the fields that are read, and a bit of it."""
+
+Said = tuple[int, dict[int, bool]]
+"""What a bit says: a cell, and for each content whether the bit is set where it stands there.
+
+Marks of a cell are less than 0.
+"""
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,8 @@ class BoardReading:
     marks: dict[tuple[int, int], tuple[int, int]]
     raw: tuple[tuple[int, int], ...]
     """Bytes of further fields that are read as they are: the number of a field, and its byte."""
+    said: dict[Bit, Said]
+    """What is known of bits that say something of one cell."""
 
     @property
     def bitboards(self) -> bool:
@@ -260,6 +271,11 @@ def _reading(
     varying = _bit_columns(cls, positions, (Bits, int))
     read = sorted({(number, bit // 8) for number, bit in varying})[:MOST_BYTES]
     fields = tuple(sorted({number for number, _ in read}))
+    columns = {
+        (fields.index(number), bit): column
+        for (number, bit), column in varying.items()
+        if number in fields
+    }
     return BoardReading(
         cls=cls,
         board=board,
@@ -271,7 +287,23 @@ def _reading(
         meanings=(every, other) if absolute else (every,),
         marks={},
         raw=tuple((fields.index(number), byte) for number, byte in read),
+        said=_said_of_cells(columns, contents, kinds),
     )
+
+
+def _said_of_cells(columns: dict[Bit, Any], contents: Any, kinds: int) -> dict[Bit, Said]:
+    """What bits say that are a matter of what stands on one cell."""
+    bits = np.array(list(columns.values()), np.float32).T
+    found: dict[Bit, Said] = {}
+    for cell in range(contents.shape[1]):
+        stands = (contents[:, cell, None] == np.arange(kinds)).astype(np.float32)
+        total, is_set = stands.sum(axis=0), stands.T @ bits
+        for number, at in enumerate(columns):
+            counts = is_set[:, number]
+            if ((counts == 0) | (counts == total)).all():
+                seen = np.flatnonzero(total)
+                found.setdefault(at, (cell, {int(n): bool(counts[n]) for n in seen}))
+    return found
 
 
 def _matched(columns: Any, contents: Any, group: Any) -> Any:
@@ -343,6 +375,13 @@ def _by_bitboards(
         if number in further and bit in layout
     }
     highest = max(bit for meaning in meanings for _, bit in meaning)
+    read = tuple(
+        {(fields.index(number), bit): said for (number, bit), said in meaning.items()}
+        for meaning in meanings
+    )
+    contents_said = (read[-1] | read[0]).items()
+    what = [(at, cell, content, range(1, kinds)) for at, (cell, content) in contents_said]
+    what += [(at, cell, -mask, range(-2, 0)) for at, (cell, mask) in marks.items()]
     return BoardReading(
         cls=cls,
         board=board,
@@ -351,74 +390,8 @@ def _by_bitboards(
         bytes=highest // 8 + 1,
         side=side,
         seen=NONE,
-        meanings=tuple(
-            {(fields.index(number), bit): said for (number, bit), said in meaning.items()}
-            for meaning in meanings
-        ),
+        meanings=read,
         marks=marks,
         raw=(),
+        said={at: (cell, {one: one == said for one in every}) for at, cell, said, every in what},
     )
-
-
-def symmetries_of(reading: BoardReading, samples: list[Any]) -> list[Symmetry]:
-    """The ways to lay the board onto itself that change nothing in the game.
-
-    All are tried on positions of which the bits of all bitboards can be laid out anew: each has to
-    have as many moves, and as many answers to them, as before.
-    """
-    every = tuple(range(len(reading.board.places)))
-    if not reading.bitboards:
-        return [every]
-    return [
-        symmetry
-        for symmetry in automorphisms(reading.board)
-        if symmetry == every
-        or all(_looks_alike(reading, symmetry, position) for position in samples)
-    ]
-
-
-Bit = tuple[int, int]
-"""The number of one of the fields that are read, and a bit of it."""
-
-
-def image_of_bits(reading: BoardReading, symmetry: Symmetry) -> dict[Bit, Bit | None]:
-    """For the bits of all fields those that take their places; None where there is none.
-
-    Bits that say nothing of a cell stay where they are.
-    """
-    said: dict[Bit, tuple[int, int, bool]] = {}
-    for meaning in reading.meanings:
-        for at, (cell, content) in meaning.items():
-            said.setdefault(at, (cell, content, False))
-    said |= {at: (cell, mask, True) for at, (cell, mask) in reading.marks.items()}
-    bits: dict[tuple[int, int, bool], list[Bit]] = {}
-    for at, what in said.items():
-        bits.setdefault(what, []).append(at)
-
-    def image(at: Bit) -> Bit | None:
-        if at not in said:
-            return at
-        cell, what, is_mark = said[at]
-        found = bits.get((symmetry[cell], what, is_mark), [])
-        return min(found, key=lambda other: (other[0] != at[0], other), default=None)
-
-    return {(n, bit): image((n, bit)) for n in range(len(reading.fields)) for bit in range(64)}
-
-
-def _looks_alike(reading: BoardReading, symmetry: Symmetry, position: Any) -> bool:
-    image = list(position)
-    words = [0] * len(reading.fields)
-    for (number, bit), moved in image_of_bits(reading, symmetry).items():
-        if int(position[reading.fields[number]]) >> bit & 1:
-            if moved is None:
-                return False
-            words[moved[0]] |= 1 << moved[1]
-    for field, word in zip(reading.fields, words, strict=True):
-        image[field] = word
-    other = coerce(type(position)(*image))
-    return _answers(position) == _answers(other)
-
-
-def _answers(position: Any) -> list[int]:
-    """How many answers there are to each move, in order."""
-    return sorted(len(legal_moves(play(position, move))) for move in legal_moves(position))

@@ -19,8 +19,8 @@ from engine.training.boards import (
     BoardReading,
     read_board,
     sampled_positions,
-    symmetries_of,
 )
+from engine.training.symmetries import symmetries_of
 from engine.training.windows import BYTE, CONTENTS, MARKS, Symmetry, Window, windows_of
 
 __all__ = ["Design", "Term", "design_for", "with_terms"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ class Labelled:
     """The number of the game that each is from."""
     expected: Any = None
     """What searches said, as a fit wants it: the odds to win, or points."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the games."""
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -102,6 +104,7 @@ def play_games(
 
     Each begins with up to *longest_opening* random moves.  Positions without a result when the time
     is over are left out, and so are those in which much is at stake: see :func:`quiet_marker`.
+    Ctrl-C ends the games as time does.
     Of games of chance the positions are kept in which chance has yet to decide, as they are what a
     search estimates; the score is that of a position after it, no worse on average.
 
@@ -126,44 +129,52 @@ def play_games(
     rows: list[Any] = []
     finished: dict[int, int] = {}
     deadline = time.monotonic() + seconds
-    while True:
+    interrupted = False
+
+    def note_ends() -> Any:
         over = np.flatnonzero((steps["over"] != 0) | (plies >= most))
         for game in over:
             if plies[game] > 0 and (steps["over"][game] or not has_chance):
                 finished[int(number[game])] = (
                     int(steps["value"][game]) if steps["over"][game] else 0
                 )
-        if time.monotonic() > deadline:
-            break
-        words[over] = first
-        steps["over"][over] = steps["second"][over] = plies[over] = 0
-        steps["random"][over] = chosen.integers(1 << 63, size=len(over), dtype=np.uint64)
-        opening[over] = chosen.integers(0, longest_opening + 1, size=len(over))
-        number[over] = np.arange(begun, begun + len(over))
-        begun += len(over)
-        before, mover = words.copy(), steps["second"].copy()
-        let_chance_decide(words, steps)
-        searched = np.flatnonzero((plies >= opening) & (steps["over"] == 0))
-        steps["move"] = ANY_MOVE
-        if len(searched):
-            found = searcher.search(words[searched].reshape(-1), nodes=nodes)
-            usable = found["move"] != NO_MOVE
-            kept = searched[usable]
-            quiet = is_quiet(words[kept], found["move"][usable])
-            kept, values = kept[quiet], found["value"][usable][quiet]
-            values = np.where(mover[kept] == steps["second"][kept], values, -values)
-            # In a game of chance, what a search proves is true after chance decided.
-            proven = found["proven"][usable][quiet] & (not has_chance)
-            exact = np.where(proven, values_of(cls, values), np.nan)
-            if tablebase is not None:
-                known = values_in(tablebase, Packed(before[kept].reshape(-1), start))
-                exact = np.where(np.isnan(known), exact, known)
-            rows.append((before[kept], values, mover[kept], number[kept], exact))
-            slips = chosen.random(len(searched)) < SLIP
-            steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
-        play_moves(words, steps)
-        plies += 1
-    return labelled(rows, finished, each)
+        return over
+
+    try:
+        while time.monotonic() <= deadline:
+            over = note_ends()
+            words[over] = first
+            steps["over"][over] = steps["second"][over] = plies[over] = 0
+            steps["random"][over] = chosen.integers(1 << 63, size=len(over), dtype=np.uint64)
+            opening[over] = chosen.integers(0, longest_opening + 1, size=len(over))
+            number[over] = np.arange(begun, begun + len(over))
+            begun += len(over)
+            before, mover = words.copy(), steps["second"].copy()
+            let_chance_decide(words, steps)
+            searched = np.flatnonzero((plies >= opening) & (steps["over"] == 0))
+            steps["move"] = ANY_MOVE
+            if len(searched):
+                found = searcher.search(words[searched].reshape(-1), nodes=nodes)
+                usable = found["move"] != NO_MOVE
+                kept = searched[usable]
+                quiet = is_quiet(words[kept], found["move"][usable])
+                kept, values = kept[quiet], found["value"][usable][quiet]
+                values = np.where(mover[kept] == steps["second"][kept], values, -values)
+                # In a game of chance, what a search proves is true after chance decided.
+                proven = found["proven"][usable][quiet] & (not has_chance)
+                exact = np.where(proven, values_of(cls, values), np.nan)
+                if tablebase is not None:
+                    known = values_in(tablebase, Packed(before[kept].reshape(-1), start))
+                    exact = np.where(np.isnan(known), exact, known)
+                rows.append((before[kept], values, mover[kept], number[kept], exact))
+                slips = chosen.random(len(searched)) < SLIP
+                steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
+            play_moves(words, steps)
+            plies += 1
+    except KeyboardInterrupt:
+        interrupted = True
+    note_ends()
+    return replace(labelled(rows, finished, each), interrupted=interrupted)
 
 
 def values_of(cls: Any, scores: Any) -> Any:

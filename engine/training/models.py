@@ -28,7 +28,7 @@ from engine.kernels.networks import (
     write_planes,
 )
 from engine.kernels.patterns import FRACTION, LANES, MOVE_COUNT, write_places
-from engine.training.boards import image_of_bits, require_learnable
+from engine.training.boards import require_learnable
 from engine.training.designs import Design, design_for, with_terms
 from engine.training.fitting import (
     EPOCHS,
@@ -39,6 +39,7 @@ from engine.training.fitting import (
     fit_network,
     fit_patterns,
 )
+from engine.training.symmetries import image_of_bits
 from engine.training.windows import Symmetry
 
 __all__ = ["Model", "NetworkModel", "PatternModel", "models_for"]
