@@ -35,7 +35,7 @@ HELD_OUT = 20
 SHARE = 0.8
 """How much of a label is what a search said, the rest the result of the game."""
 
-LIBRARIES = "jax", "jaxlib", "numpy", "optax"
+LIBRARIES = "jax", "jaxlib", "numba", "numpy", "optax"
 
 
 @dataclass

@@ -63,7 +63,7 @@ class Training:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.game}: {self.model or 'nothing learned yet'}"]
+        lines = [f"{self.game}: {self.model or self.reason}"]
         for number, each in enumerate(self.generations, 1):
             verdict = "the best so far" if each.kept else "not better"
             lines.append(
@@ -74,5 +74,6 @@ class Training:
             lines.append(f"at {self.nodes} nodes a move: {self.at_nodes:+.0f} Elo against before")
         if self.proof is not None and self.proof.games:
             lines.append(f"at {PROOF_SECONDS:g} s a move: {self.proof.elo_text()}")
-        lines.append(self.reason)
-        return "\n".join(line for line in lines if line)
+        if self.model:
+            lines.append(self.reason)
+        return "\n".join(lines)
