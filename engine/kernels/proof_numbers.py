@@ -133,10 +133,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("least", np.int64),  # what the attacker surely has where a line was decided for him
         ("most", np.int64),  # and at most where it was decided against him
         ("move", np.int64),  # of the root: what proves it, or is nearest to that
-        (
-            "proof",
-            np.int64,
-        ),  # the numbers of the node that was searched last
+        ("proof", np.int64),  # the numbers of the node that was searched last
         ("disproof", np.int64),
         ("shared", np.int64),  # whether other threads search the same with the same table
         ("looked", np.int64),  # at so many nodes we looked last for what they have answered
