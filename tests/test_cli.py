@@ -403,6 +403,8 @@ def test_search_of_a_file(positions):
     assert int(rows[2][4]) == parsed(alone)[0]["statistics"]["nodes"]
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_search_with_chosen_techniques():
     def nodes(*options):
         arguments = "search", "connect4", "--depth", 6, "--evaluation", "own", "--json"

@@ -312,6 +312,8 @@ def all_work_is_shared(monkeypatch):
     monkeypatch.setattr("engine.lab.laboratory.WORTHWHILE", 0)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @searches
 @pytest.mark.usefixtures("all_work_is_shared")
 def test_processes_count_the_same():

@@ -227,6 +227,8 @@ def test_plain_python_grows_the_same_trees(name):
     assert compiled == plain
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @compiled_too
 def test_plain_python_grows_the_same_tree_of_results():
     """Where a game draws the result of random play at once."""

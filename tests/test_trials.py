@@ -150,6 +150,8 @@ def test_options_of_one_engine():
         auto(PLAIN.start(), rave=3)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_command():
     asked = ["search", "tictactoe", "15", "--engine", "auto", "--memory-mb", "8"]
     asked += ["--seconds", "0.2"]

@@ -85,6 +85,8 @@ def test_sizes_that_are_none(text):
 # Their searches
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_quiet_searches_do_not_take_over():
     """A four in Gomoku leads to the next, and leaves would cost all the depth there could be."""
     game = load_game("mnk:8x8x5")
@@ -125,6 +127,8 @@ def test_late_moves_are_searched_where_nothing_is_estimated():
     assert less <= choose(amazons.Position, None)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_late_moves_are_searched_where_they_cut_too_often():
     """What is known of them lasts until all that was learned is forgotten."""
     game = load_game(f"{TOYS / 'dots_and_boxes.py'}:4x4")
