@@ -37,7 +37,7 @@ PROOFS = {
     "connect4:7x5": 0,
     "breakthrough:4x6": 1,
     "breakthrough:5x5": -1,
-    "domineering:8x8": 1,
+    "domineering:9x7": -1,
 }
 """Games whose starts df-pn decides in a tenth of a second to twelve, and who wins."""
 
