@@ -39,12 +39,20 @@ from engine import (
     compiled,
     lowest,
     lowest_index,
-    mix,
     popcount,
     quoted,
     without_lowest,
 )
-from engine.contract.boards import board, constant, fields, random_cell, remade, single, word, write
+from engine.contract.boards import (
+    board,
+    constant,
+    fields,
+    key_of_stones,
+    random_cell,
+    remade,
+    single,
+    write,
+)
 from engine.contract.cells import STONES, Grid
 from engine.contract.variants import variants
 
@@ -124,18 +132,7 @@ def outcome(position):
 
 @compiled
 def key(position):
-    return key_of(position, board(position, 0), board(position, 1))
-
-
-@compiled
-def key_of(position, mine, theirs):
-    """Side by side on boards of up to 32 cells, else a hash."""
-    if position.AREA <= 32:
-        return word(mine, 0) | (word(theirs, 0) << Bits(32))
-    hashed = Bits(0)
-    for number in range(position.WORDS):
-        hashed = mix(mix(hashed ^ word(mine, number)) ^ word(theirs, number))
-    return hashed
+    return key_of_stones(position, board(position, 0), board(position, 1))
 
 
 # What can be seen without search
@@ -368,10 +365,10 @@ def images(position, cells, symmetry):
 def canonical(position):
     """With few stones the smallest key of all images; later images are hardly met."""
     mine, theirs = board(position, 0), board(position, 1)
-    least, found = key_of(position, mine, theirs), 0
+    least, found = key_of_stones(position, mine, theirs), 0
     if popcount(mine | theirs) <= EARLY:
         for symmetry in range(1, position.SYMMETRIES):
-            other = key_of(
+            other = key_of_stones(
                 position, images(position, mine, symmetry), images(position, theirs, symmetry)
             )
             if other < least:

@@ -42,7 +42,6 @@ from engine import (
     compiled,
     lowest,
     lowest_index,
-    mix,
     popcount,
     quoted,
     without_lowest,
@@ -51,6 +50,7 @@ from engine.contract.boards import (
     board,
     constant,
     fields,
+    key_of_stones,
     random_cell,
     random_cells,
     remade,
@@ -149,18 +149,7 @@ def outcome(position):
 
 @compiled
 def key(position):
-    return key_of(position, board(position, 0), board(position, 1))
-
-
-@compiled
-def key_of(position, mine, theirs):
-    """Side by side on boards of up to 32 bits, else a hash."""
-    if position.SIDE <= 5:
-        return word(mine, 0) | (word(theirs, 0) << Bits(32))
-    hashed = Bits(0)
-    for number in range(position.WORDS):
-        hashed = mix(mix(hashed ^ word(mine, number)) ^ word(theirs, number))
-    return hashed
+    return key_of_stones(position, board(position, 0), board(position, 1))
 
 
 # What can be seen without search
@@ -312,10 +301,10 @@ def images(position, cells, symmetry):
 def canonical(position):
     """With few stones the smallest key of all images; later images are hardly met."""
     mine, theirs = board(position, 0), board(position, 1)
-    least, found = key_of(position, mine, theirs), 0
+    least, found = key_of_stones(position, mine, theirs), 0
     if popcount(mine | theirs) <= EARLY:
         for symmetry in range(1, 6):
-            other = key_of(
+            other = key_of_stones(
                 position, images(position, mine, symmetry), images(position, theirs, symmetry)
             )
             if other < least:
@@ -370,6 +359,7 @@ def triangle(side: int) -> dict[str, Any]:
     bottom = cells(lambda row, column: row == side - 1)
     return {
         "SIDE": side,
+        "AREA": side * side,
         "SCRATCH": side * side,
         "ROW": Bits(side),
         "BITS": tuple(bits),

@@ -166,11 +166,7 @@ def sprt_options(player: str, other: str) -> Decorator:
         ),
         *(
             option(
-                name,
-                f"Odds to accept {accepted} wrongly.",
-                type=float,
-                metavar="P",
-                default=0.05,
+                name, f"Odds to accept {accepted} wrongly.", type=float, metavar="P", default=0.05
             )
             for name, accepted in (("--alpha", "elo1"), ("--beta", "elo0"))
         ),

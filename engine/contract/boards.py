@@ -56,6 +56,7 @@ __all__ = [
     "board",
     "constant",
     "fields",
+    "key_of_stones",
     "random_cell",
     "random_cells",
     "remade",
@@ -146,6 +147,22 @@ def write(position: Any, cells: int, buffer: Any, at: int) -> int:
 
 
 usable_in_compiled_code(write)
+
+
+def key_of_stones(position: Any, mine: int, theirs: int) -> int:
+    """Return the key of two boards: side by side if they have up to 32 bits each, else a hash.
+
+    A board of the position has ``AREA`` bits.
+    """
+    if position.AREA <= 32:
+        return word(mine, 0) | (word(theirs, 0) << Bits(32))
+    hashed = Bits(0)
+    for number in range(position.WORDS):
+        hashed = mix(mix(hashed ^ word(mine, number)) ^ word(theirs, number))
+    return hashed
+
+
+usable_in_compiled_code(key_of_stones)
 
 
 def random_cell(position: Any, cells: int, random: int) -> int:
