@@ -39,6 +39,7 @@ from engine import (
     compiled,
     lowest,
     lowest_index,
+    mix,
     popcount,
     quoted,
     without_lowest,
@@ -49,6 +50,7 @@ from engine.contract.boards import (
     fields,
     key_of_stones,
     random_cell,
+    random_cells,
     remade,
     single,
     write,
@@ -62,6 +64,8 @@ UNIT = 100
 COLUMNS = "abcdefghijklmnopqrs"
 EARLY = 8
 """Stones up to which a position is compared with all its images, not only with itself."""
+FEW = 32
+"""Plies of random play that are made one by one."""
 
 
 @functools.cache
@@ -92,6 +96,44 @@ def moves(position, buffer, at):
 @compiled
 def random_move(position, word):
     return random_cell(position, free_cells(position), word)
+
+
+@compiled
+def random_result(position, word):
+    """All moves are drawn; those with the first line are halved, and the last few made in turn."""
+    mine, theirs = board(position, 0), board(position, 1)
+    free = free_cells(position)
+    plies = popcount(free)
+    my_moves = random_cells(position, free, (plies + 1) >> 1, word)
+    their_moves = free ^ my_moves
+    mover = 1
+    while plies > FEW:
+        half = plies >> 1
+        first = (half + (mover > 0)) >> 1
+        word = mix(word)
+        my_half = random_cells(position, my_moves, first, word)
+        word = mix(word)
+        their_half = random_cells(position, their_moves, half - first, word)
+        if has_line(position, mine | my_half) or has_line(position, theirs | their_half):
+            my_moves, their_moves, plies = my_half, their_half, half
+        else:
+            mine |= my_half
+            theirs |= their_half
+            my_moves ^= my_half
+            their_moves ^= their_half
+            plies -= half
+            mover = -mover if half & 1 else mover
+    if mover < 0:
+        mine, theirs, my_moves, their_moves = theirs, mine, their_moves, my_moves
+    while my_moves:
+        word = mix(word)
+        move = single(position, random_cell(position, my_moves, word))
+        mine |= move
+        if has_line(position, mine):
+            return mover
+        mine, theirs, my_moves, their_moves = theirs, mine, their_moves, my_moves ^ move
+        mover = -mover
+    return 0
 
 
 @compiled
