@@ -36,20 +36,25 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from engine import (
     Bits,
     PositionError,
     compiled,
     is_board,
     legal_moves,
+    lowest,
     quoted,
 )
-from engine.contract.bits import mix, random_index
+from engine.contract.bits import bytes_reversed, mix, random_index
+from engine.contract.constants import Constant
 from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
 from games.kalah import (
     HIGH_BITS,
     LOW_BITS,
+    ONES,
     cell,  # noqa: F401
     cells,
     move_text,  # noqa: F401
@@ -74,6 +79,31 @@ UNIT = 2
 ROW = Bits((1 << 8 * HOUSES) - 1)
 FEEDING = Bits(int.from_bytes(bytes(128 - (HOUSES - house) for house in range(HOUSES)), "little"))
 """Added to a row, sets the high bit of each house whose seeds reach the other's row."""
+TWOS = 2 * ONES
+
+
+def sowing(house: int, seeds: int) -> tuple[int, int, int]:
+    """What a house with so many seeds adds to the words of the mover and of the other.
+
+    The third is all bytes of the other's houses up to that of the last seed, if it is one of those.
+    """
+    rows = [0] * 2 * HOUSES
+    last = house
+    for _ in range(seeds):
+        last = (last + 1) % len(rows)
+        if last == house:
+            last = (last + 1) % len(rows)
+        rows[last] += 1
+    mine, theirs = (int.from_bytes(bytes(row), "little") for row in (rows[:HOUSES], rows[HOUSES:]))
+    return mine, theirs, (1 << 8 * max(last - HOUSES + 1, 0)) - 1
+
+
+SOWN = np.array([sowing(house, seeds) for house in range(HOUSES) for seeds in range(64)], np.uint64)
+TO_MOVER, TO_OTHER, WITHIN_REACH = (
+    Constant(f"oware.{name}", SOWN[:, column])
+    for column, name in enumerate(("to_mover", "to_other", "within_reach"))
+)
+"""What :func:`sowing` says of the house and the seeds ``64 * house + seeds``."""
 
 
 @prints_board
@@ -109,41 +139,32 @@ def random_move(position, word):
 
 @compiled
 def play(position, move):
-    """Whole laps of eleven houses, then a run of each of three parts; then what is captured."""
-    house, seeds = Bits(move), seeds_in(position.mine, move)
-    mine = position.mine ^ (seeds << (Bits(8) * house))
-    laps, rest = seeds // Bits(11), seeds % Bits(11)
-    mine += laps * (ones(Bits(6)) ^ (Bits(1) << (Bits(8) * house)))
-    theirs = position.theirs + laps * ones(Bits(6))
-    near = min(rest, Bits(5) - house)
-    mine += ones(near) << (Bits(8) * house + Bits(8))
-    across = min(rest - near, Bits(6))
-    theirs += ones(across)
-    mine += ones(rest - near - across)
-
-    last = move + (0 + rest if rest else 11)
-    taken = captures(theirs, last - HOUSES) if last < 2 * HOUSES else Bits(0)
+    """What is sown, by tables, and then what is captured."""
+    seeds = seeds_in(position.mine, move)
+    sown = (Bits(move) << Bits(6)) | seeds
+    theirs = position.theirs + Bits(TO_OTHER[sown])
+    taken = captures(theirs, Bits(WITHIN_REACH[sown]))
     gained = total(taken)
-    if gained:
-        mine += gained << Bits(8 * HOUSES)
-        theirs ^= taken
-    quiet = 0 if gained else position.quiet + 1
-    return position._replace(mine=theirs, theirs=mine, second=not position.second, quiet=quiet)
+    mine = position.mine ^ (seeds << Bits(8 * move))
+    mine += Bits(TO_MOVER[sown]) + (gained << Bits(8 * HOUSES))
+    return position._replace(
+        mine=theirs ^ taken,
+        theirs=mine,
+        second=not position.second,
+        quiet=(position.quiet + 1) * (gained == Bits(0)),
+    )
 
 
 @compiled
-def captures(theirs, last):
-    """The seeds in the houses captured, in their places, after a last seed in house *last*.
+def captures(theirs, reach):
+    """The seeds captured, in their places: in the last house of *reach*, and on backwards.
 
-    None if that is no house of the other's (below 0), or for a grand slam.
+    None for a grand slam.
     """
-    taken = Bits(0)
-    for house in range(last, -1, -1):
-        seeds = seeds_in(theirs, house)
-        if seeds != Bits(2) and seeds != Bits(3):
-            break
-        taken |= seeds << Bits(8 * house)
-    return Bits(0) if taken == theirs & ROW else taken
+    others = ((((theirs ^ TWOS) & ~ONES) + LOW_BITS) & HIGH_BITS & reach) >> Bits(7) | Bits(128)
+    behind_last_other = bytes_reversed(lowest(bytes_reversed(others)) - Bits(1))
+    taken = theirs & reach & behind_last_other
+    return taken & -Bits(taken != theirs & ROW)
 
 
 @compiled
