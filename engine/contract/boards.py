@@ -156,7 +156,7 @@ def key_of_stones(position: Any, mine: int, theirs: int) -> int:
     """
     if position.AREA <= 32:
         return word(mine, 0) | (word(theirs, 0) << Bits(32))
-    hashed = Bits(0)
+    hashed: int = Bits(0)
     for number in range(position.WORDS):
         hashed = mix(mix(hashed ^ word(mine, number)) ^ word(theirs, number))
     return hashed
