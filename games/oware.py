@@ -44,10 +44,9 @@ from engine import (
     compiled,
     is_board,
     legal_moves,
-    lowest,
     quoted,
 )
-from engine.contract.bits import bytes_reversed, mix, random_index
+from engine.contract.bits import WORD, highest_index, mix, random_index
 from engine.contract.constants import Constant
 from engine.contract.notation import contents_of, prints_board
 from engine.contract.variants import variants
@@ -161,8 +160,8 @@ def captures(theirs, reach):
 
     None for a grand slam.
     """
-    others = ((((theirs ^ TWOS) & ~ONES) + LOW_BITS) & HIGH_BITS & reach) >> Bits(7) | Bits(128)
-    behind_last_other = bytes_reversed(lowest(bytes_reversed(others)) - Bits(1))
+    others = (((theirs ^ TWOS) & ~ONES) + LOW_BITS) & HIGH_BITS & reach
+    behind_last_other = Bits(WORD) << Bits(highest_index(others | Bits(1)))
     taken = theirs & reach & behind_last_other
     return taken & -Bits(taken != theirs & ROW)
 

@@ -143,8 +143,11 @@ def joins_sides(position, stones):
 
 @compiled
 def outcome(position):
-    over = joins_sides(position, board(position, 1))
-    return over, -1 if over else 0
+    stones = board(position, 1)
+    if stones & position.LEFT and stones & position.RIGHT and stones & position.BOTTOM:
+        over = joins_sides(position, stones)
+        return over, -1 if over else 0
+    return False, 0
 
 
 @compiled

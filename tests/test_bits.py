@@ -13,6 +13,7 @@ from engine.contract.bits import (
     WORD,
     Bits,
     high_product,
+    highest_index,
     lowest,
     lowest_index,
     mix,
@@ -27,7 +28,7 @@ TOP = 1 << 63
 
 words = st.integers(0, WORD) | st.builds(lambda bit: 1 << bit, st.integers(0, 63))
 
-UNARY = (Bits, popcount, lowest, without_lowest, lowest_index, mix)
+UNARY = (Bits, popcount, lowest, without_lowest, lowest_index, highest_index, mix)
 BINARY = (product, high_product)
 
 
@@ -48,7 +49,7 @@ def kernels():
 @example(word=WORD)
 def test_unary(kernels, function, word):
     answer = function(Bits(word))
-    assert 0 <= answer <= WORD
+    assert -1 <= answer <= WORD
     assert kernels[function](Bits(word)) == answer
 
 
@@ -70,6 +71,7 @@ def test_lowest_bit_in_other_words(word):
     digits = f"{word:b}"[::-1]
     index = digits.find("1") if word else 64
     assert lowest_index(word) == index
+    assert highest_index(word) == digits.rfind("1")
     assert lowest(word) == (1 << index) % (WORD + 1)
     assert lowest(word) | without_lowest(word) == word
     assert lowest(word) & without_lowest(word) == 0

@@ -406,7 +406,7 @@ def test_all_experiments_can_be_repeated():
         ("minimal", "tictactoe", "--depths", 3),
         ("theory", "--models", "ordered", "--widths", 2, "--depths", 2, "--trees", 2),
         ("deviation", "tictactoe", "--depth", 3, "--games", 30),
-        ("engines", "tictactoe", "--pairs", 1, "--seconds", 0.2),
+        ("engines", "tictactoe", "1592", "--pairs", 1, "--seconds", 5),  # enough for all proofs
     ],
 )
 def test_every_study_is_the_same_again(words, tmp_path):

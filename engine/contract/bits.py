@@ -31,6 +31,7 @@ __all__ = [
     "bytes_reversed",
     "fetch_add",
     "high_product",
+    "highest_index",
     "lowest",
     "lowest_index",
     "mix",
@@ -87,6 +88,11 @@ def without_lowest(word: int) -> int:
 def lowest_index(word: int) -> int:
     """Return the index, 0 to 63, of the lowest set bit, 64 for 0."""
     return (int(word) & -int(word)).bit_length() - 1 if word else 64
+
+
+def highest_index(word: int) -> int:
+    """Return the index, 0 to 63, of the highest set bit, -1 for 0."""
+    return int(word).bit_length() - 1
 
 
 def nth_index(word: int, number: int) -> int:
@@ -167,7 +173,7 @@ def _call(name: str) -> Any:
     def call(typing: Any, word: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             i64 = ir.IntType(64)
-            extra = [ir.Constant(ir.IntType(1), 0)] if name == "llvm.cttz.i64" else []
+            extra = [ir.Constant(ir.IntType(1), 0)] if name in _OF_ZEROS else []
             kinds = [i64] + [constant.type for constant in extra]
             function = cgutils.get_or_insert_function(
                 builder.module, ir.FunctionType(i64, kinds), name
@@ -179,8 +185,11 @@ def _call(name: str) -> Any:
     return call
 
 
+_OF_ZEROS = "llvm.cttz.i64", "llvm.ctlz.i64"
+"""Functions that are told whether the result for 0 does not matter."""
+
 _popcount = _call("llvm.ctpop.i64")
-_trailing_zeros = _call("llvm.cttz.i64")
+_trailing_zeros, _leading_zeros = map(_call, _OF_ZEROS)
 _bytes_reversed = _call("llvm.bswap.i64")
 
 
@@ -262,6 +271,13 @@ _of_word(popcount, _popcount)
 _of_word(lowest_index, _trailing_zeros)
 _of_word(bytes_reversed, _bytes_reversed)
 _of_word(as_float, _as_float)
+
+
+@in_compiled_code(highest_index)
+def _compiled_highest_index(word: Any) -> Any:
+    if not isinstance(word, _SHORT):
+        return None
+    return lambda word: 63 - _leading_zeros(np.uint64(word))
 
 
 @in_compiled_code(lowest)

@@ -183,15 +183,26 @@ usable_in_compiled_code(random_cell)
 def random_cells(position: Any, cells: int, count: int, random: int) -> int:
     """Return so many of some cells by a random word; all choices are equally likely.
 
-    It takes the less time the nearer *count* is to half of the cells.
+    It takes the less time the nearer *count* is to half of the cells: of seven random sets the one
+    whose size is nearest is mended.
     """
-    chosen = wide(position, mix(random))
-    for number in range(1, position.WORDS):
-        chosen |= wide(position, mix(random ^ Bits(number))) << EACH * number
-    chosen &= cells
-    extra = popcount(chosen) - count
-    drawn = position.WORDS
-    while extra != 0:  # how far half of the cells are from the number wanted
+    a, b, c = (
+        cells & random_bits(position, random, 0),
+        cells & random_bits(position, random, 1),
+        cells & random_bits(position, random, 2),
+    )
+    chosen, extra = nearer(
+        nearer(
+            nearer(sized(a, count), sized(b, count)),
+            nearer(sized(c, count), sized(a ^ b, count)),
+        ),
+        nearer(
+            nearer(sized(a ^ c, count), sized(b ^ c, count)),
+            sized(a ^ b ^ c, count),
+        ),
+    )
+    drawn = 3 * position.WORDS
+    while extra != 0:
         among = chosen if extra > 0 else cells & ~chosen
         chosen ^= single(position, random_cell(position, among, mix(random ^ Bits(drawn))))
         extra += -1 if extra > 0 else 1
@@ -199,6 +210,28 @@ def random_cells(position: Any, cells: int, count: int, random: int) -> int:
     return chosen
 
 
+def random_bits(position: Any, random: int, number: int) -> int:
+    """Return a board each of whose bits is set or not by chance, the one of this number."""
+    at = position.WORDS * number
+    drawn = wide(position, mix(random ^ Bits(at)))
+    for place in range(1, position.WORDS):
+        drawn |= wide(position, mix(random ^ Bits(at + place))) << EACH * place
+    return drawn
+
+
+def sized(cells: int, count: int) -> tuple[int, int]:
+    """Return some cells, and by how many they are more than *count*."""
+    return cells, popcount(cells) - count
+
+
+def nearer(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """Return of two :func:`sized` sets the one that is nearer to its size."""
+    return other if abs(other[1]) < abs(one[1]) else one
+
+
+usable_in_compiled_code(random_bits)
+usable_in_compiled_code(sized)
+usable_in_compiled_code(nearer)
 usable_in_compiled_code(random_cells)
 
 
