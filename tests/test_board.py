@@ -167,6 +167,20 @@ def test_a_level_answers(page: Page, service: str) -> None:
     status(page, "first player .* to move")
 
 
+def test_another_engine_analyses(page: Page, service: str) -> None:
+    show(page, service, "tictactoe", "1425", analyse=True)
+    expect(page.locator("#progress")).to_contain_text("depth", timeout=PATIENCE)
+    for engine, facts in (("auto", "after a trial"), ("mcts", "nodes")):
+        page.select_option("#engine", engine)
+        expect(page.locator("#verdict")).to_contain_text("Solved", timeout=PATIENCE)
+        expect(page.locator("#progress")).to_contain_text(facts)
+        expect(page.locator("#progress")).not_to_contain_text("depth")
+        expect(page.locator("#moves li.best")).to_have_count(1)
+        expect(page.locator("#moves li").first).to_contain_text("3")
+    page.reload()
+    expect(page.locator("#engine")).to_have_value("mcts")
+
+
 def test_connect4_by_columns_and_keys(page: Page, service: str) -> None:
     show(page, service, "connect4", "44444326555535", analyse=True)
     expect(cell(page, 23)).to_have_attribute(

@@ -251,10 +251,11 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
         assert known | move == known
     assert found["limits"]["table"] == 4
     assert sum(move["visits"] for move in found["moves"]) >= 49
-    asked = {"position": "1425", "engine": "auto", "seconds": 0.1}
+    asked = {"position": "1425", "engine": "auto", "seconds": 1, "session": "one that tries"}
     found = client.post("/games/tictactoe/search", json=asked).json()
     assert (found["best_move"], found["reason"]) == ("3", "proven")
     assert found["why"].startswith(("alphabeta, after a trial", "mcts, after a trial"))
+    assert "no pair of games" not in found["why"]  # what compiled it was too short for one
     auto = {"engine": "auto"}
     for wrong in ({"engine": "mcts", "depth": 3}, {"playouts": 5}, auto | {"rave": 5.0}):
         refused = client.post("/games/tictactoe/search", json=wrong)

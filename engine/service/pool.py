@@ -180,6 +180,7 @@ class SearchPool:
         """Compile what a question needs, in the calling thread; others compile after it."""
         with self._one_at_a_time, self.engines.borrow(question.key) as engine:
             question.small()(engine, threading.Event(), None)
+            engine.new_game()  # nothing so short decides what a session keeps
         self.compiled.add(question.code)
 
     async def wait_until_idle(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-/** The analysis of a position: a search, told as it deepens, and then a proof of every move. */
+/** The analysis of a position: a search, told as it goes on, and then a proof of every move. */
 
 import { byScore } from "./values.js";
 
@@ -10,8 +10,9 @@ const SESSION = Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.
 
 /**
  * Analyses positions, one at a time.  What is known is `known.get(position)`:
- * `{scores, best, phase, depth, nodes, seconds, lower, upper, done}`, where `scores` has for each
- * move `{move, value, verdict, distance, pv}`, and `best` the best moves, unless all are.
+ * `{engine, scores, best, phase, depth, nodes, seconds, lower, upper, why, done}`, where `scores`
+ * has for each move `{move, value, verdict, distance, pv}`, and `best` the best moves, unless all
+ * are.
  * Listeners are told of each "change".
  */
 export class Analysis extends EventTarget {
@@ -24,14 +25,15 @@ export class Analysis extends EventTarget {
     this.searches = searches;
   }
 
-  /** Analyse a position of a game for some seconds; resolves when that is over. */
-  async run(game, view, history, seconds) {
+  /** Analyse a position of a game for some seconds by an engine; resolves when that is over. */
+  async run(game, view, history, seconds, engine) {
     this.error = null;
     if (view.over || view.chance.length || !view.moves.length) return this.stop();
-    const before = this.known.get(view.position);
+    let before = this.known.get(view.position);
+    if (before?.engine !== engine) before = null; // scores of two engines do not compare
     if (before?.done >= seconds) return this.stop();
     const slow = setTimeout(() => this.#wait(true), SLOW);
-    const found = { scores: new Map(), depth: 0, ...before, phase: "search", done: 0 };
+    const found = { engine, scores: new Map(), depth: 0, ...before, phase: "search", done: 0 };
     const hear = (event) => {
       if (event.event === "started") {
         clearTimeout(slow);
@@ -41,14 +43,17 @@ export class Analysis extends EventTarget {
     try {
       const lines = Math.min(view.moves.length, MOST_LINES);
       const { position } = view;
-      const request = { position, history, seconds, lines, session: SESSION };
+      const request = { position, history, engine, seconds, lines, session: SESSION };
       let result = await this.searches.run({ kind: "search", game: game.name, request }, hear);
       if (result === null) return;
       const unheard = result.proven || !found.scores.size;
-      if (unheard) this.#hear(found, { ...result, event: "iteration", bound: 0 }, position);
+      const last = unheard || engine !== "alphabeta"; // the last playouts were not told
+      if (last) this.#hear(found, { ...result, event: "iteration", bound: 0 }, position);
+      found.why = result.why;
       if (game.solvable) {
         found.phase = "proof";
-        const asked = { position, seconds, session: SESSION };
+        const prover = engine === "alphabeta" ? engine : "auto";
+        const asked = { position, engine: prover, seconds, session: SESSION };
         const proof = { kind: "analyse", game: game.name, request: asked };
         result = await this.searches.run(proof, hear);
         if (result === null) return;
@@ -75,8 +80,9 @@ export class Analysis extends EventTarget {
     Object.assign(found, { nodes, seconds });
     if (event.event === "progress") {
       Object.assign(found, { lower: event.lower, upper: event.upper });
-    } else if (event.bound === 0 && event.depth >= found.depth && event.lines.length) {
+    } else if (event.bound === 0 && event.lines.length) {
       // Scores of different depths do not compare: those of a whole depth take others' place.
+      if (found.engine === "alphabeta" && event.depth < found.depth) return;
       found.depth = event.depth;
       found.scores = new Map(event.lines.map((line) => [line.move, line]));
       found.line = event.lines[0].pv;

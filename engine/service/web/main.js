@@ -262,7 +262,8 @@ class Page {
     const wanted = part("analyse").checked && !this.editor.open && !this.over;
     if (!wanted) return this.analysis.stop();
     const seconds = Number(part("seconds").value);
-    await this.analysis.run(this.game, this.view, this.#history(), seconds);
+    const engine = part("engine").value;
+    await this.analysis.run(this.game, this.view, this.#history(), seconds, engine);
   }
 
   async #analyseWhole() {
@@ -273,7 +274,7 @@ class Page {
       if (!this.#whole || this.record !== record) break;
       const view = await this.viewOf(ply.position);
       if (view.over || view.chance.length) continue;
-      await this.analysis.run(game, view, [], WHOLE_SECONDS);
+      await this.analysis.run(game, view, [], WHOLE_SECONDS, part("engine").value);
       const best = this.analysis.known.get(ply.position)?.ordered[0];
       if (best) this.#share(ply, best);
       this.draw();
@@ -594,7 +595,7 @@ class Page {
       event.preventDefault();
       this.act(() => this.#grow());
     });
-    for (const id of ["analyse", "seconds", "show-line"]) {
+    for (const id of ["analyse", "seconds", "engine", "show-line"]) {
       on(id, "change", () => {
         this.#keepSettings();
         this.draw();
@@ -664,6 +665,7 @@ class Page {
       players: this.players,
       analyse: part("analyse").checked,
       seconds: part("seconds").value,
+      engine: part("engine").value,
       line: part("show-line").checked,
     };
     localStorage.setItem(SETTINGS, JSON.stringify(settings));
@@ -680,6 +682,7 @@ class Page {
     this.players = kept.players;
     part("analyse").checked = kept.analyse;
     part("seconds").value = kept.seconds;
+    part("engine").value = kept.engine ?? "alphabeta";
     part("show-line").checked = kept.line;
   }
 }

@@ -45,13 +45,14 @@ export function tellAnalysis({ verdict, progress, line }, known, game, state) {
     verdict.textContent = `Solved: ${told}`;
   }
   const facts = [];
-  if (known.depth) facts.push(`depth ${known.depth}`);
+  if (known.depth && known.engine === "alphabeta") facts.push(`depth ${known.depth}`);
   if (known.nodes) facts.push(`${short(known.nodes)} nodes`);
   if (known.nodes && known.seconds > 0.01) facts.push(`${short(known.nodes / known.seconds)} a second`);
   if (known.phase === "proof" && !known.done && known.lower !== undefined) {
     facts.push(`proof: between ${known.lower} and ${known.upper}`);
   }
   if (!known.done) facts.push(known.phase === "proof" ? "proving …" : "searching …");
+  if (known.why) facts.push(known.why);
   progress.textContent = state.waiting ? "Preparing …" : facts.join(" · ");
   line.textContent = known.line?.length ? `Best line: ${known.line.join(" ")}` : "";
 }
