@@ -461,20 +461,21 @@ LATE = [PLAIN.parse(PLAIN.position_text(position)) for position in LATE_COMPILED
 
 
 @pytest.mark.parametrize(
-    ("task", "options"),
+    ("task", "positions", "options"),
     [
-        ("solve", {"engine": "pn"}),
-        ("search", {"engine": "mcts", "playouts": 20_000}),
-        ("search", {"engine": "auto", "seconds": 0.1}),
+        ("solve", LATE, {"engine": "pn"}),
+        ("search", LATE, {"engine": "mcts", "playouts": 20_000}),
+        ("search", LATE[::6], {"engine": "auto", "seconds": 2}),
     ],
+    ids=["pn", "mcts", "auto"],
 )
-def test_engines_prove_what_the_solver_does(task, options, tmp_path):
+def test_engines_prove_what_the_solver_does(task, positions, options, tmp_path):
     journal = tmp_path / "journal"
-    result = run_batch(LATE, task, table=16, journal=journal, **options)
+    result = run_batch(positions, task, table=16, journal=journal, **options)
     assert (result.reason, result.proven.all()) == ("done", True)
-    values = [solved.value for solved in solve_many(LATE)]
+    values = [solved.value for solved in solve_many(positions)]
     assert np.sign(result.values).tolist() == values
-    again = run_batch(LATE, task, table=16, journal=journal, **options)
+    again = run_batch(positions, task, table=16, journal=journal, **options)
     assert again.rows.tobytes() == result.rows.tobytes()
 
 

@@ -219,7 +219,7 @@ def test_a_board_rolls_dice():
 
 
 def test_searches_know_the_history_of_a_board():
-    board = Board(Game(duel))
+    board = Board(load_game(duel.__file__, plain=True))
     board.push(board.legal_moves[0])
     told = search(board, depth=3)
     asked = search(board.position, depth=3, history=board.history)

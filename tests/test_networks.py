@@ -24,6 +24,7 @@ from engine.training.models import NetworkModel, PatternModel, models_for
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
 
+LONG = [pytest.mark.slow, pytest.mark.long]
 GAMES = ["chess", "connect4:5x4", "hex:4x4", "draughts", "skirmish"]
 
 
@@ -67,7 +68,7 @@ def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
             assert run(position, network, slot) == wanted
 
 
-@pytest.mark.parametrize("name", [pytest.param("chess", marks=pytest.mark.slow), "hex:4x4"])
+@pytest.mark.parametrize("name", [pytest.param("chess", marks=LONG), "hex:4x4"])
 def test_searches_with_a_network_find_what_minimax_finds(name):
     game = load_game(name)
     network = drawn(model_of(game))

@@ -17,11 +17,13 @@ from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
 TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 4)
 """Captures, checks and passes."""
-DEEPER = (*TACTICS[:2], 8)
-"""Deep enough for nodes without a hash move where one would be worth a search."""
+MILLS = ("morris:three", "", 8)
+"""Deep enough for nodes whose other moves are tested beside the hash move."""
 MATE = ("chess", "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 5)
 """Mate in two (P. Morphy)."""
 RACE = ("breakthrough:5x5", "", 5)
+LONG_RACE = (*RACE[:2], 8)
+"""Long enough for some of the moves that come late to be tried all the same."""
 SOWING = ("kalah:4x3", "", 5)
 TREE = ("toys.steady", "", 6)
 FOUR = ("connect4:4x4", "", 8)
@@ -43,17 +45,17 @@ CASES = {
     "star1": (DICE, "star1_cutoffs"),
     "star2": (DICE, "star2_probes"),
     "late_move_reductions": (TACTICS, "reductions"),
-    "internal_iterative_reduction": (DEEPER, ""),
+    "internal_iterative_reduction": (FOUR, ""),
     "null_move": (RACE, "null_cutoffs"),
     "probcut": (TREE, "probcut_cutoffs"),
     "reverse_futility": (RACE, "reverse_cutoffs"),
     "futility": (RACE, "futile"),
     "see_pruning": (TACTICS, "losing"),
     "improving": (TACTICS, ""),
-    "late_move_pruning": (RACE, "late"),
+    "late_move_pruning": (LONG_RACE, "late"),
     "razoring": (SOWING, "razored"),
     "extensions": (RACE, "extended"),
-    "singular_extensions": (DEEPER, "singular_cutoffs"),
+    "singular_extensions": (MILLS, "singular_cutoffs"),
     "quiescence": (RACE, "quiet_nodes"),
 }
 """Where each technique is at work, and what it counts (nothing: it changes how many nodes)."""
