@@ -43,9 +43,7 @@ def test_rules_of_games(name):
 
 
 def marks(name, quick):
-    if name in quick:
-        return []
-    return [pytest.mark.slow] if name == "kalah" else [pytest.mark.slow, pytest.mark.long]
+    return [] if name in quick else [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize(

@@ -404,7 +404,10 @@ def test_all_experiments_can_be_repeated():
     [
         ("depths", "tictactoe", "--depth", 3),
         ("minimal", "tictactoe", "--depths", 3),
-        ("theory", "--models", "ordered", "--widths", 2, "--depths", 2, "--trees", 2),
+        pytest.param(
+            ("theory", "--models", "ordered", "--widths", 2, "--depths", 2, "--trees", 2),
+            marks=pytest.mark.long,
+        ),
         ("deviation", "tictactoe", "--depth", 3, "--games", 30),
         ("engines", "tictactoe", "1592", "--pairs", 1, "--seconds", 5),  # enough for all proofs
     ],
