@@ -268,6 +268,18 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     assert solved["meaning"] == "first player (x) wins in 13 moves, with stone 39"
     weakly = client.post("/games/connect4/solve", json={"position": text, "weak": True}).json()
     assert weakly["value"] == 1
+    for at_least, answer in ((2, True), (3, False)):
+        asked = {"position": text, "at_least": at_least, "engine": "pn"}
+        known = client.post("/games/connect4/solve", json=asked).json()
+        assert (known["at_least"], known["answer"]) == (at_least, answer)
+    asked["nodes"] = 1
+    asked["position"] = ""
+    known = client.post("/games/connect4/solve", json=asked).json()
+    assert (known["answer"], known["target"], known["reason"]) == (None, 3, "node limit")
+    refused = client.post("/games/connect4/solve", json={"at_least": 99_999})
+    assert error(refused) == (422, "bad request", "body.at_least")
+    refused = client.post("/games/connect4/analyse", json={"at_least": 1})
+    assert error(refused) == (422, "bad request", "body.at_least")
     scored = client.post("/games/tictactoe/analyse", json={"position": "5"}).json()
     assert scored["scores"] == analyse(load_game("tictactoe").parse("5")).to_dict()["scores"]
 

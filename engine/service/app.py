@@ -30,6 +30,7 @@ from engine.service.failures import (
 from engine.service.games import GameRegistry
 from engine.service.limits import RequestLimits
 from engine.service.models import (
+    AnalyseRequest,
     Answer,
     BoardView,
     Counted,
@@ -202,7 +203,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
         return cast(Solved, await asked("solve", game, body, request))
 
     @app.post("/games/{game}/analyse", tags=["questions"], responses=ASKED)
-    async def analyse(game: GameName, body: SolveRequest, request: HttpRequest) -> Solved:
+    async def analyse(game: GameName, body: AnalyseRequest, request: HttpRequest) -> Solved:
         """The proven value, and that of every move."""
         return cast(Solved, await asked("analyse", game, body, request))
 
@@ -252,7 +253,9 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         return await streamed("solve", game, body, request)
 
     @app.post("/games/{game}/analyse/stream", **in_lines)
-    async def stream_analyse(game: GameName, body: SolveRequest, request: HttpRequest) -> Response:
+    async def stream_analyse(
+        game: GameName, body: AnalyseRequest, request: HttpRequest
+    ) -> Response:
         """A proof of the value of every move, told every second."""
         return await streamed("analyse", game, body, request)
 

@@ -22,6 +22,7 @@ from engine.kernels.parameters import MOST_DEPTH
 from engine.playing.levels import LEVELS
 
 __all__ = [
+    "AnalyseRequest",
     "Answer",
     "BoardView",
     "ContentView",
@@ -212,14 +213,22 @@ class SearchRequest(LimitedRequest):
         return self
 
 
-class SolveRequest(LimitedRequest):
-    """A proof of the value."""
+class AnalyseRequest(LimitedRequest):
+    """A proof of the values of a position and of all its moves."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44444326555535"}]})
 
     weak: bool = Field(False, description="Prove only who wins: 1 the mover, 0 nobody, -1.")
     engine: Literal[SOLVERS] = Field(  # type: ignore[valid-type]
         "alphabeta", description="By alpha-beta, by proof numbers, or by the first that proves it."
+    )
+
+
+class SolveRequest(AnalyseRequest):
+    """A proof of the value, or the answer whether it is at least so much."""
+
+    at_least: int | None = Field(
+        None, description="Ask only whether the value is at least this: see `answer`."
     )
 
 
@@ -389,6 +398,8 @@ class Solved(Answer):
     lower: int
     upper: int
     weak: bool
+    at_least: int | None = Field(description="What was asked: is the value at least so much?")
+    answer: bool | None = Field(description="The answer to that; null if it is not known.")
     best_move: str | None
     scores: dict[str, int | None] | None = Field(description="Of each move, if analysed.")
     pv: list[str]
@@ -398,7 +409,8 @@ class Solved(Answer):
     table: TableView
     reason: str
     engine: str = Field(description="What proved it: alphabeta or pn.")
-    numbers: list[int] | None = Field(description="Of pn, unfinished: proof, disproof number.")
+    target: int | None = Field(description="Of pn, unfinished: is the value at least so much?")
+    numbers: list[int] | None = Field(description="Its proof number and its disproof number.")
     why: str = Field(description="Why this engine, where auto was asked for.")
     limits: LimitsView
 

@@ -25,11 +25,13 @@ from engine.kernels.tablebase_scores import FAR
 from engine.playing.players import TABLE_MEGABYTES, Choice, LevelPlayer
 from engine.search.api import perft
 from engine.search.engine import Engine
+from engine.search.game_solver import require_value
 from engine.search.results import Iteration, Line, Result, line_text
 from engine.search.solving import require_solvable
 from engine.service.failures import Failure
 from engine.service.games import GameRegistry
 from engine.service.models import (
+    AnalyseRequest,
     Answer,
     Counted,
     Estimated,
@@ -292,7 +294,7 @@ class Kind:
 KINDS = {
     "search": Kind(SearchRequest, _search),
     "solve": Kind(SolveRequest, _solve),
-    "analyse": Kind(SolveRequest, _solve),
+    "analyse": Kind(AnalyseRequest, _solve),
     "perft": Kind(PerftRequest, _count),
     "move": Kind(LevelRequest, _move_of_level),
 }
@@ -338,6 +340,9 @@ def read_question(
     else:
         _refuse_unsolvable(cls)
         options = {"weak": asked.weak, "engine": asked.engine}
+        if kind == "solve":
+            options["at_least"] = asked.at_least
+            _refuse_value(position, asked.at_least)
     limits = LimitsView(
         depth=depth,
         playouts=playouts,
@@ -390,6 +395,13 @@ def _refuse_unsolvable(cls: type) -> None:
         require_solvable(cls)
     except GameError as error:
         raise Failure(409, str(error), "path.game") from None
+
+
+def _refuse_value(position: Any, at_least: int | None) -> None:
+    try:
+        require_value(position, at_least)
+    except CutnodeError as error:
+        raise Failure(422, str(error), "body.at_least") from None
 
 
 def least(*limits: int | None) -> int | None:

@@ -5,9 +5,9 @@ import { Stream } from "./stream.js";
 
 /**
  * @import {
- *   BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health, LevelRequest, Moved,
- *   PerftRequest, PositionView, SearchRequest, Searched, SetupRequest, SolveRequest, Solved,
- *   TreeRequest, TreeView
+ *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health,
+ *   LevelRequest, Moved, PerftRequest, PositionView, SearchRequest, Searched, SetupRequest,
+ *   SolveRequest, Solved, TreeRequest, TreeView
  * } from "../types/schema.js"
  * @import { Socket, Streams } from "./stream.js"
  */
@@ -137,7 +137,7 @@ export class Client {
    * Prove the value, and that of every move.
    *
    * @param {string} game
-   * @param {SolveRequest} [request]
+   * @param {AnalyseRequest} [request]
    * @param {Options} [options]
    * @returns {Promise<Solved>}
    */

@@ -4,7 +4,7 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
 
 /**
  * @import {
- *   Iterated, Progressed, SearchRequest, Searched, SolveRequest, Solved, Started
+ *   AnalyseRequest, Iterated, Progressed, SearchRequest, Searched, SolveRequest, Solved, Started
  * } from "../types/schema.js"
  */
 
@@ -14,7 +14,7 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
  * @typedef {{
  *   search: { request: SearchRequest, meanwhile: Iterated, answer: Searched },
  *   solve: { request: SolveRequest, meanwhile: Progressed, answer: Solved },
- *   analyse: { request: SolveRequest, meanwhile: Progressed, answer: Solved },
+ *   analyse: { request: AnalyseRequest, meanwhile: Progressed, answer: Solved },
  * }} Streams
  */
 

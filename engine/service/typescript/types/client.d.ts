@@ -1,8 +1,8 @@
 /**
  * @import {
- *   BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health, LevelRequest, Moved,
- *   PerftRequest, PositionView, SearchRequest, Searched, SetupRequest, SolveRequest, Solved,
- *   TreeRequest, TreeView
+ *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health,
+ *   LevelRequest, Moved, PerftRequest, PositionView, SearchRequest, Searched, SetupRequest,
+ *   SolveRequest, Solved, TreeRequest, TreeView
  * } from "../types/schema.js"
  * @import { Socket, Streams } from "./stream.js"
  */
@@ -96,11 +96,11 @@ export class Client {
      * Prove the value, and that of every move.
      *
      * @param {string} game
-     * @param {SolveRequest} [request]
+     * @param {AnalyseRequest} [request]
      * @param {Options} [options]
      * @returns {Promise<Solved>}
      */
-    analyse(game: string, request?: SolveRequest, options?: Options): Promise<Solved>;
+    analyse(game: string, request?: AnalyseRequest, options?: Options): Promise<Solved>;
     /**
      * Count the lines of play.
      *
@@ -179,6 +179,7 @@ import type { SearchRequest } from "../types/schema.js";
 import type { Searched } from "../types/schema.js";
 import type { SolveRequest } from "../types/schema.js";
 import type { Solved } from "../types/schema.js";
+import type { AnalyseRequest } from "../types/schema.js";
 import type { PerftRequest } from "../types/schema.js";
 import type { Counted } from "../types/schema.js";
 import type { EvaluateRequest } from "../types/schema.js";

@@ -298,6 +298,55 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AnalyseRequest
+         * @description A proof of the values of a position and of all its moves.
+         * @example {
+         *       "position": "44444326555535"
+         *     }
+         */
+        AnalyseRequest: {
+            /**
+             * Position
+             * @description In the game's own notation; left out, the start.
+             * @default
+             */
+            position?: string;
+            /**
+             * Nodes
+             * @description At most so many nodes.
+             */
+            nodes?: number | null;
+            /**
+             * Seconds
+             * @description At most so many seconds.
+             */
+            seconds?: number | null;
+            /**
+             * Table
+             * @description A table of at most so many MiB.
+             */
+            table?: number | null;
+            /**
+             * Session
+             * @description A word of your own, best a random one: questions of one session build on what earlier ones stored. Without it each begins with empty tables.
+             * @default
+             */
+            session?: string;
+            /**
+             * Weak
+             * @description Prove only who wins: 1 the mover, 0 nobody, -1.
+             * @default false
+             */
+            weak?: boolean;
+            /**
+             * Engine
+             * @description By alpha-beta, by proof numbers, or by the first that proves it.
+             * @default alphabeta
+             * @enum {string}
+             */
+            engine?: "alphabeta" | "pn" | "auto";
+        };
+        /**
          * BoardView
          * @description The board of a game, from which it can be drawn.
          */
@@ -1203,7 +1252,7 @@ export interface components {
         };
         /**
          * SolveRequest
-         * @description A proof of the value.
+         * @description A proof of the value, or the answer whether it is at least so much.
          * @example {
          *       "position": "44444326555535"
          *     }
@@ -1249,6 +1298,11 @@ export interface components {
              * @enum {string}
              */
             engine?: "alphabeta" | "pn" | "auto";
+            /**
+             * At Least
+             * @description Ask only whether the value is at least this: see `answer`.
+             */
+            at_least?: number | null;
         };
         /**
          * Solved
@@ -1277,6 +1331,16 @@ export interface components {
             upper: number;
             /** Weak */
             weak: boolean;
+            /**
+             * At Least
+             * @description What was asked: is the value at least so much?
+             */
+            at_least: number | null;
+            /**
+             * Answer
+             * @description The answer to that; null if it is not known.
+             */
+            answer: boolean | null;
             /** Best Move */
             best_move: string | null;
             /**
@@ -1303,8 +1367,13 @@ export interface components {
              */
             engine: string;
             /**
+             * Target
+             * @description Of pn, unfinished: is the value at least so much?
+             */
+            target: number | null;
+            /**
              * Numbers
-             * @description Of pn, unfinished: proof, disproof number.
+             * @description Its proof number and its disproof number.
              */
             numbers: number[] | null;
             /**
@@ -1466,6 +1535,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AnalyseRequest = components['schemas']['AnalyseRequest'];
 export type BoardView = components['schemas']['BoardView'];
 export type ContentView = components['schemas']['ContentView'];
 export type Counted = components['schemas']['Counted'];
@@ -1988,7 +2058,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SolveRequest"];
+                "application/json": components["schemas"]["AnalyseRequest"];
             };
         };
         responses: {
@@ -2675,7 +2745,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SolveRequest"];
+                "application/json": components["schemas"]["AnalyseRequest"];
             };
         };
         responses: {

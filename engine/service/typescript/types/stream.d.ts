@@ -36,7 +36,7 @@ export type Streams = {
         answer: Solved;
     };
     analyse: {
-        request: SolveRequest;
+        request: AnalyseRequest;
         meanwhile: Progressed;
         answer: Solved;
     };
@@ -67,4 +67,5 @@ import type { Searched } from "../types/schema.js";
 import type { SolveRequest } from "../types/schema.js";
 import type { Progressed } from "../types/schema.js";
 import type { Solved } from "../types/schema.js";
+import type { AnalyseRequest } from "../types/schema.js";
 import type { Started } from "../types/schema.js";
