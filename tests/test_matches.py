@@ -141,7 +141,9 @@ def test_bounds_of_the_test():
     assert test.decision((1, 1, 4, 2, 0)) == ""
 
 
-@pytest.mark.parametrize("numbers", [(5, 0), (0, 0), (0, math.inf), (0, 5, 0), (0, 5, 0.05, 1)])
+@pytest.mark.parametrize(
+    "numbers", [(5, 0), (0, 0), (0, math.inf), (0, 1e9), (0, 5, 0), (0, 5, 0.05, 1)]
+)
 def test_tests_that_are_none(numbers):
     with pytest.raises(CutnodeError, match=r"elo0 less than elo1|odds of an error"):
         Sprt(*numbers)
@@ -346,6 +348,9 @@ def test_command_prints_json_and_reads_openings(tmp_path):
         (("random", "magic"), "there is no setting 'magic'"),
         (("random", "random", "--elo0", 1), "--elo0 and --elo1 go together"),
         (("random", "random", "--elo0", 1, "--elo1", 0), "elo0 less than elo1"),
+        (("random", "random", "--elo0", 0, "--elo1", 1e9), "-2000<=x<=2000"),
+        (("random", "random", "--elo0", "nan", "--elo1", 9), "nan is not a finite number"),
+        (("random", "random", "--alpha", 7), "0<x<0.5"),
         (("random", "random", "--record", "/nowhere/games"), "there is no folder"),
         (("random", "random", "--pairs", 20, "--plies", 1), "9 distinct openings"),
     ],

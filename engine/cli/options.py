@@ -22,7 +22,16 @@ from engine.cli.completion import (
     complete_techniques,
 )
 from engine.cli.inputs import read_positions
-from engine.contract.choices import DRIVERS, PRIORS, ROLLOUTS, SEARCHES, SELECTIONS, SOLVERS, STYLES
+from engine.contract.choices import (
+    DRIVERS,
+    MOST_ELO,
+    PRIORS,
+    ROLLOUTS,
+    SEARCHES,
+    SELECTIONS,
+    SOLVERS,
+    STYLES,
+)
 from engine.contract.errors import CutnodeError
 from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.runtime.threads import MOST_THREADS
@@ -159,14 +168,18 @@ def sprt_options(player: str, other: str) -> Decorator:
             option(
                 name,
                 f"Stop when {player} is surely {than}ELO better than {other}.",
-                type=float,
+                type=Finite(-MOST_ELO, MOST_ELO),
                 metavar="ELO",
             )
             for name, than in (("--elo0", "not "), ("--elo1", ""))
         ),
         *(
             option(
-                name, f"Odds to accept {accepted} wrongly.", type=float, metavar="P", default=0.05
+                name,
+                f"Odds to accept {accepted} wrongly.",
+                type=Finite(0, 0.5, min_open=True, max_open=True),
+                metavar="P",
+                default=0.05,
             )
             for name, accepted in (("--alpha", "elo1"), ("--beta", "elo0"))
         ),

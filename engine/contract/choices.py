@@ -12,6 +12,7 @@ __all__ = [
     "LARGE_LAYER",
     "LAYER_MEMORY",
     "METRICS",
+    "MOST_ELO",
     "PRIORS",
     "RECORDED_NODES",
     "RECORDED_SEARCHES",
@@ -44,6 +45,9 @@ STYLES = {
     "economic": (30, 25, 15, 20, 10, 0),
 }
 """Styles of play: the weights of :class:`~engine.kernels.optionality.Optionality` in order."""
+
+MOST_ELO = 2000
+"""Sequential tests ask for no larger difference between two players."""
 
 # Monte Carlo tree search
 

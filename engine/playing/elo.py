@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
+from engine.contract.choices import MOST_ELO
 from engine.contract.errors import CutnodeError
 
 __all__ = [
@@ -94,9 +95,10 @@ class Sprt:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        if not -math.inf < self.elo0 < self.elo1 < math.inf:
+        if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
             raise CutnodeError(
-                f"a test needs elo0 less than elo1, not {self.elo0:g} and {self.elo1:g}"
+                f"a test needs elo0 less than elo1, both within {-MOST_ELO} to {MOST_ELO}, not "
+                f"{self.elo0:g} and {self.elo1:g}"
             )
         for error in (self.alpha, self.beta):
             if not 0 < error < 0.5:
