@@ -126,7 +126,16 @@ def test_another_board():
     assert batch.values.tolist() == [int(value) for _, _, value in facts]
 
 
-QUICKEST = ("4x4",)
+LARGEST = "7x7", "8x6"
+"""Boards on which only who wins is asked: half a minute and three, on two cores."""
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", LARGEST)
+def test_largest_boards(variant):
+    winner = dict(rows(FOLDER / "connect4_boards.txt"))[variant]
+    assert solve(start(variant), table=Table(4096), threads=2, weak=True).value == int(winner)
 
 
 @pytest.mark.long
@@ -134,9 +143,9 @@ QUICKEST = ("4x4",)
 @pytest.mark.parametrize(
     ("variant", "winner"),
     [
-        pytest.param(variant, winner, marks=[pytest.mark.long] * (variant not in QUICKEST))
+        (variant, winner)
         for variant, winner in rows(FOLDER / "connect4_boards.txt")
-        if variant != "7x6"
+        if variant not in ("7x6", *LARGEST)
     ],
 )
 def test_empty_boards(variant, winner):
