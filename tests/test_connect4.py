@@ -127,7 +127,7 @@ def test_another_board():
 
 
 LARGEST = "7x7", "8x6"
-"""Boards on which only who wins is asked: half a minute and three, on two cores."""
+"""Boards on which only who wins is asked: half a minute and three minutes, on two cores."""
 
 
 @pytest.mark.long
