@@ -64,9 +64,13 @@ def test_small_boards(board, values):
     check(board, values, plain=True)
 
 
-def test_boards_of_one_line():
+@pytest.mark.parametrize(
+    "cells",
+    [*range(1, 9), *(pytest.param(n, marks=[pytest.mark.slow, pytest.mark.long]) for n in (9, 10))],
+)
+def test_boards_of_one_line(cells):
     for board, values in BOARDS:
-        if cells_of(board) <= 8 and (board[:2] == "1x" or board[-2:] == "x1"):
+        if cells_of(board) == cells and (board[:2] == "1x" or board[-2:] == "x1"):
             check(board, values, plain=True)
 
 

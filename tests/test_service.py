@@ -712,7 +712,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     with running(settings, ready=ready.set) as (_, url):
         assert ready.wait(120)
         command = [sys.executable, "-c", "from schemathesis.cli import schemathesis as run; run()"]
-        limits = ["--max-examples", "3", "--seed", "1", "--no-color"]
+        limits = ["--max-examples", "5", "--seed", "1", "--no-color"]
         found = subprocess.run(
             [*command, "run", f"{url}/openapi.json", *limits],
             capture_output=True,
