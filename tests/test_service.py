@@ -277,7 +277,7 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     known = client.post("/games/connect4/solve", json=asked).json()
     assert (known["answer"], known["target"], known["reason"]) == (None, 3, "node limit")
     refused = client.post("/games/connect4/solve", json={"at_least": 99_999})
-    assert error(refused) == (422, "bad request", "body.at_least")
+    assert error(refused) == (409, "refused by the game", "body.at_least")
     refused = client.post("/games/connect4/analyse", json={"at_least": 1})
     assert error(refused) == (422, "bad request", "body.at_least")
     scored = client.post("/games/tictactoe/analyse", json={"position": "5"}).json()

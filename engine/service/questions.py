@@ -401,7 +401,7 @@ def _refuse_value(position: Any, at_least: int | None) -> None:
     try:
         require_value(position, at_least)
     except CutnodeError as error:
-        raise Failure(422, str(error), "body.at_least") from None
+        raise Failure(409, str(error), "body.at_least") from None
 
 
 def least(*limits: int | None) -> int | None:
