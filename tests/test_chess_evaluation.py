@@ -10,7 +10,7 @@ from engine import GameError, Searcher, legal_moves
 from engine.contract.counting import NOWHERE
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.storage.evaluations import chosen_evaluation
-from games.chess import outcome, parse_position, planes, play, start, tuning
+from games.chess import opponent_planes, outcome, parse_position, planes, play, start, tuning
 from games.chess.boards import board_of, turned
 from games.chess.evaluation import (
     FULL_SCALE,
@@ -190,7 +190,8 @@ def test_the_network_beside_the_game_is_added_to_the_features():
 
 def test_what_a_network_is_taught():
     inputs, base = tuning.seen(rows_of(POSITIONS))
-    assert [tuple(map(int, row)) for row in inputs] == [planes(each) for each in POSITIONS]
+    wanted = [planes(each) + opponent_planes(each) for each in POSITIONS]
+    assert [tuple(map(int, row)) for row in inputs] == wanted
     assert list(base) == [evaluate(each) for each in POSITIONS]
 
 

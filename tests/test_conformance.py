@@ -210,6 +210,16 @@ tictactoe_play = tictactoe.play
         ("planes", "gives -1, not a word of 64 bits", {"planes": lambda p: (-1,)}),
         ("planes", "gives 17 words; a network reads", {"planes": lambda p: (p.mine,) * 17}),
         (
+            "opponent_planes",
+            "gives 1 words, but planes gives 2",
+            {"planes": lambda p: (p.mine,) * 2, "opponent_planes": lambda p: (p.theirs,)},
+        ),
+        (
+            "opponent_planes",
+            "gives -1, not a word of 64 bits",
+            {"planes": lambda p: (p.mine,), "opponent_planes": lambda p: (-1,)},
+        ),
+        (
             "planes",
             "of another position",
             {"planes": lambda p: (p.mine,) * (1 + (p.theirs > 0))},

@@ -13,7 +13,7 @@ import pytest
 from engine import GameError, Searcher, legal_moves, load_game, minimax
 from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
 from engine.contract.positions import as_words
-from engine.contract.verbs import evaluate, outcome, planes, play
+from engine.contract.verbs import evaluate, opponent_planes, outcome, planes, play
 from engine.kernels.evaluation import kept_bytes, learned_score
 from engine.kernels.learned import MOST_STONES, NONE
 from engine.kernels.networks import Inputs, Network
@@ -101,6 +101,14 @@ def test_planes_of_chess_are_the_same_for_mirrored_wings_and_colours():
     assert sum(plane.bit_count() for plane in first) == 6
 
 
+def test_the_opponent_has_the_planes_that_he_has_as_mover():
+    game = load_game("chess")
+    board = "4k3/2p5/8/3n4/8/5Q2/P7/6K1"
+    position, other = (game.parse(f"{board} {mover} - - 0 1") for mover in "wb")
+    assert opponent_planes(position) == planes(other)
+    assert opponent_planes(other) == planes(position)
+
+
 def test_files_give_back_networks(tmp_path):
     network = drawn(model_of(load_game("hex:4x4")))
     path = tmp_path / "a.weights"
@@ -163,20 +171,21 @@ def test_planes_that_no_network_can_read_are_refused(tmp_path):
 
 
 def test_models_read_what_evaluations_see():
-    for name in ("hex:4x4", "connect4:5x4"):
+    for name in ("hex:4x4", "connect4:5x4", "chess"):
         start = load_game(name).start()
         samples = [position for position, _ in sampled_positions(start, 30)]
         model = model_of(load_game(name))
         network = drawn(model)
         inputs, stones = model.read(start, as_words(samples).reshape(len(samples), -1))
-        bits = np.unpackbits(inputs, axis=1, bitorder="little")
-        assert (bits.sum(axis=1) == stones).all()
+        views = model.shape.views
+        bits = np.unpackbits(inputs, axis=1, bitorder="little").reshape(len(samples), views, -1)
+        assert (bits.sum(axis=2) == stones[:, None]).all()
         rows = network.inputs[:, :-1].reshape(-1, model.shape.width)
-        for position, row, count in zip(samples, bits, stones, strict=True):
-            total = rows[row == 1].sum(axis=0) + network.inputs[0, -1]
+        for position, seen, count in zip(samples, bits, stones, strict=True):
+            total = np.stack([rows[row == 1].sum(axis=0) for row in seen]) + network.inputs[0, -1]
             if model.shape.sides == 2 and position[model.shape.side]:
                 total += network.inputs[1, -1] - network.inputs[0, -1]
-            active = np.clip(total, 0, 255).astype(int)
+            active = np.clip(total, 0, 255).astype(int).reshape(-1)
             stage = network.stages[count]
             output = int((active * active * network.outputs[stage]).sum())
             score = (output * network.factor >> 32) + network.shifts[stage]
@@ -205,15 +214,17 @@ jax_only = pytest.mark.skipif(
 
 @jax_only
 @pytest.mark.slow
-def test_the_fit_finds_what_no_sum_of_inputs_says():
+@pytest.mark.parametrize("views", [1, 2])
+def test_the_fit_finds_what_no_sum_of_inputs_says(views):
     chosen = np.random.default_rng(1)
-    inputs = chosen.integers(0, 4, (40_000, 1)).astype(np.uint8)  # two bits, and which differ
-    targets = np.where((inputs[:, 0] == 1) | (inputs[:, 0] == 2), 0.9, 0.2).astype(np.float32)
+    inputs = chosen.integers(0, 4, (40_000, views)).astype(np.uint8)  # two bits, and which differ
+    odd = np.bitwise_count(inputs) & 1
+    targets = np.where(odd[:, 0] > odd[:, -1] * (views - 1), 0.9, 0.2).astype(np.float32)
     nothing = np.zeros(len(inputs), np.float32)
     held = np.arange(len(inputs)) % 10 == 0
     examples = fitting.Examples(inputs, nothing.astype(np.int32), nothing, targets, held)
     found = fitting.fit_network(
-        examples, fitting.Course(True, epochs=20), width=8, count=1, most=(1.98, 1.98)
+        examples, fitting.Course(True, epochs=20), width=8, views=views, count=1, most=(1.98, 1.98)
     )
     least = -(targets * np.log(targets) + (1 - targets) * np.log(1 - targets)).mean()
     assert found.error < 1.02 * least

@@ -15,10 +15,9 @@ from engine.contract.bits import WORD
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.positions import coerce
-from engine.contract.verbs import INFINITE, chance, moves_again, outcome, planes, play
+from engine.contract.verbs import INFINITE, chance, moves_again, outcome, play
 from engine.kernels.evaluation import OWN
-from engine.kernels.learned import NONE
-from engine.kernels.networks import Inputs, Network
+from engine.kernels.networks import Network, inputs_of
 from engine.kernels.observation import observe
 from engine.kernels.optionality import Optionality
 from engine.kernels.scores import WIN, is_decisive, limited
@@ -111,8 +110,8 @@ def compiled_planes_are_the_same(position: Any, sample: Sample) -> Iterator[str]
     """Seen through a network in which each bit has weights of its own."""
     cls: Any = type(position)
     if defines(cls, "planes"):
-        count = len(planes(position))
-        network = Network.drawn(cls, Inputs((), count, WIDTH, NONE, own=False), count)
+        shape = inputs_of(position, WIDTH, own=False)
+        network = Network.drawn(cls, shape, shape.words)
         found, wanted = minimax(position, 0, evaluation=network).value, network(position)
         if found != limited(wanted, WIN if is_decisive(cls) else 0):
             yield "differ from plain Python"

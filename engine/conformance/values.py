@@ -26,6 +26,7 @@ from engine.contract.verbs import (
     features,
     forced,
     moves_again,
+    opponent_planes,
     order,
     outcome,
     planes,
@@ -87,6 +88,16 @@ def planes_are_words(position: Any, sample: Sample) -> Iterator[str]:
         yield f"gives {len(words)} words, but {len(first)} of another position"
     if 64 * len(words) > MOST_STONES:
         yield f"gives {len(words)} words; a network reads at most {MOST_STONES // 64}"
+    for word in words:
+        if not 0 <= word <= WORD:
+            yield f"gives {word}, not a word of 64 bits"
+
+
+@VALUES.about("opponent_planes", Sample.choices)
+def opponent_planes_are_alike(position: Any, sample: Sample) -> Iterator[str]:
+    words, own = opponent_planes(position), planes(position)
+    if len(words) != len(own):
+        yield f"gives {len(words)} words, but planes gives {len(own)}"
     for word in words:
         if not 0 <= word <= WORD:
             yield f"gives {word}, not a word of 64 bits"

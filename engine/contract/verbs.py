@@ -52,7 +52,8 @@ core        ``moves play outcome key cell``: the rules
 solver      ``bounds endgame candidates forced order plies_left scout settled``: what makes a proof
             short
 heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
-            planes random_move random_result``: for searches that stop before the end of the game
+            planes opponent_planes random_move random_result``: for searches that stop before the
+            end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
             and positions that come back
 symmetry    ``canonical canonical_move original_move``: equivalent positions
@@ -167,6 +168,7 @@ __all__ = [
     "moves",
     "moves_again",
     "noisy",
+    "opponent_planes",
     "order",
     "original_move",
     "outcome",
@@ -581,6 +583,20 @@ def features(position: Any) -> tuple[float, ...]:
             return 0, 0, 0, 0, popcount(position.mine), popcount(position.theirs), 0, 0, 0, 0, 0, 0
     """
     return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+
+
+@verb
+def opponent_planes(position: Any) -> tuple[int, ...]:
+    """Return the words of :func:`planes` as the other player has them; default: none.
+
+    A game that defines it is learned by networks with an accumulator for each of the two views.
+
+    Example::
+
+        def opponent_planes(position):
+            return position.theirs, position.mine
+    """
+    return ()
 
 
 @verb

@@ -3,7 +3,9 @@
 The inputs are the bits of some words: a game's ``planes``, or the bitboards of its positions as
 the player to move has them.  Each bit that is set adds a row of weights to the *accumulator*; what
 that comes to is clipped and squared, and the output is a weighted sum of it, with weights for the
-stage of the game.  Such networks are those of Stockfish 12 and later, after Y. Nasu's for shogi
+stage of the game.  A game that defines ``opponent_planes`` has two *views* of a position, the
+mover's and the other player's: each has an accumulator, of the same rows, and the output weighs the
+neurons of both.  Such networks are those of Stockfish 12 and later, after Y. Nasu's for shogi
 (2018); the square of the clipped sum is the usual choice of open-source programs.
 
 The accumulator is *updated*: a search keeps, for each ply, the words of the last position that it
@@ -46,8 +48,8 @@ __all__ = [
     "OUTPUT_ONE",
     "Inputs",
     "Network",
+    "inputs_of",
     "network_score",
-    "planes_of",
     "slot_bytes",
     "write_planes",
 ]
@@ -65,7 +67,7 @@ MOST_OUTPUT = 127
 """The largest weight of the output: its product with an active neuron has 16 bits."""
 
 MOST_WIDTH = 128
-"""Neurons whose output has 32 bits."""
+"""Neurons of a view, whose output has 32 bits."""
 
 HEADER = 6
 """Numbers at the start of the memory; three addresses and the factor of the output follow."""
@@ -85,11 +87,23 @@ class Inputs(NamedTuple):
     """The field that says who moves, or ``TURN``, if the players have weights of their own."""
     own: bool
     """Whether the game's own ``evaluate`` is a part of the score."""
+    views: int = 1
+    """Accumulators: 2 if the position is also seen as the other player has it."""
 
     @property
     def sides(self) -> int:
         """How many players have weights of their own: both, or one for both."""
         return 1 if self.side == NONE else 2
+
+    @property
+    def words(self) -> int:
+        """The number of words of all views."""
+        return self.views * self.planes
+
+    @property
+    def neurons(self) -> int:
+        """What the output weighs: the neurons of all views."""
+        return self.views * self.width
 
     @property
     def rows(self) -> int:
@@ -102,8 +116,8 @@ class Network(Learned):
 
     *inputs* are int16 of ``(sides, 64 * planes + 1, width)``, of which the last row is always
     added; *stages* says for each number of bits that are set which row of *outputs*, int16 of
-    ``(stages, width)``, and of *shifts* counts; a sum of 1 is worth *unit* points, one number.
-    :class:`GameError` if they do not belong together.
+    ``(stages, views * width)``, and of *shifts* counts; a sum of 1 is worth *unit* points, one
+    number.  :class:`GameError` if they do not belong together.
     """
 
     kind = "network"
@@ -116,7 +130,7 @@ class Network(Learned):
     ):  # fmt: skip
         count = len(shifts)
         fits = inputs.shape == (shape.sides, shape.rows, shape.width)
-        fits &= outputs.shape == (count, shape.width) and len(stages) == MOST_STONES + 1
+        fits &= outputs.shape == (count, shape.neurons) and len(stages) == MOST_STONES + 1
         if not fits or not 0 <= stages.min() <= stages.max() < count:
             raise GameError("the parts of a learned network do not belong together")
         if shape.width % 16 or not 0 < shape.width <= MOST_WIDTH:
@@ -144,7 +158,7 @@ class Network(Learned):
             game,
             shape,
             random.integers(-60, 60, (shape.sides, shape.rows, shape.width)),
-            random.integers(-100, 100, (stages, shape.width)),
+            random.integers(-100, 100, (stages, shape.neurons)),
             random.integers(-50, 50, stages),
             np.minimum(np.arange(MOST_STONES + 1) // 8, stages - 1),
             200.0,
@@ -153,31 +167,37 @@ class Network(Learned):
     def __call__(self, position: Any) -> int:
         shape = self.shape
         rows = self.inputs[int(second_moves(position, shape.side))].astype(np.int64)
-        planes = words_read(shape.fields, position)
-        total = rows[-1].copy()
-        for number, plane in enumerate(planes):
-            total += rows[[64 * number + bit for bit in range(64) if plane >> bit & 1]].sum(axis=0)
-        stage = int(self.stages[sum(plane.bit_count() for plane in planes)])
-        active = np.clip(total.astype(np.int16), 0, ONE).astype(np.int64)
+        words = words_read(shape, position)
+        totals = np.tile(rows[-1], (shape.views, 1))
+        for number, word in enumerate(words):
+            view, plane = divmod(number, shape.planes)
+            bits = [64 * plane + bit for bit in range(64) if word >> bit & 1]
+            totals[view] += rows[bits].sum(axis=0)
+        stage = int(self.stages[sum(word.bit_count() for word in words[: shape.planes])])
+        active = np.clip(totals.astype(np.int16), 0, ONE).astype(np.int64).reshape(-1)
         output = int((active * active * self.outputs[stage]).sum())
         score = (output * self.factor >> SHIFT) + int(self.shifts[stage])
         return self.limited(score + self.own(position))
 
 
-def words_read(fields: tuple[int, ...], position: Any) -> list[int]:
-    """The words of a position whose bits are inputs."""
-    words = [position[field] for field in fields] if fields else verbs.planes(position)
+def words_read(shape: Inputs, position: Any) -> list[int]:
+    """The words of a position whose bits are inputs, those of one view after the other."""
+    words: list[Any] = [position[field] for field in shape.fields]
+    if not shape.fields:
+        words += verbs.planes(position)
+        words += verbs.opponent_planes(position) if shape.views == 2 else ()
     return [int(word) & WORD for word in words]
 
 
-def planes_of(start: Any) -> int:
-    """How many words the ``planes`` of a position's game are; 0 if it has none."""
-    return len(verbs.planes(start)) if defines(type(start), "planes") else 0
+def inputs_of(start: Any, width: int, *, own: bool) -> Inputs:
+    """The shape of a network that sees the ``planes`` of a game's positions."""
+    views = 2 if defines(type(start), "opponent_planes") else 1
+    return Inputs((), len(verbs.planes(start)), width, NONE, own, views)
 
 
 def slot_bytes(shape: Inputs) -> int:
-    """What the position of a ply takes: its words, the rows that were added, and their sum."""
-    return -(-8 * (shape.planes + 1) // 64) * 64 + 2 * shape.width
+    """What the position of a ply takes: its words, the rows that were added, and their sums."""
+    return -(-8 * (shape.words + 1) // 64) * 64 + 2 * shape.neurons
 
 
 def network_score(network: Any, position: Any, slot: int) -> int:
@@ -191,9 +211,8 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     load, store = vectors_at(shape.width)
     row = 2 * shape.width
     bias = row * (shape.rows - 1)
-    kept = slot_bytes(shape) - row
+    kept = slot_bytes(shape) - row * shape.views
     read = _reader(shape)
-    numbers = range(shape.planes)
 
     def added(total, bits, rows):
         while bits:
@@ -207,50 +226,17 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
             bits = without_lowest(bits)
         return total
 
-    def output(network, total, stones):
-        at = address_of(network)
-        stage = integer_at(integer_at(at + 8 * STAGES) + 8 * stones)
+    def weighed(total, weights):
         active = clip(total, ONE)
         # The product of a number and its weight has 16 bits, as the weight has 8.
-        found = dot(active * load(integer_at(at + 8 * OUTPUTS) + row * stage), active)
-        found = found * integer_at(at + 8 * FACTOR) >> SHIFT
-        return found + integer_at(integer_at(at + 8 * SHIFTS) + 8 * stage)
+        return dot(active * load(weights), active)
 
-    for function in (added, removed, output):
+    for function in (added, removed, weighed):
         usable_in_compiled_code(function)
-    now = [f"now{number}" for number in numbers]
-    old = [f"old{number}" for number in numbers]
-    lines = [
-        "def score(network, position, slot):",
-        f"    {', '.join(now)}, = read(position)",
-        "    rows = rows_of_mover(network, position)",
-        f"    stones = {' + '.join(f'popcount({name})' for name in now)}",
-        f"    {' = '.join(old)} = Bits(0)",
-        "    known = False",
-        f"    if slot != 0 and integer_at(slot + {8 * shape.planes}) == rows:",
-        *(f"        {name} = word_at(slot + {8 * number})" for number, name in enumerate(old)),
-        "        known = "
-        + " + ".join(f"popcount({a} ^ {b})" for a, b in zip(now, old, strict=True))
-        + " < stones",
-        "    if known:",
-        f"        total = load(slot + {kept})",
-        *(
-            f"        total = removed(total, old{n} & ~now{n}, rows + {64 * row * n})"
-            for n in numbers
-        ),
-        "    else:",
-        f"        {' = '.join(old)} = Bits(0)",
-        f"        total = load(rows + {bias})",
-        *(f"    total = added(total, now{n} & ~old{n}, rows + {64 * row * n})" for n in numbers),
-        "    if slot != 0:",
-        *(f"        store_integer(slot + {8 * n}, now{n})" for n in numbers),
-        f"        store_integer(slot + {8 * shape.planes}, rows)",
-        f"        store(slot + {kept}, total)",
-        "    return output(network, total, stones)",
-    ]
     names = {
         "read": read,
         "rows_of_mover": rows_of_mover,
+        "address_of": address_of,
         "popcount": popcount,
         "Bits": Bits,
         "integer_at": integer_at,
@@ -260,8 +246,49 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         "store": store,
         "added": added,
         "removed": removed,
-        "output": output,
+        "weighed": weighed,
     }
+    now = [f"now{number}" for number in range(shape.words)]
+    lines = [
+        "def score(network, position, slot):",
+        f"    {', '.join(now)}, = read(position)",
+        "    rows = rows_of_mover(network, position)",
+        f"    stones = {' + '.join(f'popcount({name})' for name in now[: shape.planes])}",
+        f"    alike = slot != 0 and integer_at(slot + {8 * shape.words}) == rows",
+        "    at = address_of(network)",
+        f"    stage = integer_at(integer_at(at + {8 * STAGES}) + 8 * stones)",
+        f"    outputs = integer_at(at + {8 * OUTPUTS}) + {row * shape.views} * stage",
+        "    found = 0",
+    ]
+    for view in range(shape.views):
+        numbers = range(view * shape.planes, (view + 1) * shape.planes)
+        differ = " + ".join(f"popcount(now{n} ^ old{n})" for n in numbers)
+        moved = [(n, f"rows + {64 * row * (n - numbers[0])}") for n in numbers]
+        forgotten = f"{' = '.join(f'old{n}' for n in numbers)} = Bits(0)"
+        lines += [
+            f"    {forgotten}",
+            "    known = False",
+            "    if alike:",
+            *(f"        old{n} = word_at(slot + {8 * n})" for n in numbers),
+            f"        known = {differ} < stones",
+            "    if known:",
+            f"        total = load(slot + {kept + row * view})",
+            *(f"        total = removed(total, old{n} & ~now{n}, {place})" for n, place in moved),
+            "    else:",
+            f"        {forgotten}",
+            f"        total = load(rows + {bias})",
+            *(f"    total = added(total, now{n} & ~old{n}, {place})" for n, place in moved),
+            "    if slot != 0:",
+            *(f"        store_integer(slot + {8 * n}, now{n})" for n in numbers),
+            f"        store(slot + {kept + row * view}, total)",
+            f"    found += weighed(total, outputs + {row * view})",
+        ]
+    lines += [
+        "    if slot != 0:",
+        f"        store_integer(slot + {8 * shape.words}, rows)",
+        f"    found = found * integer_at(at + {8 * FACTOR}) >> {SHIFT}",
+        f"    return found + integer_at(integer_at(at + {8 * SHIFTS}) + 8 * stage)",
+    ]
     exec("\n".join(lines), names)
     score = usable_in_compiled_code(names["score"], inline=False)
     return lambda network, position, slot: score(network, position, slot)
@@ -269,15 +296,21 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
 
 def _reader(shape: Inputs) -> Any:
     """A compiled function that gives the words of a position."""
-    if not shape.fields:
+    if shape.fields:
+        terms = ", ".join(f"Bits(position[{field}])" for field in shape.fields)
+        return usable_in_compiled_code(eval(f"lambda position: ({terms},)", {"Bits": Bits}))
+    if shape.views == 1:
         return verbs.planes
-    terms = ", ".join(f"Bits(position[{field}])" for field in shape.fields)
-    return usable_in_compiled_code(eval(f"lambda position: ({terms},)", {"Bits": Bits}))
+    return usable_in_compiled_code(_both_views)
+
+
+def _both_views(position):
+    return verbs.planes(position) + verbs.opponent_planes(position)
 
 
 def planes_read(network: Any, position: Any) -> tuple[int, ...]:
     """The words of a position whose bits a network sees."""
-    return tuple(words_read(network.shape.fields, position))
+    return tuple(words_read(network.shape, position))
 
 
 @in_compiled_code(planes_read)

@@ -17,14 +17,14 @@ import numpy as np
 
 from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import GameError
-from engine.kernels.learned import MOST_STONES, NONE, Learned
+from engine.kernels.learned import MOST_STONES, Learned
 from engine.kernels.networks import (
     MOST_OUTPUT,
     ONE,
     OUTPUT_ONE,
     Inputs,
     Network,
-    planes_of,
+    inputs_of,
     write_planes,
 )
 from engine.kernels.patterns import FRACTION, LANES, MOVE_COUNT, write_places
@@ -186,19 +186,19 @@ class NetworkModel:
         return replace(self, shape=self.shape._replace(own=True))
 
     def described(self) -> str:
-        return f"{64 * self.shape.planes:,} inputs, {self.shape.width} neurons"
+        return f"{64 * self.shape.words:,} inputs, {self.shape.neurons} neurons"
 
     @property
     def least_seconds(self) -> float:
         return MANY_SECONDS
 
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
-        each = self.shape.planes + 1
+        each = self.shape.words + 1
         found = np.zeros(len(words) * each, np.uint64)
         run = write_planes.specialise(self.cls, self._empty)
         run(start, self._empty, np.ascontiguousarray(words).reshape(-1), found)
         planes, second = np.split(found.reshape(-1, each), [each - 1], axis=1)
-        stones = np.bitwise_count(planes).sum(axis=1, dtype=np.int64)
+        stones = np.bitwise_count(planes[:, : self.shape.planes]).sum(axis=1, dtype=np.int64)
         if self.shape.sides == 2:  # the words of each player side by side, of which one moves
             none = np.zeros_like(planes)
             planes = np.hstack([np.where(second, none, planes), np.where(second, planes, none)])
@@ -211,7 +211,7 @@ class NetworkModel:
             self.cls,
             shape,
             np.zeros((shape.sides, shape.rows, shape.width), np.int16),
-            np.zeros((1, shape.width), np.int16),
+            np.zeros((1, shape.neurons), np.int16),
             np.zeros(1, np.int64),
             np.zeros(MOST_STONES + 1, np.int64),
             1.0,
@@ -220,12 +220,14 @@ class NetworkModel:
     def fit(
         self, examples: Examples, course: Course, *, count: int, known: Layers | None = None
     ) -> Layers:
-        stones = int(np.bitwise_count(examples.inputs).sum(axis=1, dtype=np.int64).max())
+        view = examples.inputs[:, : examples.inputs.shape[1] // self.shape.views]
+        stones = int(np.bitwise_count(view).sum(axis=1, dtype=np.int64).max())
         weight = min(MOST_WEIGHT, LARGEST / ONE / (stones + 1))
         return fit_network(
             examples,
             course,
             width=self.shape.width,
+            views=self.shape.views,
             count=count,
             most=(weight, MOST_OUTPUT / OUTPUT_ONE),
             known=known,
@@ -283,13 +285,13 @@ def _network(start: Any, design: Design | None) -> NetworkModel | None:
     """The network for a game; None if there are too many words for it to read."""
     if design is None:
         require_learnable(start)
-        count = planes_of(start)
-        if not 0 < count <= MOST_PLANES:
+        inputs = inputs_of(start, WIDTH, own=False)
+        if not 0 < inputs.planes <= MOST_PLANES:
             raise GameError(
-                f"{game_name(type(start))} has planes of {count} words; a network reads 1 to "
-                f"{MOST_PLANES}"
+                f"{game_name(type(start))} has planes of {inputs.planes} words; a network reads 1 "
+                f"to {MOST_PLANES}"
             )
-        return NetworkModel(type(start), Inputs((), count, WIDTH, NONE, own=False))
+        return NetworkModel(type(start), inputs)
     fields, side = design.reading.fields, design.reading.side
     shape = Inputs(fields, len(fields), WIDTH, side, own=False)
     if shape.planes > MOST_PLANES:

@@ -90,6 +90,7 @@ from games.chess.notation import (
     san,
 )
 from games.chess.pgn import read_pgn, write_pgn
+from games.chess.planes import opponent_planes as opponent_planes
 from games.chess.planes import planes as planes
 from games.chess.squares import DARK, UPSIDE_DOWN
 

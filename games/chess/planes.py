@@ -1,15 +1,17 @@
 """What a network sees of a position of chess: a board for each kind of piece of each player.
 
-The boards are those of the mover, with the files in the opposite order where his king stands on
-the right half: what is good on one wing is so on the other.
+There are two views, the mover's and the other player's.  The boards of each are as its player has
+them, with the files in the opposite order where his king stands on the right half: what is good on
+one wing is so on the other.
 """
 
 from __future__ import annotations
 
 from engine.compiler.jit import compiled
 from engine.contract.bits import Bits, lowest_index
+from games.chess.boards import board_of, turned
 
-__all__ = ["planes"]
+__all__ = ["opponent_planes", "planes"]
 
 PAIRS, FOURS, ONES = (
     Bits(0x3333333333333333),
@@ -21,11 +23,23 @@ PAIRS, FOURS, ONES = (
 @compiled
 def planes(position):
     """Pawns, knights, bishops, rooks, queens and the king of the mover, and of the other."""
-    flip = lowest_index(position.kings & position.mine) & 4 != 0
-    mine, theirs = seen(position.mine, flip), seen(position.theirs, flip)
-    pawns, knights = seen(position.pawns, flip), seen(position.knights, flip)
-    bishops, rooks = seen(position.bishops, flip), seen(position.rooks, flip)
-    queens, kings = seen(position.queens, flip), seen(position.kings, flip)
+    return view_of(board_of(position))
+
+
+@compiled
+def opponent_planes(position):
+    """Those of the other player, and of the mover, as the other player has the board."""
+    return view_of(turned(board_of(position)))
+
+
+@compiled
+def view_of(board):
+    """The planes of the player whose board it is."""
+    flip = lowest_index(board.kings & board.mine) & 4 != 0
+    mine, theirs = seen(board.mine, flip), seen(board.theirs, flip)
+    pawns, knights = seen(board.pawns, flip), seen(board.knights, flip)
+    bishops, rooks = seen(board.bishops, flip), seen(board.rooks, flip)
+    queens, kings = seen(board.queens, flip), seen(board.kings, flip)
     return (
         pawns & mine,
         knights & mine,

@@ -12,7 +12,7 @@
 ``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
 every so many games, so it can be interrupted at any time; ``fit`` finds weights for all
 positions of a folder and writes them, with a report as header; ``network`` trains the network
-that is added to them, as ``cutnode train`` does for all games; ``report`` says how well weights
+that takes their place, as ``cutnode train`` does for all games; ``report`` says how well weights
 foretell positions.  What is chess's own here is the features, whose weights cannot be learned as
 those of a network, and how games are played and ended.
 
@@ -79,7 +79,7 @@ from games.chess.evaluation import (
     worth_of,
 )
 from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
-from games.chess.planes import planes
+from games.chess.planes import opponent_planes, planes
 from games.chess.weights import LINEAR, SIZE, WEIGHTS, WEIGHTS_FILE, read_weights, weights_text
 from games.chess.weights_by_hand import first_weights
 
@@ -583,15 +583,23 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file of weights, by default the one that the game uses.",
 )
-@click.option("--width", default=64, type=click.IntRange(16, 128), help="Neurons of the layer.")
-@click.option("--rounds", default=10, type=click.IntRange(1), help="Through all positions.")
+@click.option("--width", default=128, type=click.IntRange(16, 128), help="Neurons of a view.")
+@click.option("--own", is_flag=True, help="Add it to the features, and learn what they leave.")
+@click.option("--rounds", default=6, type=click.IntRange(1), help="Through all positions.")
 @click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
 @click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Of what came later.")
 @click.option("--seed", default=0, type=click.IntRange(0), help="Begin with other weights.")
 def train_network(
-    folder: Path, out: Path | None, width: int, rounds: int, share: float, later: float, seed: int
+    folder: Path,
+    out: Path | None,
+    width: int,
+    own: bool,
+    rounds: int,
+    share: float,
+    later: float,
+    seed: int,
 ) -> None:
-    """Train a network with the positions in FOLDER, for what features leave."""
+    """Train a network with the positions in FOLDER."""
     require_jax()
     rows = np.concatenate(read_positions(folder))
     held = rows["game"] % HELD_OUT == 0
@@ -599,11 +607,12 @@ def train_network(
     inputs, base = seen(rows)
     targets = targets_of(rows, slope, share, later).astype(np.float32)
     table = np.clip((np.arange(MOST_STONES + 1) - 1) * RANGES // MOST_PIECES, 0, RANGES - 1)
-    stones = np.bitwise_count(inputs).sum(axis=1)
-    examples = Examples(
-        inputs.view(np.uint8), table[stones].astype(np.int32), slope * base, targets, held
-    )
-    (model,) = (each for each in models_for(start()) if isinstance(each, NetworkModel) and each.own)
+    stones = np.bitwise_count(inputs[:, : len(planes(start()))]).sum(axis=1)
+    stages = table[stones].astype(np.int32)
+    known = slope * base if own else np.zeros_like(base)
+    examples = Examples(inputs.view(np.uint8), stages, known, targets, held)
+    networks = (each for each in models_for(start()) if isinstance(each, NetworkModel))
+    (model,) = (each for each in networks if each.own == own)
     model = replace(model, shape=model.shape._replace(width=width))
     fitted = model.fit(examples, Course(True, seed, rounds), count=RANGES)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
@@ -626,15 +635,16 @@ def train_network(
 def write_seen(rows, found, base):
     for n in range(len(rows)):
         position = position_of(rows[n])
-        boards = planes(position)
+        boards, others = planes(position), opponent_planes(position)
         for at in range(len(boards)):
             found[n, at] = boards[at]
+            found[n, len(boards) + at] = others[at]
         base[n] = evaluate(position)
 
 
 def seen(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What a network sees of positions, and what features say of them."""
-    found = np.zeros((len(rows), len(planes(start()))), np.uint64)
+    found = np.zeros((len(rows), 2 * len(planes(start()))), np.uint64)
     base = np.zeros(len(rows), np.float32)
     write_seen(rows, found, base)
     return found, base
