@@ -189,7 +189,7 @@ def test_models_read_what_evaluations_see():
             stage = network.stages[count]
             output = int((active * active * network.outputs[stage]).sum())
             score = (output * network.factor >> 32) + network.shifts[stage]
-            assert network.limited(int(score)) == network(position)
+            assert network.completed(position, int(score)) == network(position)
 
 
 def test_images_are_positions_of_the_game():

@@ -17,6 +17,7 @@ from engine.contract.legal import legal_moves
 from engine.contract.verbs import (
     INFINITE,
     NO_MOVE,
+    adjust,
     bounds,
     candidates,
     chance,
@@ -55,6 +56,14 @@ def estimates_are_values(position: Any, sample: Sample) -> Iterator[str]:
     cls = type(position)
     limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
     yield from too_large(evaluate(position), position, limit)
+
+
+@VALUES.about("adjust", Sample.unfinished)
+def adjusted_scores_are_values(position: Any, sample: Sample) -> Iterator[str]:
+    cls = type(position)
+    limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
+    for score in (-100, 0, 100):
+        yield from too_large(adjust(position, score), position, limit)
 
 
 @VALUES.about("deviation", Sample.unfinished)

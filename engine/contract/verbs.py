@@ -52,8 +52,8 @@ core        ``moves play outcome key cell``: the rules
 solver      ``bounds endgame candidates forced order plies_left scout settled``: what makes a proof
             short
 heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
-            planes opponent_planes random_move random_result``: for searches that stop before the
-            end of the game
+            planes opponent_planes adjust random_move random_result``: for searches that stop before
+            the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
             and positions that come back
 symmetry    ``canonical canonical_move original_move``: equivalent positions
@@ -144,6 +144,7 @@ __all__ = [
     "MOVES_ROOM",
     "NO_INDEX",
     "NO_MOVE",
+    "adjust",
     "bounds",
     "candidates",
     "canonical",
@@ -613,6 +614,22 @@ def planes(position: Any) -> tuple[int, ...]:
             return position.mine, position.theirs
     """
     return ()
+
+
+@verb
+def adjust(position: Any, score: int) -> int:
+    """Return a learned score, corrected by what the game knows better; default: the score.
+
+    Called with each score of learned weights, unless the game's :func:`evaluate` is a part of it.
+    Games that weights were learned from may end before rare positions come up: those that are
+    likely drawn whatever a player is ahead, or where a win takes a plan.
+
+    Example::
+
+        def adjust(position, score):
+            return score // 4 if position.blocked else score
+    """
+    return score
 
 
 @verb

@@ -195,9 +195,12 @@ def _compiled_learned_score(evaluation: Any, position: Any, slot: Any) -> Any:
         def score(evaluation, position, slot):
             return of_kind(evaluation, position, slot) + int(verbs.evaluate(position))
 
-        usable_in_compiled_code(score)
     else:
-        score = of_kind
+
+        def score(evaluation, position, slot):
+            return int(verbs.adjust(position, of_kind(evaluation, position, slot)))
+
+    usable_in_compiled_code(score)
     return lambda evaluation, position, slot: max(
         -most, min(score(evaluation, position, slot), most)
     )

@@ -21,7 +21,7 @@ from engine.contract.addresses import integer_at
 from engine.contract.dispatch import MAX_VALUE, game_name, value_limit
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, usable_in_compiled_code
-from engine.contract.verbs import evaluate, turn
+from engine.contract.verbs import adjust, evaluate, turn
 from engine.kernels.scores import is_decisive
 
 __all__ = [
@@ -111,12 +111,13 @@ class Learned:
             )
         return self
 
-    def own(self, position: Any) -> int:
-        """What the game's own estimate adds to the score."""
-        return int(evaluate(position)) if self.shape.own else 0
+    def completed(self, position: Any, score: int) -> int:
+        """What weights say, and the game: its own estimate, or how it adjusts scores.
 
-    def limited(self, score: int) -> int:
-        """A score, no further from 0 than any of the game."""
+        No score is further from 0 than any of the game.
+        """
+        own = self.shape.own
+        score = score + int(evaluate(position)) if own else int(adjust(position, score))
         most = most_score(self.cls)
         return max(-most, min(score, most))
 

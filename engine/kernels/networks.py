@@ -177,7 +177,7 @@ class Network(Learned):
         active = np.clip(totals.astype(np.int16), 0, ONE).astype(np.int64).reshape(-1)
         output = int((active * active * self.outputs[stage]).sum())
         score = (output * self.factor >> SHIFT) + int(self.shifts[stage])
-        return self.limited(score + self.own(position))
+        return self.completed(position, score)
 
 
 def words_read(shape: Inputs, position: Any) -> list[int]:

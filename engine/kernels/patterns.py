@@ -180,7 +180,7 @@ class Patterns(Learned):
         stage, places = self.numbers(position)
         total = int(self.weights[stage, places].sum(dtype=np.int64))
         score = (total + (1 << FRACTION >> 1)) >> FRACTION
-        return self.limited(score + self.own(position))
+        return self.completed(position, score)
 
 
 def vectors_of(patterns: Any) -> int:

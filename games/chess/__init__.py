@@ -47,6 +47,7 @@ from games.chess.endings import index as index
 from games.chess.endings import layer as layer
 from games.chess.endings import retreats as retreats
 from games.chess.evaluation import SQUARES
+from games.chess.evaluation import adjust as adjust
 from games.chess.evaluation import evaluate as evaluate
 from games.chess.evaluation import evaluate_material as evaluate_material
 from games.chess.evaluation import evaluate_squares as evaluate_squares

@@ -1,12 +1,14 @@
 """The evaluation of chess, in hundredths of a pawn.
 
 The sum of features times weights (``games/chess/weights.py``), for the mover less for the other
-player.  A search adds to it what a network has learned of the rest, from the pieces on their
-squares (``games/chess/planes.py``): the weights beside the game.  Each feature is written
-once, for a player who goes up, and counted on the board and on the board turned.  Every weight is
-one for the middle game and one for the end game, and how much of each counts is a matter of the
-pieces that are left (the *phase*).  What pieces are worth on their squares is a field of the
-position, which ``play`` keeps.
+player.  Each feature is written once, for a player who goes up, and counted on the board and on the
+board turned.  Every weight is one for the middle game and one for the end game, and how much of
+each counts is a matter of the pieces that are left (the *phase*).  What pieces are worth on their
+squares is a field of the position, which ``play`` keeps.
+
+A search asks a network instead, which has learned from the pieces on their squares
+(``games/chess/planes.py``): the weights beside the game.  Its scores are adjusted where the
+stronger player has no pawns, as in the endings with a bare king, which its games do not reach.
 
 The features are the field's: those of Fruit (F. Letouzey, 2005), where weights for two phases
 come from, too, and of Stockfish before its networks (to version 11).  The weights are our own, from
@@ -39,6 +41,7 @@ __all__ = [
     "PHASES",
     "SQUARES",
     "VALUES",
+    "adjust",
     "between",
     "evaluate",
     "evaluate_material",
@@ -66,6 +69,15 @@ def evaluate(position):
     """An estimate for the mover, who is in no check: the sum of features times weights."""
     board = board_of(position)
     return finished(board, scaled(board, between(board, worth_of(position, NOWHERE, NOWHERE))))
+
+
+@compiled
+def adjust(position, score):
+    """The score of a network, less where pieces alone cannot win, and more near to a mate."""
+    board = board_of(position)
+    if board.pawns & (board.mine if score > 0 else board.theirs):
+        return score
+    return finished(board, score * scale_of(board, score > 0) // FULL_SCALE)
 
 
 @compiled

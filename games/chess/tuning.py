@@ -100,7 +100,7 @@ and 1 for a draw."""
 CHUNK = 512
 """Games of one file, half of which are played at a time."""
 
-MOST_PIECES, RANGES = 32, 4
+MOST_PIECES, RANGES = 32, 8
 """The ranges of numbers of pieces for which a network has outputs of their own."""
 
 HELD_OUT = 10
