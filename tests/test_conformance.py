@@ -204,6 +204,7 @@ tictactoe_play = tictactoe.play
         ("key", "not a word of 64 bits", {"key": lambda p: -p.mine}),
         ("key", "not a word of 64 bits", {"key": lambda p: p.mine | p.theirs << 56}),
         ("evaluate", "further from 0", {"evaluate": lambda p: 32001}),
+        ("adjust", "further from 0", {"adjust": lambda p, score: 40_000}),
         ("deviation", "no amount of 0 or more", {"deviation": lambda p, deep, shallow: -0.5}),
         ("features", "gives 11 numbers, not 12", {"features": lambda p: (1,) * 11}),
         ("features", "these are amounts, 0 or more", {"features": lambda p: (-1,) * 12}),

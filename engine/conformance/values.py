@@ -62,7 +62,8 @@ def estimates_are_values(position: Any, sample: Sample) -> Iterator[str]:
 def adjusted_scores_are_values(position: Any, sample: Sample) -> Iterator[str]:
     cls = type(position)
     limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
-    for score in (-100, 0, 100):
+    some = int(limit) // 2
+    for score in (-some, 0, some):
         yield from too_large(adjust(position, score), position, limit)
 
 
