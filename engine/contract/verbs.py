@@ -587,20 +587,6 @@ def features(position: Any) -> tuple[float, ...]:
 
 
 @verb
-def opponent_planes(position: Any) -> tuple[int, ...]:
-    """Return the words of :func:`planes` as the other player has them; default: none.
-
-    A game that defines it is learned by networks with an accumulator for each of the two views.
-
-    Example::
-
-        def opponent_planes(position):
-            return position.theirs, position.mine
-    """
-    return ()
-
-
-@verb
 def planes(position: Any) -> tuple[int, ...]:
     """Return words whose bits a learned network sees, as many for each position; default: none.
 
@@ -612,6 +598,20 @@ def planes(position: Any) -> tuple[int, ...]:
 
         def planes(position):
             return position.mine, position.theirs
+    """
+    return ()
+
+
+@verb
+def opponent_planes(position: Any) -> tuple[int, ...]:
+    """Return the words of :func:`planes` as the other player has them; default: none.
+
+    A game that defines it is learned by networks with an accumulator for each of the two views.
+
+    Example::
+
+        def opponent_planes(position):
+            return position.theirs, position.mine
     """
     return ()
 
