@@ -10,7 +10,16 @@ from engine import GameError, Searcher, legal_moves
 from engine.contract.counting import NOWHERE
 from engine.kernels.scores import MOST_ESTIMATE
 from engine.storage.evaluations import chosen_evaluation
-from games.chess import opponent_planes, outcome, parse_position, planes, play, start, tuning
+from games.chess import (
+    adjust,
+    opponent_planes,
+    outcome,
+    parse_position,
+    planes,
+    play,
+    start,
+    tuning,
+)
 from games.chess.boards import board_of, turned
 from games.chess.evaluation import (
     FULL_SCALE,
@@ -178,14 +187,32 @@ def test_two_numbers_in_one():
 
 
 @pytest.mark.slow
-def test_the_network_beside_the_game_is_added_to_the_features():
+def test_the_network_beside_the_game_takes_the_place_of_the_features():
     network = chosen_evaluation(type(start()), None)
-    assert network.shape.own
+    assert not network.shape.own
+    assert network.shape.views == 2
     searcher = Searcher(type(start()), table=1)
-    for position in POSITIONS[:40]:
+    for position in [*POSITIONS[:40], *(parse_position(text) for text in PAWNLESS)]:
         if not outcome(position)[0]:
             assert searcher.estimate(position) == network(position)
-    assert any(network(position) != evaluate(position) for position in POSITIONS)
+
+
+PAWNLESS = (
+    "8/8/8/3k4/8/8/1N6/1N2K3 w - - 0 1",
+    "8/8/8/3k4/8/8/1R6/4K3 w - - 0 1",
+    "3k4/8/3K4/8/8/8/1R6/8 w - - 0 1",
+    "3k4/8/3K4/8/8/8/1R6/8 b - - 0 1",
+)
+
+
+def test_scores_without_pawns_are_adjusted():
+    knights, far, near, turned_round = map(parse_position, PAWNLESS)
+    assert adjust(knights, 600) == 0
+    assert 600 < adjust(far, 600) < adjust(near, 600)
+    assert adjust(turned_round, -600) == -adjust(near, 600)
+    with_pawn = parse_position("8/8/8/3k4/8/8/1N2P3/1N2K3 w - - 0 1")
+    assert adjust(with_pawn, 600) == 600
+    assert adjust(with_pawn, -600) >= 0  # a bare king is not ahead
 
 
 def test_what_a_network_is_taught():
@@ -300,7 +327,7 @@ def test_games_are_played_and_weights_fitted(tmp_path):
     assert result.exit_code == 0 and "weights these" in result.output
     assert read_weights(weights).shape == (SIZE, 2)
     result = run("network", folder, "--out", tmp_path / "chess.weights", "--width", 16)
-    assert "too few to learn from" in result.output or "cutnode[train]" in result.output
+    assert '"error of features"' in result.output or "cutnode[train]" in result.output
     assert "weights these" in run("report", folder, "--weights", weights).output
     (folder / "games-0-00009.npy").write_bytes(b"")
     assert "is not a file of positions" in run("fit", folder, "--weights", weights).output
