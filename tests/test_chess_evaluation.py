@@ -195,6 +195,7 @@ def test_the_network_beside_the_game_takes_the_place_of_the_features():
     for position in [*POSITIONS[:40], *(parse_position(text) for text in PAWNLESS)]:
         if not outcome(position)[0]:
             assert searcher.estimate(position) == network(position)
+    assert any(network(position) != evaluate(position) for position in POSITIONS)
 
 
 PAWNLESS = (

@@ -110,7 +110,7 @@ def compiled_planes_are_the_same(position: Any, sample: Sample) -> Iterator[str]
     """Seen through a network in which each bit has weights of its own."""
     cls: Any = type(position)
     if defines(cls, "planes"):
-        shape = inputs_of(position, WIDTH, own=False)
+        shape = inputs_of(position, WIDTH)
         network = Network.drawn(cls, shape, shape.words)
         found, wanted = minimax(position, 0, evaluation=network).value, network(position)
         if found != limited(wanted, WIN if is_decisive(cls) else 0):

@@ -51,17 +51,20 @@ RESULTS, RESULT_PLIES = 256, 3
 """So many results of random play are drawn, where the game has at most so many plies left."""
 
 
+def _limit(position: Any) -> float:
+    """No estimate of a game is further from 0."""
+    cls = type(position)
+    return MAX_VALUE if is_decisive(cls) else value_limit(cls)
+
+
 @VALUES.about("evaluate", Sample.unfinished)
 def estimates_are_values(position: Any, sample: Sample) -> Iterator[str]:
-    cls = type(position)
-    limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
-    yield from too_large(evaluate(position), position, limit)
+    yield from too_large(evaluate(position), position, _limit(position))
 
 
 @VALUES.about("adjust", Sample.unfinished)
 def adjusted_scores_are_values(position: Any, sample: Sample) -> Iterator[str]:
-    cls = type(position)
-    limit = MAX_VALUE if is_decisive(cls) else value_limit(cls)
+    limit = _limit(position)
     some = int(limit) // 2
     for score in (-some, 0, some):
         yield from too_large(adjust(position, score), position, limit)
@@ -98,9 +101,7 @@ def planes_are_words(position: Any, sample: Sample) -> Iterator[str]:
         yield f"gives {len(words)} words, but {len(first)} of another position"
     if 64 * len(words) > MOST_STONES:
         yield f"gives {len(words)} words; a network reads at most {MOST_STONES // 64}"
-    for word in words:
-        if not 0 <= word <= WORD:
-            yield f"gives {word}, not a word of 64 bits"
+    yield from _no_words(words)
 
 
 @VALUES.about("opponent_planes", Sample.choices)
@@ -108,6 +109,10 @@ def opponent_planes_are_alike(position: Any, sample: Sample) -> Iterator[str]:
     words, own = opponent_planes(position), planes(position)
     if len(words) != len(own):
         yield f"gives {len(words)} words, but planes gives {len(own)}"
+    yield from _no_words(words)
+
+
+def _no_words(words: tuple[int, ...]) -> Iterator[str]:
     for word in words:
         if not 0 <= word <= WORD:
             yield f"gives {word}, not a word of 64 bits"
@@ -207,7 +212,7 @@ def random_results_are_results(position: Any, sample: Sample) -> Iterator[str]:
     """Near the end of the game, each value is drawn as often as random moves lead to it."""
     if not defines(type(position), "random_result"):
         return
-    limit = MAX_VALUE if is_decisive(type(position)) else value_limit(type(position))
+    limit = _limit(position)
     drawn = Counter(random_result(position, mix(word)) for word in range(RESULTS))
     for value in drawn:
         yield from too_large(value, position, limit)

@@ -189,10 +189,10 @@ def words_read(shape: Inputs, position: Any) -> list[int]:
     return [int(word) & WORD for word in words]
 
 
-def inputs_of(start: Any, width: int, *, own: bool) -> Inputs:
-    """The shape of a network that sees the ``planes`` of a game's positions."""
+def inputs_of(start: Any, width: int) -> Inputs:
+    """The shape of a network that sees the ``planes`` of a game's positions, and nothing else."""
     views = 2 if defines(type(start), "opponent_planes") else 1
-    return Inputs((), len(verbs.planes(start)), width, NONE, own, views)
+    return Inputs((), len(verbs.planes(start)), width, NONE, own=False, views=views)
 
 
 def slot_bytes(shape: Inputs) -> int:
@@ -299,13 +299,14 @@ def _reader(shape: Inputs) -> Any:
     if shape.fields:
         terms = ", ".join(f"Bits(position[{field}])" for field in shape.fields)
         return usable_in_compiled_code(eval(f"lambda position: ({terms},)", {"Bits": Bits}))
-    if shape.views == 1:
-        return verbs.planes
-    return usable_in_compiled_code(_both_views)
+    return verbs.planes if shape.views == 1 else _both_views
 
 
 def _both_views(position):
     return verbs.planes(position) + verbs.opponent_planes(position)
+
+
+usable_in_compiled_code(_both_views)
 
 
 def planes_read(network: Any, position: Any) -> tuple[int, ...]:

@@ -285,7 +285,7 @@ def _network(start: Any, design: Design | None) -> NetworkModel | None:
     """The network for a game; None if there are too many words for it to read."""
     if design is None:
         require_learnable(start)
-        inputs = inputs_of(start, WIDTH, own=False)
+        inputs = inputs_of(start, WIDTH)
         if not 0 < inputs.planes <= MOST_PLANES:
             raise GameError(
                 f"{game_name(type(start))} has planes of {inputs.planes} words; a network reads 1 "
