@@ -40,7 +40,7 @@ def test_each_verb_is_in_one_group():
     "plain", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long])]
 )
 def test_the_whole_game_of_the_text(tmp_path, plain):
-    file = tmp_path / "nim_of_the_text.py"
+    file = tmp_path / f"nim_of_the_text_{plain}.py"
     file.write_text(example(verbs.__doc__, "A whole game"))
     assert len([line for line in file.read_text().splitlines() if line]) <= 25
     game = load_game(str(file), plain=plain)
