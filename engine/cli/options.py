@@ -25,6 +25,7 @@ from engine.cli.inputs import read_positions
 from engine.contract.choices import (
     DRIVERS,
     MOST_ELO,
+    MOST_SHARE,
     PRIORS,
     ROLLOUTS,
     SEARCHES,
@@ -50,6 +51,7 @@ __all__ = [
     "PLAYOUTS",
     "POSITION",
     "PROGRESS",
+    "PROVE",
     "SEARCHER",
     "SEARCH_TABLE",
     "SOLVER",
@@ -295,6 +297,14 @@ TREE = combined(
     integer("--cut-after", "Estimate rollouts that are longer than N plies.", least=0),
 )
 """The options of Monte Carlo tree search."""
+PROVE = option(
+    "--prove",
+    "The part of the limits of time and nodes in which a proof is tried first (alphabeta).  "
+    "[what the game says, or 0]",
+    type=Finite(0, MOST_SHARE),
+    metavar="PART",
+    show_default=False,
+)
 SEARCHER = combined(CHOSEN, DRIVER, EVALUATION, DEPTH_IN)
 """The options of how a position is searched."""
 

@@ -13,6 +13,7 @@ __all__ = [
     "LAYER_MEMORY",
     "METRICS",
     "MOST_ELO",
+    "MOST_SHARE",
     "PRIORS",
     "RECORDED_NODES",
     "RECORDED_SEARCHES",
@@ -45,6 +46,9 @@ STYLES = {
     "economic": (30, 25, 15, 20, 10, 0),
 }
 """Styles of play: the weights of :class:`~engine.kernels.optionality.Optionality` in order."""
+
+MOST_SHARE = 0.9
+"""The largest part of a search's limits in which a proof is tried first."""
 
 MOST_ELO = 2000
 """Sequential tests ask for no larger difference between two players."""

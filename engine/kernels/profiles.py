@@ -5,11 +5,12 @@ A game says ``PROFILE = "tactical"``, or what is different in its own from the d
     PROFILE = {"order.depth": 3}
 
 The names are those of the parameters of techniques (``cutnode lab parameters`` lists them), and
-three of the exact solver's: ``solver.table_plies`` and ``solver.enhanced_plies``, the plies left
-from which a node is kept in the table, and looks all its children up there first; and
+four of the exact solver's: ``solver.table_plies`` and ``solver.enhanced_plies``, the plies left
+from which a node is kept in the table, and looks all its children up there first;
 ``solver.crowding``, the entries for each bucket of four after which it takes more of the table's
-memory, many where what gave way is soon found again.  A game that says nothing has the defaults.
-What else a game defines, ``gain`` say, changes no number.
+memory, many where what gave way is soon found again; and ``solver.share``, the part of a search's
+limits in which a proof is tried first.  A game that says nothing has the defaults.  What else a
+game defines, ``gain`` say, changes no number.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.contract.choices import MOST_SHARE
 from engine.contract.dispatch import game_constant, game_name, module_of
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.text import nearest, quoted
@@ -77,12 +79,19 @@ class Profile:
         """The entries for each bucket after which the solver uses more of the table's memory."""
         return int(self.values.get(CROWDING, HALF_FULL))
 
+    @property
+    def proof_share(self) -> float:
+        """The part of a search's limits of time and nodes in which a proof is tried first."""
+        return float(self.values.get(SHARE, 0))
+
 
 SOLVER_PLIES = ("solver.table_plies", "solver.enhanced_plies")
 CROWDING = "solver.crowding"
+SHARE = "solver.share"
 SOLVER = {
     **dict.fromkeys(SOLVER_PLIES, Parameter("plies", 1, 0, 512, "")),
     CROWDING: Parameter("crowding", HALF_FULL, 1, 512, ""),
+    SHARE: Parameter("share", 0.0, 0, MOST_SHARE, ""),
 }
 """Numbers of the exact solver; the plies are by default what suits ``MAX_MOVES``."""
 

@@ -46,6 +46,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "without": _names,
     "set": _numbers,
     "driver": str,
+    "prove": float,
     "table": int,
     "tablebase": str,
     "exact": bool,

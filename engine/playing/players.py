@@ -37,8 +37,8 @@ from engine.runtime.running import Limits
 from engine.search.given import class_of, given_position
 from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import SearchOptions, check_engine
+from engine.search.proving_searcher import ProvingSearcher
 from engine.search.results import Line, SearchResult
-from engine.search.searcher import Searcher
 from engine.search.tree_results import MonteCarloResult
 from engine.search.trials import AutoSearcher
 from engine.storage.evaluations import installed_weights
@@ -124,7 +124,7 @@ class EnginePlayer:
     """An engine that searches each position within the same limits.
 
     *game* is a game, a position or a position class; *depth*, *nodes* and *seconds* are the
-    limits of ``Searcher.search``, and *options* those of :class:`Searcher`.  Among moves of
+    limits of ``Searcher.search``, and *options* those of :class:`ProvingSearcher`.  Among moves of
     equal score the seed of the game chooses, where the limits allow to look for them.
     """
 
@@ -145,7 +145,7 @@ class EnginePlayer:
         if depth is not None and not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
             raise CutnodeError(f"a player's depth is 1..{MOST_DEPTH} plies, not {depth}")
         self.seed = 0
-        self.engine = Searcher(game, table=table, **options)
+        self.engine = ProvingSearcher(game, table=table, **options)
 
     def new_game(self, seed: int) -> None:
         self.seed = require_integer(seed, "a seed")
@@ -304,7 +304,7 @@ class LevelPlayer(EnginePlayer):
         if self.level.jitter is not None:
             cls, table = self.engine.cls, self.engine.table
             evaluation = level_evaluation(cls, self.level, Random(f"{seed} level"))
-            self.engine = Searcher(
+            self.engine = ProvingSearcher(
                 cls,
                 table=table,
                 techniques=full_width(cls),

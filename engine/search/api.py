@@ -41,8 +41,8 @@ from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
+    ProvingKeywords,
     QuestionKeywords,
-    SearcherKeywords,
     SearchKeywords,
     SearchOptions,
     check_engine,
@@ -51,8 +51,8 @@ from engine.search.options import (
     thread_count,
 )
 from engine.search.proving import ProofSettings
+from engine.search.proving_searcher import ProvingSearcher
 from engine.search.results import Batch, PlainResult, Result, SearchResult
-from engine.search.searcher import Searcher
 from engine.search.solving import proof_result, require_batches, table_for, write_row
 from engine.search.spans import Spans, proof_workers, work_through
 from engine.search.tree_options import TreeKeywords
@@ -142,7 +142,7 @@ def _prove(
         return solver.prove(kind, position, chosen)
 
 
-class _Keywords(SearcherKeywords, SearchKeywords, TreeKeywords, total=False):
+class _Keywords(ProvingKeywords, SearchKeywords, TreeKeywords, total=False):
     """Keywords of a searcher of any kind and of its search together."""
 
 
@@ -155,13 +155,13 @@ def search(
     threads: int = 1,
     **options: Unpack[_Keywords],
 ) -> SearchResult | MonteCarloResult:
-    """Search a position with a :class:`Searcher` of its own, or with a :class:`MonteCarlo`.
+    """Search a position with a searcher of its own, as an :class:`Engine` does.
 
     *position* and *text* are as for :func:`solve`; of a board, the history is known.
     The *engine* is ``"alphabeta"``, ``"mcts"`` or ``"auto"``: the one of them that does better in a
     trial, which takes a quarter of the *seconds*, and the result says *why*.  *options* are those
-    of :class:`Searcher` or :class:`MonteCarlo`, and of :meth:`engine.Engine.search`; of ``"auto"``,
-    ``evaluation``, ``tablebase`` and ``memory``, which suit both.
+    of :class:`ProvingSearcher` or :class:`MonteCarlo`, and of :meth:`engine.Engine.search`; of
+    ``"auto"``, ``evaluation``, ``tablebase`` and ``memory``, which suit both.
     """
     check_engine(engine)
     keywords: dict[str, Any] = dict(options)
@@ -176,7 +176,7 @@ def search(
             return AutoSearcher(position, table=table, threads=threads, **keywords).run(
                 position, chosen
             )
-        searcher = Searcher(position, table=table, threads=threads, **cast(Any, keywords))
+        searcher = ProvingSearcher(position, table=table, threads=threads, **cast(Any, keywords))
         return searcher.search(position, **cast(Any, own))
 
 

@@ -44,7 +44,8 @@ class Deepening(LimitedCalls):
     """One search: its limits, what it has found so far, and why it ended.
 
     *moves* are the only ones to choose from, and *history* are the positions before.  *helpers*
-    take part if the search takes long, and have equal shares of the limit of nodes.
+    take part if the search takes long, and have equal shares of the limit of nodes.  *spent* are
+    the nodes of an attempt at a proof, which came before.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Deepening(LimitedCalls):
         moves: Sequence[int] | None = None,
         history: Sequence[Any] = (),
         helpers: HelperThreads | None = None,
+        spent: int = 0,
     ):
         helpers = helpers if helpers else None
         if helpers is not None:
@@ -72,6 +74,7 @@ class Deepening(LimitedCalls):
         self.depth = depth
         self.lines = lines
         self.helpers = helpers
+        self.spent = spent
         self.researches = 0
         self.proven = False
         self.iterations: list[Iteration] = []
@@ -123,8 +126,8 @@ class Deepening(LimitedCalls):
                 break
 
     def nodes(self) -> int:
-        """Return the nodes of all threads."""
-        nodes = int(self.words["nodes"][0])
+        """Return the nodes of all threads, and those of the attempt at a proof."""
+        nodes = self.spent + int(self.words["nodes"][0])
         return nodes if self.helpers is None else nodes + self.helpers.nodes()
 
     def moves(self) -> Sequence[int]:
@@ -358,6 +361,7 @@ class Deepening(LimitedCalls):
                 seconds=seconds,
                 fill=search.table.fill(),
                 counters=counters,
+                proof_nodes=self.spent,
             ),
             seconds=seconds,
             reason=self.reason or ("proven" if proven else "depth limit"),

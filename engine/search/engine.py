@@ -31,14 +31,15 @@ from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import (
     ProofKeywords,
     ProofOptions,
+    ProvingKeywords,
     QuestionKeywords,
-    SearcherKeywords,
     SearchKeywords,
     SearchOptions,
     check_engine,
     proof_options,
     thread_count,
 )
+from engine.search.proving_searcher import ProvingSearcher, proof_share
 from engine.search.results import Iteration, Result, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.solving import require_solvable
@@ -55,8 +56,8 @@ CLOSING_PATIENCE = 0.1
 """An engine that is closed tells its search to end every so many seconds, until it has."""
 
 
-class EngineKeywords(SearcherKeywords, TreeKeywords, total=False):
-    """Keywords of an engine: those of a searcher, or of Monte Carlo tree search."""
+class EngineKeywords(ProvingKeywords, TreeKeywords, total=False):
+    """Keywords of an engine: those of alpha-beta, or of Monte Carlo tree search."""
 
 
 class Engine:
@@ -69,7 +70,8 @@ class Engine:
     of them that does better in a trial, which takes a quarter of the first search of a game.
     *table* is a :class:`Table`, or its size in MiB. *threads* work together on one position by
     what each finds in the table (without the technique ``table`` only one searches), and have
-    equal shares of limits of nodes. The rest
+    equal shares of limits of nodes.  *prove* is the part of a search's limits in which alpha-beta
+    tries a proof first: see :class:`~engine.search.proving_searcher.ProvingSearcher`.  The rest
     is as for :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book*
     and a *tablebase* help these, too.
 
@@ -106,7 +108,7 @@ class Engine:
         elif engine == "auto":
             searcher = AutoSearcher(cls, table=table, **common, **given)
         else:
-            searcher = Searcher(cls, table=table, **common, **given)
+            searcher = ProvingSearcher(cls, table=table, **common, **given)
         self._searcher: Searcher | MonteCarlo | AutoSearcher | None = searcher
         self.cls: Any = cls
         self.techniques = searcher.techniques
@@ -134,7 +136,7 @@ class Engine:
         if not is_plain(cls):
             each = search_dtype(cls).itemsize
             if not any(defines(cls, verb) for verb in ("chance", "reversible", "drawn")):
-                each += solver_dtype(cls).itemsize
+                each += solver_dtype(cls).itemsize * (2 if proof_share(cls) else 1)
         megabytes = table.megabytes if isinstance(table, Table) else table
         if has_loops(cls) and not defines(cls, "chance"):
             megabytes *= 2

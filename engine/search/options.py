@@ -27,6 +27,7 @@ __all__ = [
     "LimitKeywords",
     "ProofKeywords",
     "ProofOptions",
+    "ProvingKeywords",
     "QuestionKeywords",
     "QuestionOptions",
     "SearchKeywords",
@@ -57,6 +58,12 @@ class SearcherKeywords(TypedDict, total=False):
     debug: bool
     book: Book | None
     tablebase: Tablebase | str | os.PathLike[str] | None
+
+
+class ProvingKeywords(SearcherKeywords, total=False):
+    """Keywords of a searcher, and the part of its limits in which it tries a proof first."""
+
+    prove: float | None
 
 
 class LimitKeywords(TypedDict, total=False):

@@ -291,7 +291,7 @@ class SearchResult(PositionResult):
     seconds: float
     reason: str
     why: str = ""
-    """Why this engine, where ``engine="auto"`` chose it."""
+    """Why this engine, where ``engine="auto"`` chose it or a proof was tried before."""
 
     @property
     def best_move(self) -> int | None:  # type: ignore[override]
@@ -305,8 +305,8 @@ class SearchResult(PositionResult):
 
     @property
     def nodes(self) -> int:  # type: ignore[override]
-        """The positions visited, over all iterations."""
-        return self.statistics.nodes
+        """The positions visited, by an attempt at a proof and over all iterations."""
+        return self.statistics.proof_nodes + self.statistics.nodes
 
     def meaning(self) -> str:
         """Return the score in words."""

@@ -14,6 +14,7 @@ from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.positions import coerce
 from engine.kernels.clock import Clock
+from engine.runtime.running import Limits
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.compiled_search import CompiledSearch
 from engine.search.deepening import Deepening
@@ -111,34 +112,59 @@ class Searcher(CompiledSearch):
             clock.seconds = options.seconds
             limits = options.limits if stop is None else replace(options.limits, stop=stop)
             moves = None if options.moves is None else chosen_moves(position, options.moves)
-            depth = options.depth
             answer = self._in_tablebase(position, options, moves, clock)
             if answer is not None:
                 return answer
-            helpers: HelperThreads | None = self.helpers
             known = self._in_book(position) if options.lines == 1 and moves is None else None
-            if known is not None:
-                depth, moves, helpers = 1, [known[1]], None
-            deepening = Deepening(
-                self,
-                coerce(position),
-                limits,
-                depth=depth,
-                clock=clock,
-                lines=options.lines,
-                moves=moves,
-                history=options.history,
-                helpers=helpers,
-            )
-            result = deepening.run(
-                seed=options.seed,
-                soft_seconds=options.soft_seconds,
-                progress=options.progress,
-                bounds=options.bounds,
-            )
-            return result if known is None else _by_book(result, known[0])
+            if known is None:
+                return self._look_ahead(position, options, limits, moves, clock)
+            shallow = replace(options, depth=1)
+            result = self._deepen(position, shallow, limits, [known[1]], clock, helpers=None)
+            return _by_book(result, known[0])
         finally:
             self._busy.release()
+
+    def _look_ahead(
+        self,
+        position: Any,
+        options: SearchOptions,
+        limits: Limits,
+        moves: list[int] | None,
+        clock: Clock,
+    ) -> SearchResult:
+        """Search a position that neither the tablebase nor the book knows."""
+        return self._deepen(position, options, limits, moves, clock, helpers=self.helpers)
+
+    def _deepen(
+        self,
+        position: Any,
+        options: SearchOptions,
+        limits: Limits,
+        moves: list[int] | None,
+        clock: Clock,
+        *,
+        helpers: HelperThreads | None,
+        spent: int = 0,
+    ) -> SearchResult:
+        """Search one depth after the other; *spent* is as for :class:`Deepening`."""
+        deepening = Deepening(
+            self,
+            coerce(position),
+            limits,
+            depth=options.depth,
+            clock=clock,
+            lines=options.lines,
+            moves=moves,
+            history=options.history,
+            helpers=helpers,
+            spent=spent,
+        )
+        return deepening.run(
+            seed=options.seed,
+            soft_seconds=options.soft_seconds,
+            progress=options.progress,
+            bounds=options.bounds,
+        )
 
     def check(self, position: Any, options: SearchOptions) -> None:
         """Raise :class:`GameError` or :class:`PositionError` if options do not suit a position."""

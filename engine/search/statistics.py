@@ -101,6 +101,8 @@ class Statistics:
     """The part of the table's entries that this table has in use."""
     counters: Mapping[str, int] = field(default_factory=dict)
     """What techniques from outside the engine count, as ``TECHNIQUE.COUNTER``."""
+    proof_nodes: int = 0
+    """Positions that an attempt at a proof visited before; they are not among *nodes*."""
 
     @classmethod
     def nothing(cls) -> Self:
@@ -136,7 +138,8 @@ class Statistics:
     @property
     def nodes_per_second(self) -> float:
         """The rate; 0 if no time was measured."""
-        return self.nodes / self.seconds if self.seconds > 0 else 0.0
+        nodes = self.nodes + self.proof_nodes
+        return nodes / self.seconds if self.seconds > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: all counts, and what follows from them."""

@@ -29,6 +29,7 @@ from engine.runtime.running import is_stopped
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import SearchOptions
+from engine.search.proving_searcher import ProvingSearcher
 from engine.search.record import Record
 from engine.search.results import SearchResult
 from engine.search.searcher import Searcher
@@ -87,7 +88,7 @@ class AutoSearcher:
             "tablebase": chosen.tablebase,
         }
         self.mcts = MonteCarlo(game, memory=chosen.memory, **common)
-        self.alphabeta = Searcher(game, table=table, **common)
+        self.alphabeta = ProvingSearcher(game, table=table, **common)
         self.cls: Any = self.mcts.cls
         self.tablebase = self.mcts.tablebase
         self.megabytes = self.mcts.megabytes
