@@ -436,9 +436,11 @@ def test_former_names_of_techniques_are_aliases():
 def test_profile_is_what_the_game_says(monkeypatch):
     game, cls = module_of(type(EMPTY)), type(EMPTY)
     assert profile_of(cls).crowding == game.PROFILE["solver.crowding"]
+    assert profile_of(cls).proof_share == game.PROFILE["solver.share"]
     monkeypatch.delattr(game, "PROFILE")
     assert profile_of(cls) == DEFAULT
     assert DEFAULT.crowding == HALF_FULL
+    assert DEFAULT.proof_share == 0
     monkeypatch.setattr(game, "PROFILE", "tactical", raising=False)
     assert profile_of(cls) == TACTICAL
     assert TACTICAL.suited_to({"quiescence"}) == TACTICAL

@@ -31,6 +31,9 @@ from engine.contract.verbs import moves_again, outcome, play
 from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
 from engine.kernels.profiles import plies_for
 from engine.kernels.solver import question
+from engine.runtime.running import Limits
+from engine.search.proving import LINE_FACTOR
+from engine.search.solving import Solver
 
 EASY, HARD = (
     [GAME.parse(text) for text, _ in rows(SETS / f"connect4_{name}.txt")[::100]]
@@ -152,6 +155,19 @@ def test_positions_that_bounds_decide():
 
 
 # The same nodes every time
+
+
+@compiled_only
+def test_a_limit_of_nodes_holds_for_the_line_too():
+    """Where bounds know who wins, finding how can be all the work."""
+    game = load_game("breakthrough")
+    position = game.parse(
+        "ooo.oo.o/.......o/.oo..o../...xx..o/xxo.o.ox/.xxo...x/.xxxx.xx/......x. o"
+    )
+    solver = Solver(type(position), Table(1))
+    result = solver.solve(position, weak=False, limits=Limits(3_000))
+    assert (result.value, result.nodes, result.reason) == (1, 0, "proven")
+    assert 3_000 < solver.memories[0]["nodes"] <= LINE_FACTOR * 3_000
 
 
 def test_nodes_are_the_same_every_time():

@@ -160,8 +160,8 @@ def search(
     *position* and *text* are as for :func:`solve`; of a board, the history is known.
     The *engine* is ``"alphabeta"``, ``"mcts"`` or ``"auto"``: the one of them that does better in a
     trial, which takes a quarter of the *seconds*, and the result says *why*.  *options* are those
-    of :class:`ProvingSearcher` or :class:`MonteCarlo`, and of :meth:`engine.Engine.search`; of
-    ``"auto"``, ``evaluation``, ``tablebase`` and ``memory``, which suit both.
+    of :class:`Engine` and of its :meth:`~engine.Engine.search`; of ``"auto"``, ``evaluation``,
+    ``tablebase`` and ``memory``, which suit both.
     """
     check_engine(engine)
     keywords: dict[str, Any] = dict(options)

@@ -70,10 +70,17 @@ class Engine:
     of them that does better in a trial, which takes a quarter of the first search of a game.
     *table* is a :class:`Table`, or its size in MiB. *threads* work together on one position by
     what each finds in the table (without the technique ``table`` only one searches), and have
-    equal shares of limits of nodes.  *prove* is the part of a search's limits in which alpha-beta
-    tries a proof first: see :class:`~engine.search.proving_searcher.ProvingSearcher`.  The rest
-    is as for :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book*
-    and a *tablebase* help these, too.
+    equal shares of limits of nodes.  The rest is as for
+    :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book* and a
+    *tablebase* help these, too.
+
+    *prove* is the part of a search's limits of time and nodes, up to 0.9, in which alpha-beta tries
+    to prove the value first; None is what the game's ``PROFILE`` says (``solver.share``), and 0
+    is no proof.  There is none either in a search with a limit of depth, for several lines or among
+    some moves, or while its time does not count yet (:meth:`ponder`); and none for games of chance
+    and games whose play can go round.  With a seed all moves are proven, as far as that time goes.
+    In a ``DECISIVE`` game a proof says who wins and not how soon, and its score is below those of
+    wins that a search has seen to their ends.
 
     One search at a time: a call while another is under way is refused with a
     :class:`CutnodeError`, also if it is by another engine with the same :class:`Table`.  A process

@@ -33,6 +33,10 @@ from engine.tablebases.tables import POINTS
 
 __all__ = ["ProofSettings", "ProofTask", "solver_memory"]
 
+LINE_FACTOR = 2
+"""The proof of a value and the search for its line may together visit so many times the nodes to
+which the proof is limited: where a game's ``bounds`` know who wins, the line is all the work."""
+
 
 def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
     """Return the memory of a thread that solves positions of a class.
@@ -43,7 +47,6 @@ def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
     if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
         tablebase.lend(memory.words)
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
-    memory["line_limit"] = UNLIMITED
     profile = profile_of(cls)
     memory["table_plies"], memory["enhanced_plies"] = profile.solver_plies(cls)
     memory["crowding"] = profile.crowding
@@ -60,7 +63,10 @@ class ProofSettings(NamedTuple):
 
 
 class ProofTask(KernelLoop):
-    """One thread's proofs of the values of some positions, with a table and a memory."""
+    """One thread's proofs of the values of some positions, with a table and a memory.
+
+    *limits* are those of each; *whole* are those of the proof of which this is one round.
+    """
 
     rate = 0.0
 
@@ -74,6 +80,7 @@ class ProofTask(KernelLoop):
         known: tuple[int, int] | None = None,
         scouting: Scouting | None = None,
         memory: Memory | None = None,
+        whole: Limits | None = None,
     ):
         self.example = coerce(positions[0])
         self.words = as_words(positions)
@@ -92,7 +99,10 @@ class ProofTask(KernelLoop):
         self.search = memory.words
         self.search["stop"][0] = RUNNING
         self.most_nodes = min(limits.nodes or UNLIMITED, UNLIMITED)
+        in_all = limits.nodes if whole is None else whole.nodes
+        self.most_with_line = min((in_all or UNLIMITED) * LINE_FACTOR, UNLIMITED)
         self.search["node_limit"][0] = self.most_nodes - 1
+        self.search["line_limit"][0] = self.most_with_line - 1
         self.search["scouted"][0] = 0 if scouting is None else scouting.purpose
         self.search["stop_at"][0] = -1
         self.seconds = np.zeros(len(positions))
@@ -120,7 +130,7 @@ class ProofTask(KernelLoop):
         self._solve(SINGLE_THREADED)
         done = self.search["stop"][0] == RUNNING or nodes >= self.most_nodes
         self.search["node_limit"][0] = self.most_nodes - 1
-        self.search["line_limit"][0] = UNLIMITED
+        self.search["line_limit"][0] = self.most_with_line - 1
         self.search["stop"][0], self.search["stop_at"][0] = RUNNING, -1
         return bool(done)
 

@@ -53,13 +53,7 @@ def proof_share(cls: Any, prove: float | None = None) -> float:
 class ProvingSearcher(Searcher):
     """A :class:`Searcher` that tries to prove the value before it looks ahead.
 
-    *prove* is the part of a search's limits of time and nodes that this takes at most, from 0 (no
-    proof is tried) to 0.9; None is what the game's ``PROFILE`` says.  A search that has a limit of
-    depth, several lines or a choice of moves tries no proof, and none whose time does not count yet
-    (pondering).  With a seed, all moves are proven that the time is enough for.
-
-    A proof of who wins says nothing of how soon: where scores do, a win that is proven counts less
-    than one that is seen to its end.
+    *prove* is the part of its limits that this takes at most: see :class:`engine.Engine`.
     """
 
     def __init__(
@@ -124,8 +118,8 @@ class ProvingSearcher(Searcher):
         prove = self.solver.solve if options.seed is None else self.solver.analyse
         proof = prove(position, weak=False, limits=of_proof)
         self.proof_nodes = spent = proof.nodes
-        if proof.proven:
-            return self._proven(proof, options, clock)
+        if proof.best_move is not None and proof.proven:
+            return self._proven(proof, proof.best_move, options, clock)
         left = replace(limits, nodes=limits.nodes and max(1, limits.nodes - spent))
         if proof.reason == "interrupted":
             left = replace(limits, stop=threading.Event())
@@ -152,12 +146,14 @@ class ProvingSearcher(Searcher):
             limits.stop,
         )
 
-    def _proven(self, proof: Result, options: SearchOptions, clock: Clock) -> SearchResult:
-        """Return a proof as the result of a search."""
+    def _proven(
+        self, proof: Result, move: int, options: SearchOptions, clock: Clock
+    ) -> SearchResult:
+        """Return a proof, which names a *move*, as the result of a search."""
         assert proof.value is not None
         length = len(proof.pv)
         value = final_score(proof.value, min(FAR + length, FARTHEST), self.win, self.step)
-        best = Line(proof.pv[0], value, proof.pv)
+        best = Line(move, value, proof.pv)
         if options.seed is not None and proof.scores is not None:
             ties = sorted(move for move, score in proof.scores.items() if score == proof.value)
             move = Random(options.seed).choice(ties)

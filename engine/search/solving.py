@@ -182,7 +182,7 @@ class Solver:
             seconds = limits.seconds and max(1e-3, limits.seconds - clock.elapsed())
             these = Limits(each, seconds, limits.stop)
             tasks = [
-                self._task(position, these, settings, known, scouted, thread)
+                self._task(position, these, settings, known, scouted, thread, limits)
                 for thread in range(threads)
             ]
             if len(rounds) > 1 and scouted is None:  # far questions were asked before
@@ -207,10 +207,17 @@ class Solver:
         known: tuple[int, int] | None,
         scouted: Scouting | None,
         thread: int,
+        whole: Limits | None = None,
     ) -> ProofTask:
-        memory = self.memories[thread]
         return ProofTask(
-            [position], self.table, limits, settings, known=known, scouting=scouted, memory=memory
+            [position],
+            self.table,
+            limits,
+            settings,
+            known=known,
+            scouting=scouted,
+            memory=self.memories[thread],
+            whole=whole,
         )
 
     def _run(self, limits: Limits, ended: str, nodes: int) -> str:

@@ -65,6 +65,8 @@ __all__ = [
     "UnsearchedView",
 ]
 
+WHY = "Why this engine, where auto was asked for, or a proof was tried first."
+
 LONGEST = 4096
 """Characters of a position: some games take all the moves that lead there."""
 
@@ -370,7 +372,7 @@ class Searched(Answer):
     moves: list[RootMoveView] = Field([], description="Of mcts: all moves, the best first.")
     playouts: Count = Field(0, description="Random games that mcts has played.")
     depth: Count
-    why: str = Field("", description="Why this engine, where auto was asked for.")
+    why: str = Field("", description=WHY)
     iterations: list[IterationView] = Field([], description="Depths completed; none of mcts.")
     statistics: dict[str, int | float]
     nodes: Count
@@ -411,7 +413,7 @@ class Solved(Answer):
     engine: str = Field(description="What proved it: alphabeta or pn.")
     target: int | None = Field(description="Of pn, unfinished: is the value at least so much?")
     numbers: list[int] | None = Field(description="Its proof number and its disproof number.")
-    why: str = Field(description="Why this engine, where auto was asked for.")
+    why: str = Field(description=WHY)
     limits: LimitsView
 
 

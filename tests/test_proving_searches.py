@@ -1,0 +1,262 @@
+"""Searches that try a proof first: what they find, when they try, and what is left if it fails."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import threading
+import time
+
+import pytest
+from click.testing import CliRunner
+
+import engine
+from engine import CutnodeError, Engine, GameError, PositionError, load_game, make_player, minimax
+from engine.cli.main import main
+from engine.contract.dispatch import module_of
+from engine.kernels.scores import MOST_ESTIMATE, WIN, win_distance
+from engine.kernels.tablebase_scores import FAR
+from engine.search.proving_searcher import ProvingSearcher
+from engine.search.searcher import Searcher
+
+GAME = load_game("connect4:4x4")
+SEARCHED = load_game("connect4:5x4")
+LARGE = load_game("connect4")
+PLAIN = load_game("tictactoe", plain=True)
+
+
+def proving(game=GAME, prove=0.5, **options):
+    return ProvingSearcher(game, table=1, prove=prove, **options)
+
+
+def sign(value):
+    return (value > 0) - (value < 0)
+
+
+def random_positions(game, count, seed):
+    draw = random.Random(seed)
+    while count:
+        position = game.start()
+        for _ in range(draw.randrange(8)):
+            if engine.legal_moves(position):
+                position = game.play(position, draw.choice(engine.legal_moves(position)))
+        if engine.legal_moves(position):
+            count -= 1
+            yield position
+
+
+def test_a_proof_is_the_result():
+    position = GAME.parse("1213")
+    wanted = engine.analyse(position)
+    result = proving().search(position, nodes=1_000_000)
+    assert (result.proven, result.exact, result.reason) == (True, True, "proven")
+    assert wanted.scores[result.best_move] == wanted.value
+    assert result.nodes == result.statistics.proof_nodes > 0 == result.statistics.nodes
+    assert result.pv == wanted.pv
+    assert result.depth == result.statistics.depth == len(wanted.pv)
+    assert result.why == f"the exact solver: {wanted.meaning()}"
+    assert f"engine {result.why}" in str(result)
+    assert result.to_dict()["statistics"]["proof_nodes"] == result.nodes
+
+
+def test_the_result_can_be_kept():
+    result = proving().search(GAME.parse("1213"), nodes=1_000_000)
+    assert pickle.loads(pickle.dumps(result)) == result
+
+
+@pytest.mark.parametrize("name", ["connect4:4x3", "kalah:2x2", "domineering:4x4", "toys.hexapawn"])
+def test_values_are_those_of_minimax(name):
+    game = load_game(name)
+    searcher = proving(game)
+    for position in random_positions(game, 12, name):
+        result = searcher.search(position, nodes=1_000_000)
+        wanted = minimax(position, 63).value
+        if not result.decisive:
+            assert result.value == wanted
+        assert sign(result.value) == sign(wanted)
+        scores = engine.analyse(position).scores
+        assert scores[result.best_move] == max(scores.values())
+
+
+def test_a_win_that_is_proven_says_nothing_of_how_soon():
+    won = LARGE.parse("44444326555535")
+    result = proving(LARGE).search(won, nodes=1_000_000)
+    assert MOST_ESTIMATE < result.value <= WIN - FAR
+    assert win_distance(result.value) == FAR + len(result.pv)
+    assert result.meaning() == "the player to move wins"
+
+
+def test_a_search_follows_a_proof_that_failed():
+    position = SEARCHED.start()
+    result = proving(SEARCHED, 0.25).search(position, nodes=4_000)
+    alone = Searcher(SEARCHED, table=1).search(position, nodes=3_000)
+    assert not result.proven
+    assert result.reason == "node limit"
+    assert 900 < result.statistics.proof_nodes <= 1_000
+    assert result.nodes <= 4_000
+    assert result.nodes == result.statistics.proof_nodes + result.statistics.nodes
+    assert result.iterations[0].nodes > result.statistics.proof_nodes
+    assert abs(result.depth - alone.depth) <= 1
+    assert result.why == f"alpha-beta, as {result.statistics.proof_nodes:,} nodes were no proof"
+
+
+def test_nothing_is_tried_without_a_share():
+    position = SEARCHED.parse("1122")
+    one, other = proving(SEARCHED, 0), Searcher(SEARCHED, table=1)
+    results = [each.search(position, nodes=3_000).to_dict() for each in (one, other)]
+    for result in results:
+        result["seconds"] = result["statistics"] = None
+        for iteration in result["iterations"]:
+            iteration["seconds"] = None
+    assert results[0] == results[1]
+    assert one.solver is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"depth": 3}, {"nodes": 1_000, "lines": 2}, {"nodes": 1_000, "moves": [0, 1]}],
+    ids=["a depth", "lines", "moves"],
+)
+def test_a_search_for_something_else_tries_no_proof(options):
+    result = proving().search(GAME.start(), **options)
+    assert (result.statistics.proof_nodes, result.why) == (0, "")
+
+
+def test_a_finished_game_needs_no_proof():
+    over = PLAIN.parse("14253")
+    assert proving(PLAIN).search(over, nodes=100).nodes == 0
+
+
+@pytest.mark.parametrize("limit", ["seconds", "soft_seconds"])
+def test_time_is_shared_too(limit):
+    result = proving(LARGE).search(LARGE.start(), **{limit: 0.1})
+    assert result.statistics.proof_nodes > 0 < result.statistics.nodes
+    assert result.reason == "time limit"
+
+
+def test_the_seed_chooses_among_moves_of_the_same_value():
+    position = GAME.start()
+    scores = engine.analyse(position).scores
+    searcher = proving()
+    moves = {searcher.search(position, nodes=1_000_000, seed=seed).best_move for seed in range(12)}
+    assert moves == {move for move, score in scores.items() if score == max(scores.values())}
+    again = [searcher.search(position, nodes=1_000_000, seed=3).best_move for _ in range(2)]
+    assert again[0] == again[1]
+
+
+def test_progress_is_told():
+    found = []
+    result = proving().search(GAME.parse("1213"), nodes=1_000_000, progress=found.append)
+    assert found == list(result.iterations)
+    assert (found[0].proven, found[0].nodes) == (True, result.nodes)
+
+
+def test_plain_python():
+    position = PLAIN.parse("12")
+    result = proving(PLAIN).search(position, nodes=100_000)
+    assert result.proven
+    assert sign(result.value) == sign(minimax(position, 9).value)
+
+
+def test_a_limit_of_one_node():
+    result = proving().search(GAME.start(), nodes=1)
+    assert result.best_move in engine.legal_moves(GAME.start())
+
+
+@pytest.mark.parametrize("prove", [-0.1, 0.95, "half", float("nan"), True])
+def test_a_share_is_a_number_in_its_range(prove):
+    with pytest.raises(CutnodeError, match=r"prove is a number from 0 to 0\.9, not"):
+        proving(prove=prove)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("ur:finkel", "chance"), ("chess", "play that can go round")]
+)
+def test_games_without_such_proofs(name, reason):
+    with pytest.raises(GameError, match=f"has {reason}: no proof is tried before a search"):
+        proving(load_game(name))
+    assert ProvingSearcher(load_game(name), table=1, prove=0, ready=False).share == 0
+
+
+def test_a_game_says_its_share(monkeypatch):
+    assert ProvingSearcher(load_game("tictactoe"), table=1, ready=False).share == 0
+    monkeypatch.setattr(module_of(type(PLAIN.start())), "PROFILE", {"solver.share": 0.25}, False)
+    assert ProvingSearcher(PLAIN, table=1, ready=False).share == 0.25
+    assert ProvingSearcher(PLAIN, table=1, prove=0, ready=False).share == 0
+    monkeypatch.setattr(module_of(type(PLAIN.start())), "PROFILE", {"solver.share": 1.5}, False)
+    with pytest.raises(GameError, match=r"solver\.share is a number from 0 to 0\.9"):
+        ProvingSearcher(PLAIN, table=1, ready=False)
+
+
+# Ends
+
+
+def test_an_event_ends_it():
+    stop = threading.Event()
+    stop.set()
+    result = proving(LARGE).search(LARGE.start(), nodes=1 << 40, stop=stop)
+    assert (result.reason, result.proven) == ("stopped", False)
+    assert result.best_move in engine.legal_moves(LARGE.start())
+
+
+def test_an_interrupt_ends_it(monkeypatch):
+    searcher = proving()
+    solve = searcher.solver.solve
+
+    def interrupted(*args, **options):
+        result = solve(*args, **options | {"limits": options["limits"].__class__(nodes=1)})
+        object.__setattr__(result, "reason", "interrupted")
+        return result
+
+    monkeypatch.setattr(searcher.solver, "solve", interrupted)
+    result = searcher.search(GAME.start(), nodes=1_000_000)
+    assert (result.reason, result.proven) == ("interrupted", False)
+    assert result.best_move in engine.legal_moves(GAME.start())
+
+
+def test_an_engine_stops_it():
+    with Engine("connect4", table=1, prove=0.9) as searching:
+        handle = searching.start("", seconds=600)
+        while not handle.progress.nodes:
+            time.sleep(0.001)
+        handle.stop()
+        result = handle.wait()
+    assert result.reason == "stopped"
+    assert result.statistics.proof_nodes > 0
+
+
+def test_pondering_tries_none():
+    with Engine("connect4:5x4", table=1, prove=0.5) as searching:
+        handle = searching.ponder("", nodes=2_000)
+        result = handle.wait()
+    assert result.statistics.proof_nodes == 0
+
+
+# Where it is said
+
+
+def test_engines_and_players_take_it():
+    position = GAME.parse("1213")
+    with Engine(GAME, table=1, prove=0.5) as searching:
+        assert searching.search(position, nodes=1_000_000).proven
+        assert searching.megabytes >= 1
+    assert engine.search(position, nodes=1_000_000, prove=0.5, table=1).proven
+    player = make_player(GAME, "nodes=1000000,prove=0.5,table=1")
+    player.new_game(1)
+    assert player.choose(position).reason == "proven"
+    with pytest.raises(CutnodeError, match=r"prove does not go with engine=mcts"):
+        make_player(GAME, "engine=mcts,playouts=10,prove=0.5")
+    with pytest.raises(PositionError):
+        player.choose(GAME.parse("1212121"))
+
+
+def test_command_takes_it():
+    arguments = ["search", "connect4:4x4", "1213", "--nodes", "1000000", "--prove", "0.5", "--json"]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    data = json.loads(done.output)
+    assert data["proven"]
+    assert data["details"]["why"].startswith("the exact solver: ")
+    done = CliRunner().invoke(main, [*arguments, "--engine", "mcts"])
+    assert "--prove is an option of alpha-beta, not of mcts" in done.stderr
