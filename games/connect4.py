@@ -50,7 +50,7 @@ from engine.contract.variants import board_size, variants
 
 DECISIVE = True
 
-PROFILE = {"solver.crowding": 16, "solver.share": 0.5}
+PROFILE = {"solver.crowding": 16, "solver.proof_share": 0.5}
 """The table stays in the cache for longer.  Processor time with 8, 16, 32 and 64 over that with
 half full regions, on a machine with much other work: 0.80, 0.74, 0.72 and 0.71 for ``44``, with
 1.02, 1.04, 1.06 and 1.10 times the nodes; 0.91, 0.90, 0.90 and 0.91 for twenty positions of 12

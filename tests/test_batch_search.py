@@ -46,7 +46,7 @@ POSITIONS = some()
 
 @pytest.fixture(scope="module")
 def engine():
-    return Engine(GAME, table=1)
+    return Engine(GAME, table=1, proof_share=0)
 
 
 @pytest.mark.parametrize("limits", [{"depth": 6}, {"depth": 7}, {"nodes": 300}, {"depth": 0}])

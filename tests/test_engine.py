@@ -436,7 +436,7 @@ def test_former_names_of_techniques_are_aliases():
 def test_profile_is_what_the_game_says(monkeypatch):
     game, cls = module_of(type(EMPTY)), type(EMPTY)
     assert profile_of(cls).crowding == game.PROFILE["solver.crowding"]
-    assert profile_of(cls).proof_share == game.PROFILE["solver.share"]
+    assert profile_of(cls).proof_share == game.PROFILE["solver.proof_share"]
     monkeypatch.delattr(game, "PROFILE")
     assert profile_of(cls) == DEFAULT
     assert DEFAULT.crowding == HALF_FULL

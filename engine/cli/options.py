@@ -51,7 +51,7 @@ __all__ = [
     "PLAYOUTS",
     "POSITION",
     "PROGRESS",
-    "PROVE",
+    "PROOF_SHARE",
     "SEARCHER",
     "SEARCH_TABLE",
     "SOLVER",
@@ -297,9 +297,9 @@ TREE = combined(
     integer("--cut-after", "Estimate rollouts that are longer than N plies.", least=0),
 )
 """The options of Monte Carlo tree search."""
-PROVE = option(
-    "--prove",
-    "The part of the limits of time and nodes in which a proof is tried first (alphabeta).  "
+PROOF_SHARE = option(
+    "--proof-share",
+    "The part of the limits of time and nodes in which a proof is tried (alphabeta).  "
     "[what the game says, or 0]",
     type=Finite(0, MOST_SHARE),
     metavar="PART",

@@ -14,7 +14,7 @@ from engine.cli.options import (
     ENGINE,
     PLAYOUTS,
     PROGRESS,
-    PROVE,
+    PROOF_SHARE,
     SEARCHER,
     TREE,
     depth_option,
@@ -49,7 +49,7 @@ __all__ = ["search"]
 @seconds_option("At most S seconds; 1 if no limit is given.")
 @integer("--lines", "N best moves.", default=1, show_default=False)
 @SEARCHER
-@PROVE
+@PROOF_SHARE
 @TREE
 @seed_option("Choose among equal moves by N; play playouts by N.", None)
 @threads_option("Search each position with N threads.")

@@ -48,7 +48,7 @@ STYLES = {
 """Styles of play: the weights of :class:`~engine.kernels.optionality.Optionality` in order."""
 
 MOST_SHARE = 0.9
-"""The largest part of a search's limits in which a proof is tried first."""
+"""The largest part of its limits in which a search tries a proof."""
 
 MOST_ELO = 2000
 """Sequential tests ask for no larger difference between two players."""

@@ -26,6 +26,10 @@ MTD(f) from 0, and positions with a quick win with a sixteenth of its nodes."""
 SCOUTING_SHARE = 10
 """The search before a proof takes at most this part of the limits of nodes and time."""
 
+FIRST_SHARE = 50
+"""A search that tries a proof does so between two depths, when it has taken this part of its limits
+of nodes and time: by then it has a move, should somebody end the proof."""
+
 SCOUTED_PLIES = 28
 SCOUTED_DEPTH = 5
 """The moves of that search are tried first at nodes with at least so many plies left, if it went

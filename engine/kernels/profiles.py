@@ -8,8 +8,8 @@ The names are those of the parameters of techniques (``cutnode lab parameters`` 
 four of the exact solver's: ``solver.table_plies`` and ``solver.enhanced_plies``, the plies left
 from which a node is kept in the table, and looks all its children up there first;
 ``solver.crowding``, the entries for each bucket of four after which it takes more of the table's
-memory, many where what gave way is soon found again; and ``solver.share``, the part of a search's
-limits in which a proof is tried first.  A game that says nothing has the defaults.  What else a
+memory, many where what gave way is soon found again; and ``solver.proof_share``, the part of its
+limits in which a search tries a proof.  A game that says nothing has the defaults.  What else a
 game defines, ``gain`` say, changes no number.
 """
 
@@ -81,17 +81,17 @@ class Profile:
 
     @property
     def proof_share(self) -> float:
-        """The part of a search's limits of time and nodes in which a proof is tried first."""
-        return float(self.values.get(SHARE, 0))
+        """The part of a search's limits of time and nodes in which it tries a proof."""
+        return float(self.values.get(PROOF_SHARE, 0))
 
 
 SOLVER_PLIES = ("solver.table_plies", "solver.enhanced_plies")
 CROWDING = "solver.crowding"
-SHARE = "solver.share"
+PROOF_SHARE = "solver.proof_share"
 SOLVER = {
     **dict.fromkeys(SOLVER_PLIES, Parameter("plies", 1, 0, 512, "")),
     CROWDING: Parameter("crowding", HALF_FULL, 1, 512, ""),
-    SHARE: Parameter("share", 0.0, 0, MOST_SHARE, ""),
+    PROOF_SHARE: Parameter("proof_share", 0.0, 0, MOST_SHARE, ""),
 }
 """Numbers of the exact solver; the plies are by default what suits ``MAX_MOVES``."""
 

@@ -46,7 +46,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "without": _names,
     "set": _numbers,
     "driver": str,
-    "prove": float,
+    "proof_share": float,
     "table": int,
     "tablebase": str,
     "exact": bool,

@@ -29,7 +29,7 @@ from engine.search.lines import completed
 from engine.search.results import Iteration, Line, SearchResult
 from engine.search.statistics import Statistics
 
-__all__ = ["Deepening", "HelperTask"]
+__all__ = ["Between", "Deepening", "HelperTask"]
 
 SAME_SCORE = 1e-9
 """Scores of games of chance that differ by less are the same: sums are rounded."""
@@ -38,14 +38,16 @@ HELPER_PATIENCE = 0.02
 """Helpers that are to end are told again after so many seconds, until they have."""
 
 Report = Callable[[Iteration], None]
+Between = Callable[["Deepening"], Line | None]
 
 
 class Deepening(LimitedCalls):
     """One search: its limits, what it has found so far, and why it ended.
 
     *moves* are the only ones to choose from, and *history* are the positions before.  *helpers*
-    take part if the search takes long, and have equal shares of the limit of nodes.  *spent* are
-    the nodes of an attempt at a proof, which came before.
+    take part if the search takes long, and have equal shares of the limit of nodes.  *between* is
+    called after each depth if the search would go on, and may return a line of play that is proven
+    to be best, which ends it.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class Deepening(LimitedCalls):
         moves: Sequence[int] | None = None,
         history: Sequence[Any] = (),
         helpers: HelperThreads | None = None,
-        spent: int = 0,
+        between: Between | None = None,
     ):
         helpers = helpers if helpers else None
         if helpers is not None:
@@ -74,7 +76,9 @@ class Deepening(LimitedCalls):
         self.depth = depth
         self.lines = lines
         self.helpers = helpers
-        self.spent = spent
+        self.between = between
+        self.proof_nodes = 0
+        """Those of an attempt at a proof, which are not among the nodes of the search."""
         self.researches = 0
         self.proven = False
         self.iterations: list[Iteration] = []
@@ -94,27 +98,39 @@ class Deepening(LimitedCalls):
         """Search one depth after the other until a limit or a proof ends it."""
         self.on_bound = bounds
         try:
-            for depth in self._depths():
-                if not self._iterate(depth):
-                    break
-                if progress is not None:
-                    progress(self.iterations[-1])
-                if self.iterations[-1].proven and depth != self.depth:
-                    self.reason = self.reason or "proven"
-                    break
-                if soft_seconds is not None and self.clock.spent() >= soft_seconds:
-                    self.reason = "time limit"
-                if self.reason:
-                    break
+            proof = self._deepen(soft_seconds, progress)
             if seed is not None and self.iterations and self.reason in ("", "proven"):
-                if self.iterations[-1].lines:
+                if self.iterations[-1].lines and proof is None:
                     self._choose_among_ties(seed)
         except KeyboardInterrupt:
             self.reason = "interrupted"
         finally:
-            if self.helpers is not None:
-                self._end_helpers(self.helpers)
+            self.rest()
         return self._result()
+
+    def _deepen(self, soft_seconds: float | None, progress: Report | None) -> Line | None:
+        """Search the depths; return the line that was proven *between* two of them, if one was."""
+        for depth in self._depths():
+            if not self._iterate(depth):
+                break
+            if progress is not None:
+                progress(self.iterations[-1])
+            if self.iterations[-1].proven and depth != self.depth:
+                self.reason = self.reason or "proven"
+                break
+            if soft_seconds is not None and self.clock.spent() >= soft_seconds:
+                self.reason = "time limit"
+            proof = None if self.reason or self.between is None else self.between(self)
+            if proof is not None:
+                plies = len(proof.pv)
+                self.iterations.append(self._iteration(plies, proof.value, (proof,), True))
+                self.reason = self.reason or "proven"
+                if progress is not None:
+                    progress(self.iterations[-1])
+                return proof
+            if self.reason:
+                break
+        return None
 
     def assist(self, start: int) -> None:
         """Search without a result, from the depth *start* on, with a table that others use too."""
@@ -127,8 +143,19 @@ class Deepening(LimitedCalls):
 
     def nodes(self) -> int:
         """Return the nodes of all threads, and those of the attempt at a proof."""
-        nodes = self.spent + int(self.words["nodes"][0])
+        nodes = self.proof_nodes + int(self.words["nodes"][0])
         return nodes if self.helpers is None else nodes + self.helpers.nodes()
+
+    def rest(self) -> None:
+        """End the helpers, if they take part; the next long call lets them begin again."""
+        if self.helpers is not None:
+            self._end_helpers(self.helpers)
+
+    def spend(self, nodes: int) -> None:
+        """Count the *nodes* of an attempt at a proof, also against the limit of the search."""
+        self.proof_nodes += nodes
+        threads = 1 if self.helpers is None else len(self.helpers) + 1
+        self.most_nodes = max(1, self.most_nodes - nodes // threads)
 
     def moves(self) -> Sequence[int]:
         """Return the moves to choose from."""
@@ -361,7 +388,7 @@ class Deepening(LimitedCalls):
                 seconds=seconds,
                 fill=search.table.fill(),
                 counters=counters,
-                proof_nodes=self.spent,
+                proof_nodes=self.proof_nodes,
             ),
             seconds=seconds,
             reason=self.reason or ("proven" if proven else "depth limit"),

@@ -39,7 +39,7 @@ from engine.search.options import (
     proof_options,
     thread_count,
 )
-from engine.search.proving_searcher import ProvingSearcher, proof_share
+from engine.search.proving_searcher import ProvingSearcher, proof_share_of
 from engine.search.results import Iteration, Result, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.solving import require_solvable
@@ -74,13 +74,13 @@ class Engine:
     :class:`~engine.search.searcher.Searcher`, and of no meaning for proofs; but a *book* and a
     *tablebase* help these, too.
 
-    *prove* is the part of a search's limits of time and nodes, up to 0.9, in which alpha-beta tries
-    to prove the value first; None is what the game's ``PROFILE`` says (``solver.share``), and 0
-    is no proof.  There is none either in a search with a limit of depth, for several lines or among
-    some moves, or while its time does not count yet (:meth:`ponder`); and none for games of chance
-    and games whose play can go round.  With a seed all moves are proven, as far as that time goes.
-    In a ``DECISIVE`` game a proof says who wins and not how soon, and its score is below those of
-    wins that a search has seen to their ends.
+    *proof_share* is the part of its limits of time and nodes, up to 0.9, in which a search by
+    alpha-beta tries to prove the value, after its first depths; None is what the game's ``PROFILE``
+    says (``solver.proof_share``), and 0 is no proof.  There is none either in a search with a limit
+    of depth, for several lines or among some moves, or while its time does not count yet
+    (:meth:`ponder`); and none for games of chance and games whose play can go round.  With a seed
+    all moves are proven, as far as that time goes.  In a ``DECISIVE`` game a proof says who wins
+    and not how soon, and its score is below those of wins that a search has seen to their ends.
 
     One search at a time: a call while another is under way is refused with a
     :class:`CutnodeError`, also if it is by another engine with the same :class:`Table`.  A process
@@ -143,7 +143,7 @@ class Engine:
         if not is_plain(cls):
             each = search_dtype(cls).itemsize
             if not any(defines(cls, verb) for verb in ("chance", "reversible", "drawn")):
-                each += solver_dtype(cls).itemsize * (2 if proof_share(cls) else 1)
+                each += solver_dtype(cls).itemsize * (2 if proof_share_of(cls) else 1)
         megabytes = table.megabytes if isinstance(table, Table) else table
         if has_loops(cls) and not defines(cls, "chance"):
             megabytes *= 2

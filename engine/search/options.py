@@ -61,9 +61,9 @@ class SearcherKeywords(TypedDict, total=False):
 
 
 class ProvingKeywords(SearcherKeywords, total=False):
-    """Keywords of a searcher, and the part of its limits in which it tries a proof first."""
+    """Keywords of a searcher that may try a proof, too."""
 
-    prove: float | None
+    proof_share: float | None
 
 
 class LimitKeywords(TypedDict, total=False):

@@ -1,13 +1,12 @@
-"""Searches that try to prove the value first, and look ahead with estimates if that fails.
+"""Searches that try to prove the value, too.
 
-The exact solver answers within milliseconds many positions whose end no search of limited depth
+The exact solver answers many positions within milliseconds whose end no search of limited depth
 comes to see; where it fails, a part of the time is lost.  A game says in its ``PROFILE`` which
-part, ``solver.share``, or nothing if it is better off without.
+part, ``solver.proof_share``, or nothing if it is better off without.
 """
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from random import Random
 from typing import Any, Unpack
@@ -15,45 +14,47 @@ from typing import Any, Unpack
 from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import GameError
 from engine.contract.positions import coerce
-from engine.contract.verbs import outcome
 from engine.kernels.clock import Clock
-from engine.kernels.profiles import SHARE, SOLVER, profile_of
+from engine.kernels.parameters import FIRST_SHARE
+from engine.kernels.profiles import PROOF_SHARE, SOLVER, profile_of
 from engine.kernels.scores import final_score
 from engine.kernels.tablebase_scores import FAR, FARTHEST
 from engine.runtime.running import Limits
 from engine.runtime.threads import SHARED_WORKERS, Workers
+from engine.search.deepening import Deepening
 from engine.search.given import class_of
 from engine.search.loops import has_loops
 from engine.search.options import SearcherKeywords, SearchOptions, thread_count
-from engine.search.results import Iteration, Line, Result, SearchResult
+from engine.search.results import Line, Result, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.solving import Solver
-from engine.search.statistics import Statistics
 from engine.storage.tables import Table
 
-__all__ = ["ProvingSearcher", "proof_share"]
+__all__ = ["ProvingSearcher", "proof_share_of"]
 
 
-def proof_share(cls: Any, prove: float | None = None) -> float:
-    """Return the part of a search's limits in which a proof is tried: *prove*, or the game's.
+def proof_share_of(cls: Any, chosen: float | None = None) -> float:
+    """Return the part of a search's limits in which it tries a proof: as *chosen*, or the game's.
 
-    :class:`CutnodeError` if there is no such part; :class:`GameError` if the game has no proofs
-    that could come before a search.
+    :class:`CutnodeError` if there is no such part; :class:`GameError` if no proof of the game's
+    values can be a part of a search.
     """
-    share = profile_of(cls).proof_share if prove is None else SOLVER[SHARE].checked(prove, "prove")
+    share = profile_of(cls).proof_share
+    if chosen is not None:
+        share = SOLVER[PROOF_SHARE].checked(chosen, "proof_share")
     if share and (defines(cls, "chance") or has_loops(cls)):
         reason = "chance" if defines(cls, "chance") else "play that can go round"
         raise GameError(
-            f"{game_name(cls)} has {reason}: no proof is tried before a search, and the part of "
-            f"its limits for one is 0, not {share:g}"
+            f"{game_name(cls)} has {reason}: its searches try no proof, so their proof_share is 0, "
+            f"not {share:g}"
         )
     return share
 
 
 class ProvingSearcher(Searcher):
-    """A :class:`Searcher` that tries to prove the value before it looks ahead.
+    """A :class:`Searcher` that tries to prove the value once it has a move.
 
-    *prove* is the part of its limits that this takes at most: see :class:`engine.Engine`.
+    *proof_share* is the part of its limits that this takes at most: see :class:`engine.Engine`.
     """
 
     def __init__(
@@ -64,15 +65,15 @@ class ProvingSearcher(Searcher):
         threads: int = 1,
         workers: Workers = SHARED_WORKERS,
         ready: bool = True,
-        prove: float | None = None,
+        proof_share: float | None = None,
         **options: Unpack[SearcherKeywords],
     ):
         cls = class_of(game)
-        self.share = proof_share(cls, prove)
+        self.share = proof_share_of(cls, proof_share)
         self.threads = thread_count(threads, cls)
         self.solver: Solver | None = None
-        self.proof_nodes = 0
-        """Those of the attempt at a proof that was part of this search, or of the last."""
+        self.attempt: Attempt | None = None
+        """That of the search that runs, or of the last."""
         super().__init__(
             game, table=table, threads=threads, workers=workers, ready=False, **options
         )
@@ -94,13 +95,12 @@ class ProvingSearcher(Searcher):
 
     def nodes(self) -> int:
         """Return the nodes of the search that runs, or of the last, by all threads."""
-        proving = 0 if self.solver is None else self.solver.progress()[0]
-        return proving or self.proof_nodes + super().nodes()
+        return super().nodes() + (0 if self.attempt is None else self.attempt.nodes())
 
     def reset(self) -> None:
         """Count nodes from zero again, before a search begins."""
         super().reset()
-        self.proof_nodes = 0
+        self.attempt = None
 
     def _look_ahead(
         self,
@@ -110,76 +110,91 @@ class ProvingSearcher(Searcher):
         moves: list[int] | None,
         clock: Clock,
     ) -> SearchResult:
-        """Try to prove the value, and search if that fails."""
-        self.proof_nodes = 0
-        of_proof = self._limits_of_proof(position, options, limits, clock)
-        if of_proof is None or self.solver is None:
+        """Search, and try a proof in its course."""
+        self.attempt = None
+        asks_more = options.depth is not None or options.lines > 1 or moves is not None
+        if self.solver is None or asks_more:
             return super()._look_ahead(position, options, limits, moves, clock)
-        prove = self.solver.solve if options.seed is None else self.solver.analyse
-        proof = prove(position, weak=False, limits=of_proof)
-        self.proof_nodes = spent = proof.nodes
-        if proof.best_move is not None and proof.proven:
-            return self._proven(proof, proof.best_move, options, clock)
-        left = replace(limits, nodes=limits.nodes and max(1, limits.nodes - spent))
-        if proof.reason == "interrupted":
-            left = replace(limits, stop=threading.Event())
-            left.stops[0].set()
+        self.attempt = attempt = Attempt(self, self.solver, position, options, limits)
         result = self._deepen(
-            position, options, left, moves, clock, helpers=self.helpers, spent=spent
+            position, options, limits, moves, clock, helpers=self.helpers, between=attempt
         )
-        reason = proof.reason if proof.reason == "interrupted" else result.reason
-        why = f"alpha-beta, as {spent:,} nodes were no proof"
-        return replace(result, reason=reason, why=why)
+        return attempt.explained(result)
 
-    def _limits_of_proof(
-        self, position: Any, options: SearchOptions, limits: Limits, clock: Clock
-    ) -> Limits | None:
-        """Return the limits of an attempt at a proof; None if there is to be none."""
+
+class Attempt:
+    """An attempt at a proof between two depths of a search."""
+
+    def __init__(
+        self,
+        searcher: ProvingSearcher,
+        solver: Solver,
+        position: Any,
+        options: SearchOptions,
+        limits: Limits,
+    ):
+        self.searcher = searcher
+        self.solver = solver
+        self.position = coerce(position)
+        self.seed = options.seed
+        self.limits = limits
         times = [each for each in (limits.seconds, options.soft_seconds) if each is not None]
-        asks_more = options.depth is not None or options.lines > 1 or options.moves is not None
-        limited = bool(times or limits.nodes) and not clock.held
-        if not self.share or asks_more or not limited or outcome(position)[0]:
+        self.seconds = min(times, default=None)
+        self.proof: Result | None = None
+        self.line: Line | None = None
+
+    def __call__(self, deepening: Deepening) -> Line | None:
+        """Try it if it is time to, once; return the best line of play if the value is proven."""
+        if self.proof is not None or not self._is_due(deepening):
             return None
-        return Limits(
-            limits.nodes and max(1, int(limits.nodes * self.share)),
-            min(times) * self.share if times else None,
-            limits.stop,
+        deepening.rest()
+        prove = self.solver.solve if self.seed is None else self.solver.analyse
+        self.proof = proof = prove(self.position, weak=False, limits=self._limits(deepening.clock))
+        deepening.spend(proof.nodes)
+        if proof.reason == "interrupted":
+            deepening.reason = proof.reason
+        if proof.proven and proof.best_move is not None:
+            self.line = self._line(proof, proof.best_move)
+        return self.line
+
+    def _is_due(self, deepening: Deepening) -> bool:
+        """Return whether the search has taken so much of its limits that a proof may be tried."""
+        clock = deepening.clock
+        if clock.held:
+            return False
+        spent = self.limits.nodes and deepening.nodes() * FIRST_SHARE >= self.limits.nodes
+        return bool(
+            spent or (self.seconds is not None and clock.spent() * FIRST_SHARE >= self.seconds)
         )
 
-    def _proven(
-        self, proof: Result, move: int, options: SearchOptions, clock: Clock
-    ) -> SearchResult:
-        """Return a proof, which names a *move*, as the result of a search."""
+    def _limits(self, clock: Clock) -> Limits:
+        share = self.searcher.share
+        return Limits(
+            self.limits.nodes and max(1, int(self.limits.nodes * share)),
+            self.seconds and max(1e-3, min(self.seconds * share, clock.left())),
+            self.limits.stop,
+        )
+
+    def _line(self, proof: Result, move: int) -> Line:
+        """Return the line of a proof, or by the seed another move that is as good."""
         assert proof.value is not None
-        length = len(proof.pv)
-        value = final_score(proof.value, min(FAR + length, FARTHEST), self.win, self.step)
-        best = Line(move, value, proof.pv)
-        if options.seed is not None and proof.scores is not None:
-            ties = sorted(move for move, score in proof.scores.items() if score == proof.value)
-            move = Random(options.seed).choice(ties)
-            best = best if move == best.move else Line(move, value, (move,))
-        nodes, seconds = proof.nodes, clock.elapsed()
-        iteration = Iteration(length, value, True, (best,), nodes, seconds, deepest=length)
-        if options.progress is not None:
-            options.progress(iteration)
-        statistics = replace(
-            Statistics.nothing(),
-            depth=length,
-            seconds=seconds,
-            fill=self.table.fill(),
-            proof_nodes=nodes,
-        )
-        return SearchResult(
-            position=coerce(proof.position),
-            value=value,
-            proven=True,
-            exact=True,
-            decisive=self.win > 0,
-            lines=(best,),
-            depth=length,
-            iterations=(iteration,),
-            statistics=statistics,
-            seconds=seconds,
-            reason="interrupted" if proof.reason == "interrupted" else "proven",
-            why=f"the exact solver: {proof.meaning()}",
-        )
+        distance = min(FAR + len(proof.pv), FARTHEST)
+        value = final_score(proof.value, distance, self.searcher.win, self.searcher.step)
+        line = proof.pv
+        if self.seed is not None and proof.scores is not None:
+            ties = sorted(each for each, score in proof.scores.items() if score == proof.value)
+            chosen = Random(self.seed).choice(ties)
+            move, line = chosen, line if chosen == move else (chosen,)
+        return Line(move, value, line)
+
+    def nodes(self) -> int:
+        """Return the nodes that it took, or has taken by now."""
+        return self.solver.progress()[0] if self.proof is None else self.proof.nodes
+
+    def explained(self, result: SearchResult) -> SearchResult:
+        """Return a result that says what came of the attempt."""
+        if self.proof is None:
+            return result
+        if self.line is None:
+            return replace(result, why=f"alphabeta, as {self.proof.nodes:,} nodes were no proof")
+        return replace(result, exact=True, why=f"the exact solver: {self.proof.meaning()}")

@@ -291,7 +291,7 @@ class SearchResult(PositionResult):
     seconds: float
     reason: str
     why: str = ""
-    """Why this engine, where ``engine="auto"`` chose it or a proof was tried before."""
+    """Why this engine, where ``engine="auto"`` chose it or a proof was tried."""
 
     @property
     def best_move(self) -> int | None:  # type: ignore[override]

@@ -17,7 +17,7 @@ from engine.kernels.clock import Clock
 from engine.runtime.running import Limits
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.compiled_search import CompiledSearch
-from engine.search.deepening import Deepening
+from engine.search.deepening import Between, Deepening
 from engine.search.given import class_of
 from engine.search.helper_threads import HelperThreads
 from engine.search.history import require_history
@@ -144,9 +144,9 @@ class Searcher(CompiledSearch):
         clock: Clock,
         *,
         helpers: HelperThreads | None,
-        spent: int = 0,
+        between: Between | None = None,
     ) -> SearchResult:
-        """Search one depth after the other; *spent* is as for :class:`Deepening`."""
+        """Search one depth after the other; *between* is as for :class:`Deepening`."""
         deepening = Deepening(
             self,
             coerce(position),
@@ -157,7 +157,7 @@ class Searcher(CompiledSearch):
             moves=moves,
             history=options.history,
             helpers=helpers,
-            spent=spent,
+            between=between,
         )
         return deepening.run(
             seed=options.seed,

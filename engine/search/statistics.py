@@ -102,7 +102,7 @@ class Statistics:
     counters: Mapping[str, int] = field(default_factory=dict)
     """What techniques from outside the engine count, as ``TECHNIQUE.COUNTER``."""
     proof_nodes: int = 0
-    """Positions that an attempt at a proof visited before; they are not among *nodes*."""
+    """Positions that an attempt at a proof visited; they are not among *nodes*."""
 
     @classmethod
     def nothing(cls) -> Self:

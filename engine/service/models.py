@@ -65,7 +65,7 @@ __all__ = [
     "UnsearchedView",
 ]
 
-WHY = "Why this engine, where auto was asked for, or a proof was tried first."
+WHY = "Why this engine, where auto was asked for, or a proof was tried."
 
 LONGEST = 4096
 """Characters of a position: some games take all the moves that lead there."""
