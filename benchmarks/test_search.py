@@ -36,7 +36,10 @@ def searching(engine: Searcher, position: Any, depth: int) -> Any:
     return task
 
 
-ELSEWHERE = ("domineering", "hex", "mnk", "oware", "qubic", "skirmish", "uniform", "y")
+ELSEWHERE = (
+    *("dobutsu", "domineering", "draughts", "hex", "kalah search exact", "mnk", "morris", "oware"),
+    *("qubic", "skirmish", "uniform", "y"),
+)
 """Games whose searches no other check compiles."""
 
 

@@ -31,7 +31,8 @@ PAGES = ROOT / "engine" / "docs"
 TEXTS = {path.relative_to(PAGES).as_posix(): path.read_text() for path in PAGES.rglob("*.md")}
 FENCE = re.compile(r'^```(\w*)(?: title="(.*?)")?\n(.*?)^```', re.M | re.S)
 
-SLOW = {"howto/cluster.md", "explanation/proof_numbers.md"}
+SLOW = {"howto/asyncio.md", "howto/cluster.md", "howto/other_games.md", "howto/techniques.md"}
+LONG = {"explanation/proof_numbers.md"}
 """Pages with processes of their own, and with what takes long to compile."""
 
 NEEDS = {
@@ -50,8 +51,14 @@ def fences(text: str, language: str) -> list[tuple[str, str]]:
     return [(title, code) for found, title, code in FENCE.findall(text) if found == language]
 
 
+def marks_of(page: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of the examples of a page."""
+    slow = [pytest.mark.slow] if page in SLOW | LONG else []
+    return [*slow, pytest.mark.long] if page in LONG else slow
+
+
 EXAMPLES = [
-    pytest.param(page, marks=[pytest.mark.slow] if page in SLOW else [])
+    pytest.param(page, marks=marks_of(page))
     for page, text in sorted(TEXTS.items())
     if ">>>" in text
 ]

@@ -149,8 +149,9 @@ def check_claims(position, first_wins):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-@pytest.mark.parametrize("variant", [pytest.param("4", marks=pytest.mark.long), "5"])
+@pytest.mark.parametrize("variant", ["4", "5"])
 def test_openings(variant):
     table, empty = Table(16), start(variant)
     text = "".join(OPENINGS[variant])

@@ -406,6 +406,7 @@ def counted_nodes(*arguments):
 
 @searches
 @pytest.mark.slow
+@pytest.mark.long
 def test_nodes_are_those_of_the_search():
     """Watched or not, the same nodes; and what is counted by parts adds up."""
     study, rows = counted_nodes("tictactoe", "5", "--depth", 8, "--table-mb", 1)

@@ -52,11 +52,9 @@ def test_small_boards(variant):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-@pytest.mark.parametrize(
-    "variant",
-    [pytest.param(v, marks=[] if v == "4x4x4" else pytest.mark.long) for v in SOLVED],
-)
+@pytest.mark.parametrize("variant", SOLVED)
 def test_boards(variant):
     assert solve(start(variant)).value == BOARDS[variant]
 

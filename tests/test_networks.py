@@ -68,7 +68,8 @@ def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
             assert run(position, network, slot) == wanted
 
 
-@pytest.mark.parametrize("name", [pytest.param("chess", marks=LONG), "hex:4x4"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param("chess", marks=pytest.mark.long), "hex:4x4"])
 def test_searches_with_a_network_find_what_minimax_finds(name):
     game = load_game(name)
     network = drawn(model_of(game))

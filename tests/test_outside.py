@@ -65,6 +65,7 @@ def run(*arguments):
 # What hooks do
 
 
+@pytest.mark.slow
 def test_plain_python_visits_the_same_nodes():
     """And its counters count the same."""
     quick, plain = (searched([*BASIC, *IDEAS], plain=plain) for plain in (False, True))

@@ -85,6 +85,7 @@ def test_what_is_not_proven_is_not_written(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_win_where_play_goes_round_is_not_written(tmp_path):
     path = tmp_path / "proof.json"
     result = cutnode("solve", "morris:three", "--weak", "--proof", path)

@@ -170,6 +170,7 @@ def test_wins_by_fours(stones):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 def test_a_sharp_position_is_won():
     """In alpha-beta's way it takes millions of nodes."""

@@ -239,8 +239,8 @@ LONG = [pytest.mark.slow, pytest.mark.long]
 @pytest.mark.parametrize(
     "variant",
     [
-        pytest.param("finkel-2", marks=pytest.mark.slow),
-        *(pytest.param(variant, marks=LONG) for variant in ("finkel-1", "blitz-1", "masters-1")),
+        *(pytest.param(variant, marks=LONG) for variant in ("finkel-2", "blitz-1", "masters-1")),
+        pytest.param("finkel-1", marks=pytest.mark.slow),
     ],
 )
 def test_dice_against_value_iteration(variant):

@@ -75,7 +75,7 @@ def test_the_first_player_wins(side):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-@pytest.mark.parametrize("engine", ["alphabeta", "pn"])
+@pytest.mark.parametrize("engine", ["alphabeta", pytest.param("pn", marks=pytest.mark.long)])
 @pytest.mark.parametrize("side", ["6", pytest.param("7", marks=pytest.mark.long)])
 def test_the_first_player_wins_larger_boards(side, engine):
     assert solve(start(side), engine=engine).value == 1
