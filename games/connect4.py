@@ -54,8 +54,8 @@ PROFILE = {"solver.crowding": 16, "solver.proof_share": 0.5}
 """The table stays in the cache for longer.  Processor time with 8, 16, 32 and 64 over that with
 half full regions, on a machine with much other work: 0.80, 0.74, 0.72 and 0.71 for ``44``, with
 1.02, 1.04, 1.06 and 1.10 times the nodes; 0.91, 0.90, 0.90 and 0.91 for twenty positions of 12
-plies; and 0.82 with 16 for the empty board.  A proof in half of the time is worth 55 Elo at 0.1 s a
-move (25 to 87), in three tenths of it 38 (8 to 69)."""
+plies; and 0.82 with 16 for the empty board.  A proof in half of the time is worth 42 Elo at 0.1 s a
+move (14 to 70, 280 games)."""
 
 LINES_PLIES = 21
 """With so many plies left or fewer, lines make the order of moves no better than they cost."""
