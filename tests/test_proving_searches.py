@@ -50,7 +50,7 @@ def test_a_proof_is_the_result():
     position = GAME.parse("1213")
     wanted = engine.analyse(position)
     result = proving().search(position, nodes=10_000)
-    assert (result.proven, result.exact, result.reason) == (True, True, "proven")
+    assert (result.proven, result.exact, result.reason) == (True, False, "proven")
     assert wanted.scores[result.best_move] == wanted.value
     assert result.statistics.proof_nodes > 0 < result.statistics.nodes
     assert result.pv == wanted.pv
@@ -58,6 +58,13 @@ def test_a_proof_is_the_result():
     assert result.why == f"the exact solver: {wanted.meaning()}"
     assert f"engine {result.why}" in str(result)
     assert result.nodes == result.statistics.proof_nodes + result.statistics.nodes
+
+
+def test_a_proven_value_of_a_game_of_points_is_exact():
+    game = load_game("kalah:3x2")
+    result = proving(game, 0.9).search(game.start(), nodes=20_000)
+    assert (result.exact, result.proven) == (result.why.startswith("the exact"), True)
+    assert result.value == engine.solve(game).value
 
 
 def test_the_result_can_be_kept():

@@ -19,7 +19,7 @@ from engine.kernels.parameters import FIRST_SHARE
 from engine.kernels.profiles import PROOF_SHARE, SOLVER, profile_of
 from engine.kernels.scores import final_score
 from engine.kernels.tablebase_scores import FAR, FARTHEST
-from engine.runtime.running import Limits
+from engine.runtime.running import Limits, is_stopped
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.deepening import Deepening
 from engine.search.given import class_of
@@ -115,7 +115,9 @@ class ProvingSearcher(Searcher):
         asks_more = options.depth is not None or options.lines > 1 or moves is not None
         if self.solver is None or asks_more:
             return super()._look_ahead(position, options, limits, moves, clock)
-        self.attempt = attempt = Attempt(self, self.solver, position, options, limits)
+        scale = self.win, self.step
+        attempt = Attempt(self.solver, position, options, limits, share=self.share, scale=scale)
+        self.attempt = attempt
         result = self._deepen(
             position, options, limits, moves, clock, helpers=self.helpers, between=attempt
         )
@@ -123,18 +125,24 @@ class ProvingSearcher(Searcher):
 
 
 class Attempt:
-    """An attempt at a proof between two depths of a search."""
+    """An attempt at a proof between two depths of a search, as :class:`Deepening` calls it.
+
+    It takes a *share* of the *limits*, and *scale* is the ``win`` and the ``step`` of the scores.
+    """
 
     def __init__(
         self,
-        searcher: ProvingSearcher,
         solver: Solver,
         position: Any,
         options: SearchOptions,
         limits: Limits,
+        *,
+        share: float,
+        scale: tuple[int, int],
     ):
-        self.searcher = searcher
         self.solver = solver
+        self.share = share
+        self.win, self.step = scale
         self.position = coerce(position)
         self.seed = options.seed
         self.limits = limits
@@ -148,6 +156,8 @@ class Attempt:
         if self.proof is not None or not self._is_due(deepening):
             return None
         deepening.rest()
+        if deepening.reason or is_stopped(deepening.stops):
+            return None
         prove = self.solver.solve if self.seed is None else self.solver.analyse
         self.proof = proof = prove(self.position, weak=False, limits=self._limits(deepening.clock))
         deepening.spend(proof.nodes)
@@ -168,10 +178,9 @@ class Attempt:
         )
 
     def _limits(self, clock: Clock) -> Limits:
-        share = self.searcher.share
         return Limits(
-            self.limits.nodes and max(1, int(self.limits.nodes * share)),
-            self.seconds and max(1e-3, min(self.seconds * share, clock.left())),
+            self.limits.nodes and max(1, int(self.limits.nodes * self.share)),
+            self.seconds and max(1e-3, min(self.seconds * self.share, clock.left())),
             self.limits.stop,
         )
 
@@ -179,7 +188,7 @@ class Attempt:
         """Return the line of a proof, or by the seed another move that is as good."""
         assert proof.value is not None
         distance = min(FAR + len(proof.pv), FARTHEST)
-        value = final_score(proof.value, distance, self.searcher.win, self.searcher.step)
+        value = final_score(proof.value, distance, self.win, self.step)
         line = proof.pv
         if self.seed is not None and proof.scores is not None:
             ties = sorted(each for each, score in proof.scores.items() if score == proof.value)
@@ -197,4 +206,5 @@ class Attempt:
             return result
         if self.line is None:
             return replace(result, why=f"alphabeta, as {self.proof.nodes:,} nodes were no proof")
-        return replace(result, exact=True, why=f"the exact solver: {self.proof.meaning()}")
+        why = f"the exact solver: {self.proof.meaning()}"
+        return replace(result, exact=self.win == 0, why=why)

@@ -102,7 +102,8 @@ class Statistics:
     counters: Mapping[str, int] = field(default_factory=dict)
     """What techniques from outside the engine count, as ``TECHNIQUE.COUNTER``."""
     proof_nodes: int = 0
-    """Positions that an attempt at a proof visited; they are not among *nodes*."""
+    """Positions that an attempt to prove the value visited.  They are not among *nodes*, and those
+    of the line and of the other moves are in neither."""
 
     @classmethod
     def nothing(cls) -> Self:
