@@ -9,8 +9,9 @@ from click.testing import CliRunner
 from engine import GameError, Searcher, legal_moves
 from engine.contract.counting import NOWHERE
 from engine.kernels.scores import MOST_ESTIMATE
-from engine.storage.evaluations import chosen_evaluation
+from engine.storage.evaluations import chosen_evaluation, installed_file
 from games.chess import (
+    Position,
     adjust,
     opponent_planes,
     outcome,
@@ -329,6 +330,9 @@ def test_games_are_played_and_weights_fitted(tmp_path):
     assert read_weights(weights).shape == (SIZE, 2)
     result = run("network", folder, "--out", tmp_path / "chess.weights", "--width", 16)
     assert '"error of features"' in result.output or "cutnode[train]" in result.output
+    wide = ("--width", 16, "--begin", installed_file(Position))
+    result = run("network", folder, "--out", tmp_path / "chess.weights", *wide)
+    assert "not of a network of 16" in result.output or "cutnode[train]" in result.output
     assert "weights these" in run("report", folder, "--weights", weights).output
     (folder / "games-0-00009.npy").write_bytes(b"")
     assert "is not a file of positions" in run("fit", folder, "--weights", weights).output

@@ -253,6 +253,10 @@ def test_what_is_fitted_is_what_plays(kind):
     assert np.mean((found - wanted)[held] ** 2) < 0.6 * wanted[held].var()
     assert not outcome(start)[0]
     assert stones.min() >= 4
+    if kind is NetworkModel:
+        unit = float(evaluation.unit[0])
+        again = model.evaluation(model.layers(evaluation, unit), evaluation.stages, unit)
+        assert again.meaning == evaluation.meaning
 
 
 def mobility(position):

@@ -262,6 +262,18 @@ class NetworkModel:
             worth,
         )
 
+    def layers(self, network: Network, unit: float) -> Layers:
+        """Return the layers of an :meth:`evaluation` of this shape, so that a fit can go on."""
+        worth = float(network.unit[0])
+        return Layers(
+            network.inputs[:, :-1].reshape(-1, self.shape.width) / ONE,
+            network.inputs[0, -1] / ONE,
+            network.outputs / OUTPUT_ONE * (worth / unit),
+            network.shifts / unit,
+            1.0,
+            0.0,
+        )
+
 
 def models_for(start: Any) -> list[Model]:
     """The models to try for the game that begins at *start*, the fastest first.

@@ -44,14 +44,20 @@ import click
 import numpy as np
 from numba import njit
 
-from engine import NO_MOVE
+from engine import NO_MOVE, CutnodeError
 from engine.batches import BatchSearcher
 from engine.contract.bits import Bits
 from engine.contract.counting import NOWHERE
 from engine.contract.positions import as_words, pack, unpack, width
 from engine.kernels.learned import MOST_STONES
+from engine.kernels.networks import Network
 from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
-from engine.storage.evaluations import installed_file, save_evaluation
+from engine.storage.evaluations import (
+    evaluation_recipe,
+    installed_file,
+    load_evaluation,
+    save_evaluation,
+)
 from engine.storage.files import write_whole
 from engine.training.fitting import Course, Examples, logistic_slope, require_jax
 from engine.training.models import NetworkModel, models_for
@@ -589,6 +595,11 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
 @click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
 @click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Of what came later.")
 @click.option("--seed", default=0, type=click.IntRange(0), help="Begin with other weights.")
+@click.option(
+    "--begin",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Go on with the network of a file of weights.",
+)
 def train_network(
     folder: Path,
     out: Path | None,
@@ -598,6 +609,7 @@ def train_network(
     share: float,
     later: float,
     seed: int,
+    begin: str | None,
 ) -> None:
     """Train a network with the positions in FOLDER."""
     require_jax()
@@ -614,7 +626,13 @@ def train_network(
     networks = (each for each in models_for(start()) if isinstance(each, NetworkModel))
     (model,) = (each for each in networks if each.own == own)
     model = replace(model, shape=model.shape._replace(width=width))
-    fitted = model.fit(examples, Course(True, seed, rounds), count=RANGES)
+    layers = None
+    if begin is not None:
+        network = load_evaluation(begin, Position)
+        if not isinstance(network, Network) or network.shape != model.shape:
+            raise CutnodeError(f"{begin} is not of a network of {width} neurons such as this")
+        layers = model.layers(network, 1 / slope)
+    fitted = model.fit(examples, Course(True, seed, rounds), count=RANGES, known=layers)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     recipe = {
         "positions": len(rows),
@@ -622,6 +640,7 @@ def train_network(
         "results": share,
         "later": later,
         "seed": seed,
+        **({} if begin is None else {"began with": evaluation_recipe(begin)}),
         "files": {how: played.count(how) for how in dict.fromkeys(played)},
         "error": fitted.error,
         "error of features": cross_entropy(base[held], slope, targets[held]),
