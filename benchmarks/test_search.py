@@ -37,7 +37,7 @@ def searching(engine: Searcher, position: Any, depth: int) -> Any:
 
 
 ELSEWHERE = (
-    *("dobutsu", "domineering", "draughts", "hex", "kalah search exact", "mnk", "morris", "oware"),
+    *("dobutsu", "domineering", "draughts", "hex", "mnk", "morris", "oware"),
     *("qubic", "skirmish", "uniform", "y"),
 )
 """Games whose searches no other check compiles."""

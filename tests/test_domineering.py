@@ -66,7 +66,7 @@ def test_small_boards(board, values):
 
 @pytest.mark.parametrize(
     "cells",
-    [*range(1, 8), *(pytest.param(n, marks=[pytest.mark.slow, pytest.mark.long]) for n in (8, 9))],
+    [*range(1, 9), *(pytest.param(n, marks=[pytest.mark.slow, pytest.mark.long]) for n in (9, 10))],
 )
 def test_boards_of_one_line(cells):
     for board, values in BOARDS:

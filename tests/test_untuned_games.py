@@ -98,7 +98,7 @@ def test_quiet_searches_do_not_take_over():
 
 
 def test_the_same_search_shortens_the_same():
-    game = load_game("mnk:5x5x4", plain=True)
+    game = load_game("mnk:8x8x5", plain=True)
     [position] = sample_positions(game.start(), 1, plies=(10, 10), seed=1)
     searcher = Searcher(game, table=1)
     found = []
