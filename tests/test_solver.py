@@ -32,8 +32,9 @@ from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
 from engine.kernels.profiles import plies_for
 from engine.kernels.solver import question
 from engine.runtime.running import Limits
+from engine.search import game_solver
 from engine.search.proving import LINE_FACTOR
-from engine.search.solving import Solver
+from engine.search.solving import SHORT_NODES, Solver
 
 EASY, HARD = (
     [GAME.parse(text) for text, _ in rows(SETS / f"connect4_{name}.txt")[::100]]
@@ -155,6 +156,15 @@ def test_positions_that_bounds_decide():
 
 
 # The same nodes every time
+
+
+@compiled_only
+def test_the_limit_of_a_turn_is_none_of_the_line(monkeypatch):
+    """Where engines take turns, the one that has a proof finds all of its line."""
+    monkeypatch.setattr(game_solver, "TRIAL_NODES", SHORT_NODES + 1)
+    position = load_game("breakthrough:5x5").parse("ooooo/xoo.o/...../x.oxx/xxxxx x")
+    result = solve(position, engine="auto")
+    assert end_of(position, result.pv) == result.value
 
 
 @compiled_only

@@ -44,6 +44,8 @@ class Limits:
     nodes: int | None = None
     seconds: float | None = None
     stop: threading.Event | None = None
+    whole: int | None = None
+    """The nodes of all of it, if these are the limits of one part."""
 
     @property
     def stops(self) -> Sequence[threading.Event]:

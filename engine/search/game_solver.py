@@ -10,7 +10,7 @@ from engine.contract.derived import most_value
 from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
 from engine.kernels.clock import Clock
-from engine.runtime.running import Limits
+from engine.runtime.running import UNLIMITED, Limits
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.loops import LoopSolver, has_loops
 from engine.search.options import ProofOptions, QuestionOptions, require_book
@@ -176,7 +176,8 @@ class GameSolver:
             for engine in TRIALS:
                 left = None if limits.nodes is None else max(limits.nodes - nodes, 1)
                 seconds = limits.seconds and max(limits.seconds - clock.elapsed(), 1e-3)
-                most = Limits(share if left is None else min(share, left), seconds, limits.stop)
+                turn = share if left is None else min(share, left)
+                most = Limits(turn, seconds, limits.stop, limits.nodes or UNLIMITED)
                 known = None if found is None else (found.lower, found.upper)
                 result = self._prove(engine, task, most, known)
                 nodes += result.nodes

@@ -63,10 +63,7 @@ class ProofSettings(NamedTuple):
 
 
 class ProofTask(KernelLoop):
-    """One thread's proofs of the values of some positions, with a table and a memory.
-
-    *limits* are those of each; *whole* are those of the proof of which this is one round.
-    """
+    """One thread's proofs of the values of some positions, with a table and a memory."""
 
     rate = 0.0
 
@@ -80,7 +77,6 @@ class ProofTask(KernelLoop):
         known: tuple[int, int] | None = None,
         scouting: Scouting | None = None,
         memory: Memory | None = None,
-        whole: Limits | None = None,
     ):
         self.example = coerce(positions[0])
         self.words = as_words(positions)
@@ -99,8 +95,8 @@ class ProofTask(KernelLoop):
         self.search = memory.words
         self.search["stop"][0] = RUNNING
         self.most_nodes = min(limits.nodes or UNLIMITED, UNLIMITED)
-        in_all = limits.nodes if whole is None else whole.nodes
-        self.most_with_line = min((in_all or UNLIMITED) * LINE_FACTOR, UNLIMITED)
+        in_all = limits.whole or limits.nodes or UNLIMITED
+        self.most_with_line = min(in_all * LINE_FACTOR, UNLIMITED)
         self.search["node_limit"][0] = self.most_nodes - 1
         self.search["line_limit"][0] = self.most_with_line - 1
         self.search["scouted"][0] = 0 if scouting is None else scouting.purpose

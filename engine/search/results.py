@@ -117,7 +117,8 @@ class Result(PositionResult):
     scores: dict[int, int | None] | None
     """The value for the mover of each legal move, if they were asked for."""
     pv: tuple[int, ...]
-    """Best play to the end of the game, if the value is proven and the line was asked for."""
+    """Best play to the end of the game, if the value is proven and the line was asked for.  A limit
+    of nodes leaves as many again for it, in which it may not come to its end."""
     nodes: int
     seconds: float
     table: TableUse

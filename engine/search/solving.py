@@ -180,9 +180,9 @@ class Solver:
                     most = share if left is None else min(share, left)
             each = None if most is None else max(1, most // threads)
             seconds = limits.seconds and max(1e-3, limits.seconds - clock.elapsed())
-            these = Limits(each, seconds, limits.stop)
+            these = Limits(each, seconds, limits.stop, limits.whole or limits.nodes or UNLIMITED)
             tasks = [
-                self._task(position, these, settings, known, scouted, thread, limits)
+                self._task(position, these, settings, known, scouted, thread)
                 for thread in range(threads)
             ]
             if len(rounds) > 1 and scouted is None:  # far questions were asked before
@@ -207,17 +207,10 @@ class Solver:
         known: tuple[int, int] | None,
         scouted: Scouting | None,
         thread: int,
-        whole: Limits | None = None,
     ) -> ProofTask:
+        memory = self.memories[thread]
         return ProofTask(
-            [position],
-            self.table,
-            limits,
-            settings,
-            known=known,
-            scouting=scouted,
-            memory=self.memories[thread],
-            whole=whole,
+            [position], self.table, limits, settings, known=known, scouting=scouted, memory=memory
         )
 
     def _run(self, limits: Limits, ended: str, nodes: int) -> str:
