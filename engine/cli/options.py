@@ -25,7 +25,7 @@ from engine.cli.inputs import read_positions
 from engine.contract.choices import (
     DRIVERS,
     MOST_ELO,
-    MOST_SHARE,
+    MOST_PROOF_SHARE,
     PRIORS,
     ROLLOUTS,
     SEARCHES,
@@ -301,7 +301,7 @@ PROOF_SHARE = option(
     "--proof-share",
     "The part of the limits of time and nodes in which a proof is tried (alphabeta).  "
     "[what the game says, or 0]",
-    type=Finite(0, MOST_SHARE),
+    type=Finite(0, MOST_PROOF_SHARE),
     metavar="PART",
     show_default=False,
 )

@@ -13,7 +13,7 @@ __all__ = [
     "LAYER_MEMORY",
     "METRICS",
     "MOST_ELO",
-    "MOST_SHARE",
+    "MOST_PROOF_SHARE",
     "PRIORS",
     "RECORDED_NODES",
     "RECORDED_SEARCHES",
@@ -47,7 +47,7 @@ STYLES = {
 }
 """Styles of play: the weights of :class:`~engine.kernels.optionality.Optionality` in order."""
 
-MOST_SHARE = 0.9
+MOST_PROOF_SHARE = 0.9
 """The largest part of its limits in which a search tries a proof."""
 
 MOST_ELO = 2000

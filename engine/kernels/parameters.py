@@ -27,8 +27,8 @@ SCOUTING_SHARE = 10
 """The search before a proof takes at most this part of the limits of nodes and time."""
 
 FIRST_SHARE = 50
-"""A search that tries a proof does so between two depths, when it has taken this part of its limits
-of nodes and time: by then it has a move, should somebody end the proof."""
+"""A search that tries a proof does so between two depths, when it has taken one part in so many of
+its limits of nodes and time: by then it has a move, should somebody end the proof."""
 
 SCOUTED_PLIES = 28
 SCOUTED_DEPTH = 5

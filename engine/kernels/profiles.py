@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.contract.choices import MOST_SHARE
+from engine.contract.choices import MOST_PROOF_SHARE
 from engine.contract.dispatch import game_constant, game_name, module_of
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.text import nearest, quoted
@@ -91,7 +91,7 @@ PROOF_SHARE = "solver.proof_share"
 SOLVER = {
     **dict.fromkeys(SOLVER_PLIES, Parameter("plies", 1, 0, 512, "")),
     CROWDING: Parameter("crowding", HALF_FULL, 1, 512, ""),
-    PROOF_SHARE: Parameter("proof_share", 0.0, 0, MOST_SHARE, ""),
+    PROOF_SHARE: Parameter("proof_share", 0.0, 0, MOST_PROOF_SHARE, ""),
 }
 """Numbers of the exact solver; the plies are by default what suits ``MAX_MOVES``."""
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from engine.contract.dispatch import MAX_VALUE, game_name
 from engine.contract.errors import ContractError, CutnodeError
@@ -29,7 +29,7 @@ from engine.search.lines import completed
 from engine.search.results import Iteration, Line, SearchResult
 from engine.search.statistics import Statistics
 
-__all__ = ["Between", "Deepening", "HelperTask"]
+__all__ = ["Attempt", "Deepening", "HelperTask"]
 
 SAME_SCORE = 1e-9
 """Scores of games of chance that differ by less are the same: sums are rounded."""
@@ -38,16 +38,24 @@ HELPER_PATIENCE = 0.02
 """Helpers that are to end are told again after so many seconds, until they have."""
 
 Report = Callable[[Iteration], None]
-Between = Callable[["Deepening"], Line | None]
+
+
+class Attempt(Protocol):
+    """What tries to prove the value in the course of a search."""
+
+    def __call__(self, deepening: Deepening) -> Line | None:
+        """Return a line of play that is proven to be best; None if there is none (yet)."""
+
+    def explained(self, result: SearchResult) -> SearchResult:
+        """Return the result of the search, with what came of the attempt."""
 
 
 class Deepening(LimitedCalls):
     """One search: its limits, what it has found so far, and why it ended.
 
     *moves* are the only ones to choose from, and *history* are the positions before.  *helpers*
-    take part if the search takes long, and have equal shares of the limit of nodes.  *between* is
-    called after each depth if the search would go on, and may return a line of play that is proven
-    to be best, which ends it.
+    take part if the search takes long, and have equal shares of the limit of nodes.  The
+    *attempt* is called after each depth if the search would go on, and a proof ends it.
     """
 
     def __init__(
@@ -62,7 +70,7 @@ class Deepening(LimitedCalls):
         moves: Sequence[int] | None = None,
         history: Sequence[Any] = (),
         helpers: HelperThreads | None = None,
-        between: Between | None = None,
+        attempt: Attempt | None = None,
     ):
         helpers = helpers if helpers else None
         if helpers is not None:
@@ -76,7 +84,7 @@ class Deepening(LimitedCalls):
         self.depth = depth
         self.lines = lines
         self.helpers = helpers
-        self.between = between
+        self.attempt = attempt
         self.proof_nodes = 0
         """Those of an attempt at a proof, which are not among the nodes of the search."""
         self.researches = 0
@@ -109,7 +117,7 @@ class Deepening(LimitedCalls):
         return self._result()
 
     def _deepen(self, soft_seconds: float | None, progress: Report | None) -> Line | None:
-        """Search the depths; return the line that was proven *between* two of them, if one was."""
+        """Search the depths; return the line that was proven between two of them, if one was."""
         for depth in self._depths():
             if not self._iterate(depth):
                 break
@@ -120,7 +128,7 @@ class Deepening(LimitedCalls):
                 break
             if soft_seconds is not None and self.clock.spent() >= soft_seconds:
                 self.reason = "time limit"
-            proof = None if self.reason or self.between is None else self.between(self)
+            proof = None if self.reason or self.attempt is None else self.attempt(self)
             if proof is not None:
                 plies = len(proof.pv)
                 self.iterations.append(self._iteration(plies, proof.value, (proof,), True))

@@ -39,7 +39,7 @@ from engine.search.options import (
     proof_options,
     thread_count,
 )
-from engine.search.proving_searcher import ProvingSearcher, proof_share_of
+from engine.search.proving_searcher import ProvingSearcher
 from engine.search.results import Iteration, Result, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.solving import require_solvable
@@ -143,7 +143,7 @@ class Engine:
         if not is_plain(cls):
             each = search_dtype(cls).itemsize
             if not any(defines(cls, verb) for verb in ("chance", "reversible", "drawn")):
-                each += solver_dtype(cls).itemsize * (2 if proof_share_of(cls) else 1)
+                each += 2 * solver_dtype(cls).itemsize  # of proofs, and of those that searches try
         megabytes = table.megabytes if isinstance(table, Table) else table
         if has_loops(cls) and not defines(cls, "chance"):
             megabytes *= 2

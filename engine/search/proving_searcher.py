@@ -24,7 +24,7 @@ from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.deepening import Deepening
 from engine.search.given import class_of
 from engine.search.loops import has_loops
-from engine.search.options import SearcherKeywords, SearchOptions, thread_count
+from engine.search.options import SearcherKeywords, SearchOptions
 from engine.search.results import Line, Result, SearchResult
 from engine.search.searcher import Searcher
 from engine.search.solving import Solver
@@ -68,11 +68,9 @@ class ProvingSearcher(Searcher):
         proof_share: float | None = None,
         **options: Unpack[SearcherKeywords],
     ):
-        cls = class_of(game)
-        self.share = proof_share_of(cls, proof_share)
-        self.threads = thread_count(threads, cls)
+        self.share = proof_share_of(class_of(game), proof_share)
         self.solver: Solver | None = None
-        self.attempt: Attempt | None = None
+        self.attempt: ProofAttempt | None = None
         """That of the search that runs, or of the last."""
         super().__init__(
             game, table=table, threads=threads, workers=workers, ready=False, **options
@@ -102,30 +100,22 @@ class ProvingSearcher(Searcher):
         super().reset()
         self.attempt = None
 
-    def _look_ahead(
-        self,
-        position: Any,
-        options: SearchOptions,
-        limits: Limits,
-        moves: list[int] | None,
-        clock: Clock,
-    ) -> SearchResult:
-        """Search, and try a proof in its course."""
+    def _attempt(
+        self, position: Any, options: SearchOptions, limits: Limits
+    ) -> ProofAttempt | None:
+        """Return the attempt of a search that asks for one move, as deep as it comes."""
+        asks_more = options.depth is not None or options.lines > 1 or options.moves is not None
         self.attempt = None
-        asks_more = options.depth is not None or options.lines > 1 or moves is not None
-        if self.solver is None or asks_more:
-            return super()._look_ahead(position, options, limits, moves, clock)
-        scale = self.win, self.step
-        attempt = Attempt(self.solver, position, options, limits, share=self.share, scale=scale)
-        self.attempt = attempt
-        result = self._deepen(
-            position, options, limits, moves, clock, helpers=self.helpers, between=attempt
-        )
-        return attempt.explained(result)
+        if self.solver is not None and not asks_more:
+            scale = self.win, self.step
+            self.attempt = ProofAttempt(
+                self.solver, position, options, limits, share=self.share, scale=scale
+            )
+        return self.attempt
 
 
-class Attempt:
-    """An attempt at a proof between two depths of a search, as :class:`Deepening` calls it.
+class ProofAttempt:
+    """An attempt at a proof between two depths of a search, by the exact solver.
 
     It takes a *share* of the *limits*, and *scale* is the ``win`` and the ``step`` of the scores.
     """

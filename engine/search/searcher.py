@@ -17,7 +17,7 @@ from engine.kernels.clock import Clock
 from engine.runtime.running import Limits
 from engine.runtime.threads import SHARED_WORKERS, Workers
 from engine.search.compiled_search import CompiledSearch
-from engine.search.deepening import Between, Deepening
+from engine.search.deepening import Attempt, Deepening
 from engine.search.given import class_of
 from engine.search.helper_threads import HelperThreads
 from engine.search.history import require_history
@@ -76,11 +76,11 @@ class Searcher(CompiledSearch):
     ):
         chosen = SearcherOptions.of("Searcher", options)
         cls = class_of(game)
-        threads = thread_count(threads, cls)
+        self.threads = thread_count(threads, cls)
         require_book(chosen.book, cls)
         super().__init__(cls, chosen, table, workers, ready=ready)
         self.book = chosen.book
-        self.helpers = HelperThreads(self, threads)
+        self.helpers = HelperThreads(self, self.threads)
         self._busy = threading.Lock()
 
     def search(self, position: Any, **options: Unpack[SearchKeywords]) -> SearchResult:
@@ -112,59 +112,44 @@ class Searcher(CompiledSearch):
             clock.seconds = options.seconds
             limits = options.limits if stop is None else replace(options.limits, stop=stop)
             moves = None if options.moves is None else chosen_moves(position, options.moves)
+            depth = options.depth
             answer = self._in_tablebase(position, options, moves, clock)
             if answer is not None:
                 return answer
+            helpers: HelperThreads | None = self.helpers
+            attempt = None
             known = self._in_book(position) if options.lines == 1 and moves is None else None
-            if known is None:
-                return self._look_ahead(position, options, limits, moves, clock)
-            shallow = replace(options, depth=1)
-            result = self._deepen(position, shallow, limits, [known[1]], clock, helpers=None)
-            return _by_book(result, known[0])
+            if known is not None:
+                depth, moves, helpers = 1, [known[1]], None
+            else:
+                attempt = self._attempt(position, options, limits)
+            deepening = Deepening(
+                self,
+                coerce(position),
+                limits,
+                depth=depth,
+                clock=clock,
+                lines=options.lines,
+                moves=moves,
+                history=options.history,
+                helpers=helpers,
+                attempt=attempt,
+            )
+            result = deepening.run(
+                seed=options.seed,
+                soft_seconds=options.soft_seconds,
+                progress=options.progress,
+                bounds=options.bounds,
+            )
+            if attempt is not None:
+                result = attempt.explained(result)
+            return result if known is None else _by_book(result, known[0])
         finally:
             self._busy.release()
 
-    def _look_ahead(
-        self,
-        position: Any,
-        options: SearchOptions,
-        limits: Limits,
-        moves: list[int] | None,
-        clock: Clock,
-    ) -> SearchResult:
-        """Search a position that neither the tablebase nor the book knows."""
-        return self._deepen(position, options, limits, moves, clock, helpers=self.helpers)
-
-    def _deepen(
-        self,
-        position: Any,
-        options: SearchOptions,
-        limits: Limits,
-        moves: list[int] | None,
-        clock: Clock,
-        *,
-        helpers: HelperThreads | None,
-        between: Between | None = None,
-    ) -> SearchResult:
-        """Search one depth after the other; *between* is as for :class:`Deepening`."""
-        deepening = Deepening(
-            self,
-            coerce(position),
-            limits,
-            depth=options.depth,
-            clock=clock,
-            lines=options.lines,
-            moves=moves,
-            history=options.history,
-            helpers=helpers,
-            between=between,
-        )
-        return deepening.run(
-            seed=options.seed,
-            soft_seconds=options.soft_seconds,
-            progress=options.progress,
-            bounds=options.bounds,
-        )
+    def _attempt(self, position: Any, options: SearchOptions, limits: Limits) -> Attempt | None:
+        """Return what tries to prove the value in the course of a search; None for nothing."""
+        return None
 
     def check(self, position: Any, options: SearchOptions) -> None:
         """Raise :class:`GameError` or :class:`PositionError` if options do not suit a position."""

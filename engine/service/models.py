@@ -65,8 +65,6 @@ __all__ = [
     "UnsearchedView",
 ]
 
-WHY = "Why this engine, where auto was asked for, or a proof was tried."
-
 LONGEST = 4096
 """Characters of a position: some games take all the moves that lead there."""
 
@@ -372,7 +370,9 @@ class Searched(Answer):
     moves: list[RootMoveView] = Field([], description="Of mcts: all moves, the best first.")
     playouts: Count = Field(0, description="Random games that mcts has played.")
     depth: Count
-    why: str = Field("", description=WHY)
+    why: str = Field(
+        "", description="Why this engine, where auto was asked for, or a proof was tried."
+    )
     iterations: list[IterationView] = Field([], description="Depths completed; none of mcts.")
     statistics: dict[str, int | float]
     nodes: Count
@@ -413,7 +413,7 @@ class Solved(Answer):
     engine: str = Field(description="What proved it: alphabeta or pn.")
     target: int | None = Field(description="Of pn, unfinished: is the value at least so much?")
     numbers: list[int] | None = Field(description="Its proof number and its disproof number.")
-    why: str = Field(description=WHY)
+    why: str = Field(description="Why this engine, where auto was asked for.")
     limits: LimitsView
 
 

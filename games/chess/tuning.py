@@ -613,6 +613,12 @@ def train_network(
 ) -> None:
     """Train a network with the positions in FOLDER."""
     require_jax()
+    networks = (each for each in models_for(start()) if isinstance(each, NetworkModel))
+    (model,) = (each for each in networks if each.own == own)
+    model = replace(model, shape=model.shape._replace(width=width))
+    network = None if begin is None else load_evaluation(begin, Position)
+    if network is not None and (not isinstance(network, Network) or network.shape != model.shape):
+        raise CutnodeError(f"{begin} is not of a network of {width} neurons such as this")
     rows = np.concatenate(read_positions(folder))
     held = rows["game"] % HELD_OUT == 0
     slope = logistic_slope(rows["score"][~held].astype(float), rows["result"][~held] / 2)
@@ -623,15 +629,7 @@ def train_network(
     stages = table[stones].astype(np.int32)
     known = slope * base if own else np.zeros_like(base)
     examples = Examples(inputs.view(np.uint8), stages, known, targets, held)
-    networks = (each for each in models_for(start()) if isinstance(each, NetworkModel))
-    (model,) = (each for each in networks if each.own == own)
-    model = replace(model, shape=model.shape._replace(width=width))
-    layers = None
-    if begin is not None:
-        network = load_evaluation(begin, Position)
-        if not isinstance(network, Network) or network.shape != model.shape:
-            raise CutnodeError(f"{begin} is not of a network of {width} neurons such as this")
-        layers = model.layers(network, 1 / slope)
+    layers = None if network is None else model.layers(network, 1 / slope)
     fitted = model.fit(examples, Course(True, seed, rounds), count=RANGES, known=layers)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     recipe = {
