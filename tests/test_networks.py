@@ -18,7 +18,7 @@ from engine.kernels.evaluation import kept_bytes, learned_score
 from engine.kernels.learned import MOST_STONES, NONE
 from engine.kernels.networks import Inputs, Network
 from engine.storage.evaluations import evaluation_recipe, load_evaluation, save_evaluation
-from engine.training import fitting
+from engine.training import fitting, objectives
 from engine.training.boards import sampled_positions
 from engine.training.models import NetworkModel, PatternModel, models_for
 
@@ -218,12 +218,13 @@ jax_only = pytest.mark.skipif(
 @pytest.mark.parametrize("views", [1, 2])
 def test_the_fit_finds_what_no_sum_of_inputs_says(views):
     chosen = np.random.default_rng(1)
-    inputs = chosen.integers(0, 4, (40_000, views)).astype(np.uint8)  # two bits, and which differ
-    odd = (np.bitwise_count(inputs) & 1).astype(np.float32)
+    words = chosen.integers(0, 4, (40_000, views)).astype(np.uint64)  # two bits, and which differ
+    odd = (np.bitwise_count(words) & 1).astype(np.float32)
     better = odd[:, 0] - 0.5 if views == 1 else odd[:, 0] - odd[:, 1]
     targets = 1 / (1 + np.exp(-4 * better))
-    nothing = np.zeros(len(inputs), np.float32)
-    held = np.arange(len(inputs)) % 10 == 0
+    nothing = np.zeros(len(words), np.float32)
+    held = np.arange(len(words)) % 10 == 0
+    inputs = words.view(np.uint8)
     examples = fitting.Examples(inputs, nothing.astype(np.int32), nothing, targets, held)
     found = fitting.fit_network(
         examples, fitting.Course(True, epochs=20), width=8, views=views, count=1, most=(1.98, 1.98)
@@ -261,3 +262,30 @@ def test_what_is_fitted_is_what_plays(kind):
 
 def mobility(position):
     return 2 * position.mine.bit_count() - 3 * (position.theirs & 0xFF).bit_count()
+
+
+@pytest.mark.parametrize("decisive", [False, True])
+@pytest.mark.parametrize("views", [1, 2])
+def test_the_gradient_of_a_network_is_its_slope(views, decisive):
+    """A small step along each layer changes the error as the gradient says; so do parts of it."""
+    chosen = np.random.default_rng(views)
+    few, planes, width, stages = 60, 2, 16, 3
+    words = chosen.integers(0, 1 << 63, (few, views * planes), np.uint64)
+    words &= chosen.integers(0, 1 << 63, words.shape, np.uint64)
+    columns = chosen.integers(0, stages, few).astype(np.int32), *chosen.random((2, few), np.float32)
+    examples = objectives.Examples(words.view(np.uint8), *columns, np.zeros(few, bool))
+    found = objectives.NetworkObjective(examples, decisive, views=views, spread=0.7)
+    shapes = (64 * planes, width), (width,), (stages, views * width), (stages,)
+    layers = [chosen.normal(0, 0.1, shape).astype(np.float32) for shape in shapes]
+    rows = np.arange(few)
+    gradient = found.gradient(layers, rows)
+    halves = [found.gradient(layers, half) for half in np.split(rows, 2)]
+    for number, part in enumerate(gradient):
+        way = np.float32(1e-3 / np.abs(part).max()) * part
+        ahead, back = (
+            [layer + side * way if at == number else layer for at, layer in enumerate(layers)]
+            for side in (1, -1)
+        )
+        slope = (found.error(ahead, rows) - found.error(back, rows)) / (2 * few)
+        assert slope == pytest.approx(float((part * way).sum()), rel=0.02)
+        assert part == pytest.approx((halves[0][number] + halves[1][number]) / 2, abs=1e-5)

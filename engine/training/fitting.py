@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.contract.errors import CutnodeError
+from engine.training.objectives import Examples, NetworkObjective, Objective
 
 __all__ = [
     "EPOCHS",
@@ -37,10 +38,6 @@ FEWEST = 4096
 SOME = 32_768
 """Positions whose error is found at a time."""
 
-PART = 512
-"""Positions of a network whose gradient is found at a time: what it sees of them fits into caches,
-and the fit of chess's takes two thirds of the time."""
-
 RATE = 0.002
 LEAST_RATE = 0.01
 """The share of the rate that is left at the end."""
@@ -52,20 +49,6 @@ held-out positions."""
 
 DECAY = 1e-5, 3e-5
 """Penalties for the squares of weights that stages have in common, and of their differences."""
-
-
-class Examples(NamedTuple):
-    """Positions to learn from, each a row."""
-
-    inputs: Any
-    """What is read of them: places of weights, int32, or bytes, uint8."""
-    stages: Any
-    base: Any
-    """What is known already, as targets are: the logarithm of the odds, or points."""
-    targets: Any
-    """The odds that the mover wins, or points."""
-    held: Any
-    """True where a position is not learned from: it is for validation."""
 
 
 class Course(NamedTuple):
@@ -133,13 +116,11 @@ def fit_patterns(
 
     (common, own), error = _descended(
         (common, weights - common),
-        outputs,
+        _ByJax(outputs, penalty, examples, course.decisive),
         examples,
         course,
-        penalty=penalty,
         spread=_spread(examples, course.decisive),
         largest=4096,
-        part=4096,
     )
     return PatternFit(common + own, error)
 
@@ -161,8 +142,6 @@ def fit_network(
     same weights.  Weights of the first layer, and of the second, are no further from 0 than *most*.
     *varied* gives the inputs of an epoch: symmetric images, say.  Else as :func:`fit_patterns`.
     """
-    import jax.numpy as jnp
-
     spread = _spread(examples, course.decisive)
     if known is None:
         chosen = np.random.default_rng(course.seed)
@@ -176,23 +155,17 @@ def fit_network(
     else:
         start = known.inputs, known.bias, known.outputs, known.shifts
 
-    def outputs(parameters: Any, inputs: Any, stage: Any) -> Any:
-        weights, bias, second, shifts = parameters
-        each = inputs.reshape(len(inputs) * views, -1)
-        bits = jnp.unpackbits(each, axis=1, bitorder="little").astype(jnp.float32)
-        active = (jnp.clip(bits @ weights + bias, 0, 1) ** 2).reshape(len(inputs), -1)
-        return spread * ((active * second[stage]).sum(axis=1) + shifts[stage])
-
+    objective = NetworkObjective(
+        examples, course.decisive, views=views, spread=spread, varied=varied
+    )
     (inputs, bias, second, shifts), error = _descended(
         start,
-        outputs,
+        objective,
         examples,
         course,
         limits=(most[0], most[0], most[1], np.inf),
         spread=1.0,
         largest=8192,
-        part=PART,
-        varied=varied,
     )
     return Layers(inputs, bias, second, shifts, spread, error)
 
@@ -204,64 +177,37 @@ def _spread(examples: Examples, decisive: bool) -> float:
 
 def _descended(
     start: tuple[Any, ...],
-    outputs: Callable[[Any, Any, Any], Any],
+    objective: Objective,
     examples: Examples,
     course: Course,
     *,
     spread: float,
     largest: int,
-    part: int,
-    penalty: Callable[[Any], Any] | None = None,
     limits: tuple[float, ...] | None = None,
-    varied: Callable[[Any, Any], Any] | None = None,
 ) -> tuple[tuple[Any, ...], float]:
     """The parameters that gradient descent (Adam) finds from *start* on, and their error.
 
     Of the epochs those count that made the error on held-out positions least.  *spread* is how much
-    parameters change, *largest* the most positions of a step, and *part* those whose gradient is
-    found at a time.
+    parameters change, and *largest* the most positions of a step.
     """
     import jax
     import jax.numpy as jnp
     import optax
 
-    def losses(parameters: Any, inputs: Any, stage: Any, base: Any, target: Any) -> Any:
-        found = outputs(parameters, inputs, stage) + base
-        if course.decisive:
-            return optax.sigmoid_binary_cross_entropy(found, target)
-        return (found - target) ** 2
-
-    def summed(parameters: Any, *batch: Any) -> Any:
-        return losses(parameters, *batch).sum()
-
-    def gradient(parameters: Any, *batch: Any) -> Any:
-        def added(found: Any, some: Any) -> tuple[Any, None]:
-            return jax.tree.map(jnp.add, found, jax.grad(summed)(parameters, *some)), None
-
-        count = len(batch[0])
-        parts = [each.reshape(-1, min(part, count), *each.shape[1:]) for each in batch]
-        found = jax.lax.scan(added, jax.tree.map(jnp.zeros_like, parameters), parts)[0]
-        found = jax.tree.map(lambda each: each / count, found)
-        if penalty is None:
-            return found
-        return jax.tree.map(jnp.add, found, jax.grad(penalty)(parameters))
-
-    inputs, stages, base, targets, held = examples
-    learned = np.flatnonzero(~held)
-    others = np.flatnonzero(held)
+    learned = np.flatnonzero(~examples.held)
+    others = np.flatnonzero(examples.held)
     if len(learned) < FEWEST or not len(others):
         raise CutnodeError(
-            f"{len(targets):,} positions are too few to learn from: let it play longer"
+            f"{len(examples.targets):,} positions are too few to learn from: let it play longer"
         )
     batch = min(max(len(learned) // BATCHES, 256), largest)
-    batch -= batch % part if batch > part else 0
     steps = course.epochs * (len(learned) // batch)
     rule = optax.adam(optax.cosine_decay_schedule(RATE * spread, steps, alpha=LEAST_RATE))
     parameters = tuple(jnp.asarray(part, jnp.float32) for part in start)
 
     @jax.jit
-    def step(parameters: Any, state: Any, *batch: Any) -> Any:
-        updates, state = rule.update(gradient(parameters, *batch), state)
+    def step(parameters: Any, state: Any, gradient: Any) -> Any:
+        updates, state = rule.update(gradient, state)
         parameters = optax.apply_updates(parameters, updates)
         if limits is not None:
             parameters = tuple(
@@ -269,27 +215,19 @@ def _descended(
             )
         return parameters, state
 
-    total = jax.jit(summed)
-
     def error(parameters: Any) -> float:
         parts = [others[n : n + SOME] for n in range(0, len(others), SOME)]
-        found = (
-            total(parameters, inputs[rows], stages[rows], base[rows], targets[rows])
-            for rows in parts
-        )
-        return float(sum(map(float, found)) / len(others))
+        return sum(objective.error(parameters, rows) for rows in parts) / len(others)
 
     state = rule.init(parameters)
     order = np.random.default_rng(course.seed)
     best, least, waited = parameters, error(parameters), 0
     for _ in range(course.epochs):
-        seen = inputs if varied is None else varied(inputs, order)
+        objective.begin_epoch(order)
         shuffled = order.permutation(learned)
         for first in range(0, len(shuffled) - batch + 1, batch):
             rows = shuffled[first : first + batch]
-            parameters, state = step(
-                parameters, state, seen[rows], stages[rows], base[rows], targets[rows]
-            )
+            parameters, state = step(parameters, state, objective.gradient(parameters, rows))
         now = error(parameters)
         if now < least:
             best, least, waited = parameters, now, 0
@@ -298,6 +236,42 @@ def _descended(
             if waited >= max(course.epochs // PATIENCE, 2):
                 break
     return tuple(np.asarray(part) for part in best), least
+
+
+class _ByJax:
+    """The error of what *outputs* says of positions, which JAX derives; and a *penalty*."""
+
+    def __init__(
+        self,
+        outputs: Callable[[Any, Any, Any], Any],
+        penalty: Callable[[Any], Any],
+        examples: Examples,
+        decisive: bool,
+    ):
+        import jax
+        import optax
+
+        def summed(parameters: Any, inputs: Any, stage: Any, base: Any, target: Any) -> Any:
+            found = outputs(parameters, inputs, stage) + base
+            if decisive:
+                return optax.sigmoid_binary_cross_entropy(found, target).sum()
+            return ((found - target) ** 2).sum()
+
+        def penalised(parameters: Any, *batch: Any) -> Any:
+            return summed(parameters, *batch) / len(batch[0]) + penalty(parameters)
+
+        self.columns = examples[:4]
+        self.summed = jax.jit(summed)
+        self.slope = jax.jit(jax.grad(penalised))
+
+    def begin_epoch(self, random: Any) -> None:
+        pass
+
+    def gradient(self, parameters: Any, rows: Any) -> Any:
+        return self.slope(parameters, *(column[rows] for column in self.columns))
+
+    def error(self, parameters: Any, rows: Any) -> float:
+        return float(self.summed(parameters, *(column[rows] for column in self.columns)))
 
 
 def logistic_slope(scores: Any, results: Any) -> float:
