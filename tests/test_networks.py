@@ -225,7 +225,7 @@ def test_the_fit_finds_what_no_sum_of_inputs_says(views):
     nothing = np.zeros(len(words), np.float32)
     held = np.arange(len(words)) % 10 == 0
     inputs = words.view(np.uint8)
-    examples = fitting.Examples(inputs, nothing.astype(np.int32), nothing, targets, held)
+    examples = objectives.Examples(inputs, nothing.astype(np.int32), nothing, targets, held)
     found = fitting.fit_network(
         examples, fitting.Course(True, epochs=20), width=8, views=views, count=1, most=(1.98, 1.98)
     )
@@ -247,7 +247,7 @@ def test_what_is_fitted_is_what_plays(kind):
     inputs, stones = model.read(start, as_words(samples).reshape(len(samples), -1))
     held = np.arange(len(samples)) % 10 == 0
     base = np.zeros_like(wanted)
-    examples = fitting.Examples(inputs, np.zeros(len(samples), np.int32), base, wanted, held)
+    examples = objectives.Examples(inputs, np.zeros(len(samples), np.int32), base, wanted, held)
     fitted = model.fit(examples, fitting.Course(False, epochs=20), count=1)
     evaluation = model.evaluation(fitted, np.zeros(MOST_STONES + 1, np.int64), 1.0)
     found = np.array([evaluation(position) for position in samples])

@@ -42,7 +42,7 @@ from engine.storage.evaluations import (
     save_evaluation,
 )
 from engine.tablebases import Settings, Tablebase, build_tablebase
-from engine.training import fitting, symmetries
+from engine.training import fitting, objectives, symmetries
 from engine.training.boards import read_board, sampled_positions
 from engine.training.designs import Term, design_for, with_terms
 from engine.training.fits import stage_table, staged
@@ -647,7 +647,7 @@ def test_the_fit_finds_weights_that_are_there():
     sums = wanted[stages[:, None], places].sum(axis=1)
     held = np.arange(len(sums)) % 10 == 0
     target = sums.astype(np.float32)
-    examples = fitting.Examples(places, stages, np.zeros_like(target), target, held)
+    examples = objectives.Examples(places, stages, np.zeros_like(target), target, held)
     found = fitting.fit_patterns(examples, fitting.Course(False), size=size, count=count)
     assert found.error < 0.05 * sums.var()
     odds = (1 / (1 + np.exp(-sums))).astype(np.float32)
@@ -655,7 +655,7 @@ def test_the_fit_finds_weights_that_are_there():
     found = fitting.fit_patterns(examples, fitting.Course(True), size=size, count=count)
     least = -(odds * np.log(odds) + (1 - odds) * np.log(1 - odds))[held].mean()
     assert found.error < 1.05 * least
-    few = fitting.Examples(*(column[:30] for column in examples))
+    few = objectives.Examples(*(column[:30] for column in examples))
     with pytest.raises(CutnodeError, match="30 positions are too few"):
         fitting.fit_patterns(few, fitting.Course(True), size=size, count=count)
 

@@ -19,9 +19,10 @@ from engine.kernels.evaluation import OWN
 from engine.kernels.learned import MOST_STONES, Learned, most_score
 from engine.kernels.scores import is_decisive
 from engine.kernels.self_play import write_estimates
-from engine.training.fitting import Course, Examples
+from engine.training.fitting import Course
 from engine.training.games import Labelled
 from engine.training.models import Model
+from engine.training.objectives import Examples
 from engine.training.records import digest_of
 
 __all__ = ["SHARE", "Fitting", "Games", "Step", "fit_step", "libraries", "stage_table", "staged"]

@@ -20,7 +20,6 @@ from engine.training.objectives import Examples, NetworkObjective, Objective
 __all__ = [
     "EPOCHS",
     "Course",
-    "Examples",
     "Layers",
     "PatternFit",
     "fit_network",

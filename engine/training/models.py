@@ -33,12 +33,12 @@ from engine.training.designs import Design, design_for, with_terms
 from engine.training.fitting import (
     EPOCHS,
     Course,
-    Examples,
     Layers,
     PatternFit,
     fit_network,
     fit_patterns,
 )
+from engine.training.objectives import Examples
 from engine.training.symmetries import image_of_bits
 from engine.training.windows import Symmetry
 

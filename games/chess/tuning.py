@@ -59,8 +59,9 @@ from engine.storage.evaluations import (
     save_evaluation,
 )
 from engine.storage.files import write_whole
-from engine.training.fitting import Course, Examples, logistic_slope, require_jax
+from engine.training.fitting import Course, logistic_slope, require_jax
 from engine.training.models import NetworkModel, models_for
+from engine.training.objectives import Examples
 from games.chess import (
     MAX_MOVES,
     REPETITIONS,
