@@ -115,6 +115,7 @@ def test_selective_ones_are_at_work(idea, counter):
 
 
 @compiled_only
+@pytest.mark.slow
 def test_threads_count_together():
     game = load_game(SMALL)
     techniques = [*BASIC, *IDEAS]

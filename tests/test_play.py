@@ -410,11 +410,16 @@ def test_limits_of_the_engine(options, player):
     [
         (("tictactoe", "--depth", 1), "depth=1 (the game's own estimate)"),
         (("connect4", "--nodes", 9), "nodes=9 (weights of connect4.weights)"),
-        (
+        pytest.param(
             ("connect4", "--evaluation", "own"),
             "seconds=1,evaluation=own (the game's own estimate)",
+            marks=pytest.mark.slow,
         ),
-        (("connect4", "--evaluation", "cells", "--depth", 1), "depth=1,evaluation=cells (cells)"),
+        pytest.param(
+            ("connect4", "--evaluation", "cells", "--depth", 1),
+            "depth=1,evaluation=cells (cells)",
+            marks=pytest.mark.slow,
+        ),
         (("tictactoe", "--engine", "mcts"), "seconds=1 (the game's own estimate)"),
         (("tictactoe", "--engine", "auto"), "seconds=1 (the game's own estimate)"),
     ],

@@ -76,7 +76,10 @@ def test_the_result_can_be_kept():
     "name",
     [
         "tictactoe",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("connect4:4x3", "domineering:4x4")),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("connect4:4x3", "domineering:4x4")
+        ),
         "kalah:3x2",
         "toys.hexapawn",
     ],

@@ -159,6 +159,7 @@ def test_positions_that_bounds_decide():
 
 
 @compiled_only
+@pytest.mark.slow
 def test_the_limit_of_a_turn_is_none_of_the_line(monkeypatch):
     """Where engines take turns, the one that has a proof finds all of its line."""
     monkeypatch.setattr(game_solver, "TRIAL_NODES", SHORT_NODES + 1)
