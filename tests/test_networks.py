@@ -16,7 +16,14 @@ from engine.contract.positions import as_words
 from engine.contract.verbs import evaluate, opponent_planes, outcome, planes, play
 from engine.kernels.evaluation import kept_bytes, learned_score
 from engine.kernels.learned import MOST_STONES, NONE
-from engine.kernels.networks import Inputs, Network
+from engine.kernels.networks import (
+    MOST_OUTPUT,
+    MOST_WIDTH,
+    ONE,
+    OUTPUT_ONE,
+    Inputs,
+    Network,
+)
 from engine.storage.evaluations import evaluation_recipe, load_evaluation, save_evaluation
 from engine.training import fitting, objectives
 from engine.training.boards import sampled_positions
@@ -66,6 +73,20 @@ def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
             assert run(position, network, 0) == wanted
             assert run(position, network, slot) == wanted
             assert run(position, network, slot) == wanted
+
+
+@pytest.mark.parametrize("weight", [MOST_OUTPUT, -MOST_OUTPUT])
+def test_the_widest_network_has_room_for_its_largest_sum(weight):
+    game = load_game("breakthrough:4x5")
+    model = model_of(game)
+    shape = model.shape._replace(width=MOST_WIDTH)
+    inputs = np.full((shape.sides, shape.rows, MOST_WIDTH), ONE)
+    outputs = np.full((1, MOST_WIDTH), weight)
+    stages = np.zeros(MOST_STONES + 1)
+    network = Network(model.cls, shape, inputs, outputs, np.zeros(1), stages, 1.0)
+    run = score_at.specialise(model.cls, network)
+    wanted = MOST_WIDTH * weight / OUTPUT_ONE
+    assert run(game.start(), network, 0) == network(game.start()) == pytest.approx(wanted, abs=1)
 
 
 @pytest.mark.slow
@@ -131,8 +152,8 @@ def test_parts_that_do_not_fit_are_refused():
         Network(model.cls, model.shape, **(parts | {"shifts": np.zeros(3)}))
     with pytest.raises(GameError, match="outputs beyond 127"):
         Network(model.cls, model.shape, **(parts | {"outputs": parts["outputs"] * 200}))
-    for width in (0, 20, 256):
-        with pytest.raises(GameError, match=rf"16, 32, ... 128 neurons, not {width}"):
+    for width in (0, 20, 272):
+        with pytest.raises(GameError, match=rf"16, 32, ... 256 neurons, not {width}"):
             Network(
                 model.cls,
                 model.shape._replace(width=width),

@@ -44,6 +44,7 @@ from engine.kernels.learned import (
 
 __all__ = [
     "MOST_OUTPUT",
+    "MOST_WIDTH",
     "ONE",
     "OUTPUT_ONE",
     "Inputs",
@@ -66,7 +67,7 @@ SHIFT = 32
 MOST_OUTPUT = 127
 """The largest weight of the output: its product with an active neuron has 16 bits."""
 
-MOST_WIDTH = 128
+MOST_WIDTH = 256
 """Neurons of a view, whose output has 32 bits."""
 
 HEADER = 6

@@ -50,7 +50,7 @@ from engine.contract.bits import Bits
 from engine.contract.counting import NOWHERE
 from engine.contract.positions import as_words, pack, unpack, width
 from engine.kernels.learned import MOST_STONES
-from engine.kernels.networks import Network
+from engine.kernels.networks import MOST_WIDTH, Network
 from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
 from engine.storage.evaluations import (
     evaluation_recipe,
@@ -590,7 +590,9 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file of weights, by default the one that the game uses.",
 )
-@click.option("--width", default=128, type=click.IntRange(16, 128), help="Neurons of a view.")
+@click.option(
+    "--width", default=MOST_WIDTH, type=click.IntRange(16, MOST_WIDTH), help="Neurons of a view."
+)
 @click.option("--own", is_flag=True, help="Add it to the features, and learn what they leave.")
 @click.option("--rounds", default=6, type=click.IntRange(1), help="Through all positions.")
 @click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
