@@ -201,7 +201,9 @@ def test_estimates(measure: Measure, name: str, kind: str) -> None:
     measure(lambda: (len(positions), run(start, evaluation, words)), wanted, nodes=None)
 
 
-@pytest.mark.parametrize("width", [pytest.param(16, marks=slow), 64, pytest.param(128, marks=slow)])
+@pytest.mark.parametrize(
+    "width", [64, *(pytest.param(width, marks=slow) for width in (16, 128, 256))]
+)
 @pytest.mark.parametrize("way", ["updated", "anew"])
 @pytest.mark.parametrize("name", [pytest.param("breakthrough", marks=slow), "chess"])
 def test_networks(measure: Measure, name: str, way: str, width: int) -> None:
