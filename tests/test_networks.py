@@ -281,10 +281,6 @@ def test_what_is_fitted_is_what_plays(kind):
         assert again.meaning == evaluation.meaning
 
 
-def mobility(position):
-    return 2 * position.mine.bit_count() - 3 * (position.theirs & 0xFF).bit_count()
-
-
 @pytest.mark.parametrize("decisive", [False, True])
 @pytest.mark.parametrize("views", [1, 2])
 def test_the_gradient_of_a_network_is_its_slope(views, decisive):
@@ -310,3 +306,7 @@ def test_the_gradient_of_a_network_is_its_slope(views, decisive):
         slope = (found.error(ahead, rows) - found.error(back, rows)) / (2 * few)
         assert slope == pytest.approx(float((part * way).sum()), rel=0.02)
         assert part == pytest.approx((halves[0][number] + halves[1][number]) / 2, abs=1e-5)
+
+
+def mobility(position):
+    return 2 * position.mine.bit_count() - 3 * (position.theirs & 0xFF).bit_count()

@@ -160,7 +160,7 @@ def test_the_seed_chooses_among_moves_of_the_same_value():
     searcher = proving()
     moves = {searcher.search(position, nodes=200_000, seed=seed).best_move for seed in range(12)}
     assert moves == {move for move, score in scores.items() if score == max(scores.values())}
-    again = [searcher.search(position, nodes=10_000, seed=3).best_move for _ in range(2)]
+    again = [searcher.search(position, nodes=200_000, seed=3).best_move for _ in range(2)]
     assert again[0] == again[1]
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.contract.errors import CutnodeError
-from engine.training.objectives import Examples, NetworkObjective, Objective
+from engine.training.objectives import Examples, JaxObjective, NetworkObjective, Objective
 
 __all__ = [
     "EPOCHS",
@@ -115,7 +115,7 @@ def fit_patterns(
 
     (common, own), error = _descended(
         (common, weights - common),
-        _ByJax(outputs, penalty, examples, course.decisive),
+        JaxObjective(examples, course.decisive, outputs, penalty),
         examples,
         course,
         spread=_spread(examples, course.decisive),
@@ -235,42 +235,6 @@ def _descended(
             if waited >= max(course.epochs // PATIENCE, 2):
                 break
     return tuple(np.asarray(part) for part in best), least
-
-
-class _ByJax:
-    """The error of what *outputs* says of positions, which JAX derives; and a *penalty*."""
-
-    def __init__(
-        self,
-        outputs: Callable[[Any, Any, Any], Any],
-        penalty: Callable[[Any], Any],
-        examples: Examples,
-        decisive: bool,
-    ):
-        import jax
-        import optax
-
-        def summed(parameters: Any, inputs: Any, stage: Any, base: Any, target: Any) -> Any:
-            found = outputs(parameters, inputs, stage) + base
-            if decisive:
-                return optax.sigmoid_binary_cross_entropy(found, target).sum()
-            return ((found - target) ** 2).sum()
-
-        def penalised(parameters: Any, *batch: Any) -> Any:
-            return summed(parameters, *batch) / len(batch[0]) + penalty(parameters)
-
-        self.columns = examples[:4]
-        self.summed = jax.jit(summed)
-        self.slope = jax.jit(jax.grad(penalised))
-
-    def begin_epoch(self, random: Any) -> None:
-        pass
-
-    def gradient(self, parameters: Any, rows: Any) -> Any:
-        return self.slope(parameters, *(column[rows] for column in self.columns))
-
-    def error(self, parameters: Any, rows: Any) -> float:
-        return float(self.summed(parameters, *(column[rows] for column in self.columns)))
 
 
 def logistic_slope(scores: Any, results: Any) -> float:
