@@ -218,8 +218,8 @@ def test_networks(measure: Measure, name: str, way: str, width: int) -> None:
     network = Network.drawn(cls, model.shape._replace(width=width))
     run = sum_at_leaves.specialise(cls, network)
     size = kept_bytes(network)
-    memory = np.zeros((depth + 2) * size, np.uint8)
-    kept = memory.ctypes.data + -memory.ctypes.data % 64 if way == "updated" else 0
+    memory = np.zeros((depth + 3) * size, np.uint8)
+    kept = memory.ctypes.data + -memory.ctypes.data % 64 + size if way == "updated" else 0
     buffer = np.zeros(4000, np.int64)
     leaves = perft(start, depth)
     wanted = run(start, network, depth, 0, size, 0, buffer)

@@ -65,14 +65,16 @@ def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
     game = load_game(name)
     network = drawn(model_of(game))
     run = score_at.specialise(model_of(game).cls, network)
-    kept = np.zeros(kept_bytes(network) + 64, np.uint8)
-    slot = kept.ctypes.data + -kept.ctypes.data % 64
+    size = kept_bytes(network)
+    kept = np.zeros(9 * size + 64, np.uint8)
+    first = kept.ctypes.data + -kept.ctypes.data % 64
     for seed in range(3):  # the end of a game and the start of the next have little in common
-        for position in line_of(game, seed):
+        for number, position in enumerate(line_of(game, seed)):
             wanted = network(position)
             assert run(position, network, 0) == wanted
-            assert run(position, network, slot) == wanted
-            assert run(position, network, slot) == wanted
+            # As on the line, as if one ply was repeated, as if the one before was not estimated.
+            for ply in (number % 8, number % 8, 5):
+                assert run(position, network, first + size * (ply + 1)) == wanted
 
 
 @pytest.mark.parametrize("weight", [MOST_OUTPUT, -MOST_OUTPUT])

@@ -156,7 +156,10 @@ def estimate_at(evaluation: Any, position: Any, ply: int, search: Any) -> float:
 
 
 def kept_bytes(evaluation: Any) -> int:
-    """What an evaluation keeps for each ply of a search, in bytes; 0: nothing."""
+    """What an evaluation keeps for each ply of a search, in bytes; 0: nothing.
+
+    The first is that of the ply before the root, which is never written.
+    """
     return slot_bytes(evaluation.shape) if isinstance(evaluation, Network) else 0
 
 
@@ -176,7 +179,7 @@ def _compiled_estimate_at(evaluation: Any, position: Any, ply: Any, search: Any)
     if isinstance(evaluation, LearnedType) and evaluation.kind == Network.kind:
         size = slot_bytes(evaluation.shape)
         return lambda evaluation, position, ply, search: learned_score(
-            evaluation, position, search.kept + size * ply
+            evaluation, position, search.kept + size * (ply + 1)
         )
     return lambda evaluation, position, ply, search: estimate(evaluation, position)
 

@@ -10,9 +10,10 @@ neurons of both.  Such networks are those of Stockfish 12 and later, after Y. Na
 
 The accumulator is *updated*: a search keeps, for each ply, the words of the last position that it
 estimated there and what they added up to, and a position adds the rows of the bits that it has more
-and takes away those of the bits that it lacks.  The last position of a ply is mostly a sibling or a
-cousin, with the same player to move, so few bits differ.  Nothing has to be undone, nor does a game
-say what a move changes; a position that has little in common with the one before is added up anew.
+and takes away those of the bits that it lacks.  It begins with what is nearest: the last position
+of its own ply, mostly a sibling or a cousin, or that of the ply before, mostly its parent, whose
+two views are those of the other player.  Nothing has to be undone, nor does a game say what a move
+changes; a position that has little in common with both is added up anew.
 
 Weights are data, as those of patterns.  ``engine.training`` makes them.
 """
@@ -69,6 +70,9 @@ MOST_OUTPUT = 127
 
 MOST_WIDTH = 256
 """Neurons of a view, whose output has 32 bits."""
+
+NEAR = 3
+"""Bits: where no more differ, nothing nearer is looked for."""
 
 HEADER = 6
 """Numbers at the start of the memory; three addresses and the factor of the output follow."""
@@ -202,7 +206,10 @@ def slot_bytes(shape: Inputs) -> int:
 
 
 def network_score(network: Any, position: Any, slot: int) -> int:
-    """The score of a position; *slot* is the address of what the search keeps, or 0."""
+    """The score of a position; *slot* is the address of what the search keeps, or 0.
+
+    What it keeps for the ply before lies before it.
+    """
     return int(network(position))
 
 
@@ -212,7 +219,8 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     load, store = vectors_at(shape.width)
     row = 2 * shape.width
     bias = row * (shape.rows - 1)
-    kept = slot_bytes(shape) - row * shape.views
+    size = slot_bytes(shape)
+    sums = size - row * shape.views
     read = _reader(shape)
 
     def added(total, bits, rows):
@@ -256,6 +264,8 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         "    rows = rows_of_mover(network, position)",
         f"    stones = {' + '.join(f'popcount({name})' for name in now[: shape.planes])}",
         f"    alike = slot != 0 and integer_at(slot + {8 * shape.words}) == rows",
+        f"    before = slot - {size}",
+        f"    follows = slot != 0 and integer_at(before + {8 * shape.words}) == rows",
         "    at = address_of(network)",
         f"    stage = integer_at(integer_at(at + {8 * STAGES}) + 8 * stones)",
         f"    outputs = integer_at(at + {8 * OUTPUTS}) + {row * shape.views} * stage",
@@ -263,25 +273,23 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     ]
     for view in range(shape.views):
         numbers = range(view * shape.planes, (view + 1) * shape.planes)
-        differ = " + ".join(f"popcount(now{n} ^ old{n})" for n in numbers)
         moved = [(n, f"rows + {64 * row * (n - numbers[0])}") for n in numbers]
-        forgotten = f"{' = '.join(f'old{n}' for n in numbers)} = Bits(0)"
+        # Whoever moves here did not move before.
+        others = view if shape.views == 1 else 1 - view
         lines += [
-            f"    {forgotten}",
-            "    known = False",
+            f"    {' = '.join(f'old{n}' for n in numbers)} = Bits(0)",
+            f"    nearest = rows + {bias}",
+            "    far = stones",
             "    if alike:",
-            *(f"        old{n} = word_at(slot + {8 * n})" for n in numbers),
-            f"        known = {differ} < stones",
-            "    if known:",
-            f"        total = load(slot + {kept + row * view})",
-            *(f"        total = removed(total, old{n} & ~now{n}, {place})" for n, place in moved),
-            "    else:",
-            f"        {forgotten}",
-            f"        total = load(rows + {bias})",
+            *_nearer("slot", view, numbers, shape.planes, sums + row * view),
+            f"    if follows and far > {NEAR}:",
+            *_nearer("before", others, numbers, shape.planes, sums + row * others),
+            "    total = load(nearest)",
+            *(f"    total = removed(total, old{n} & ~now{n}, {place})" for n, place in moved),
             *(f"    total = added(total, now{n} & ~old{n}, {place})" for n, place in moved),
             "    if slot != 0:",
             *(f"        store_integer(slot + {8 * n}, now{n})" for n in numbers),
-            f"        store(slot + {kept + row * view}, total)",
+            f"        store(slot + {sums + row * view}, total)",
             f"    found += weighed(total, outputs + {row * view})",
         ]
     lines += [
@@ -293,6 +301,23 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     exec("\n".join(lines), names)
     score = usable_in_compiled_code(names["score"], inline=False)
     return lambda network, position, slot: score(network, position, slot)
+
+
+def _nearer(slot: str, view: int, numbers: range, planes: int, sums: int) -> list[str]:
+    """Lines that begin with a *view* in a *slot*, whose *sums* lie there, if it is nearer."""
+    differ = " + ".join(f"popcount(now{n} ^ seen{n})" for n in numbers)
+    words = [8 * (view * planes + number % planes) for number in numbers]
+    return [
+        *(
+            f"        seen{n} = word_at({slot} + {at})"
+            for n, at in zip(numbers, words, strict=True)
+        ),
+        f"        distance = {differ}",
+        "        if distance < far:",
+        f"            {', '.join(f'old{n}' for n in numbers)}, = "
+        f"{', '.join(f'seen{n}' for n in numbers)},",
+        f"            nearest, far = {slot} + {sums}, distance",
+    ]
 
 
 def _reader(shape: Inputs) -> Any:
