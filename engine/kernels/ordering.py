@@ -113,11 +113,12 @@ def bring_best(ranked, at, end):
     Cheaper than sorting where a cutoff comes early.
     """
     # Sorting would order moves that a cutoff leaves out.
-    best = at
+    best, item = at, ranked[at]
     for other in range(at + 1, end):
-        if ranked[other] > ranked[best]:
-            best = other
-    item = ranked[best]
+        # Selected, not branched on: which is the highest cannot be predicted.
+        higher = ranked[other] > item
+        best = other if higher else best
+        item = ranked[other] if higher else item
     ranked[best] = ranked[at]
     ranked[at] = item
     return item
