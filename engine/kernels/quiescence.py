@@ -43,7 +43,7 @@ from engine.kernels.node import (
 from engine.kernels.ordering import FIRST, bring_best, rank, ranked_move, see_ge
 from engine.kernels.reference import report_violation
 from engine.kernels.scores import final_score, limited
-from engine.kernels.table import entry_cutoff, is_proven, store_depth
+from engine.kernels.table import entry_cutoff, is_proven, prepare, store_depth
 from engine.kernels.tablebase_scores import tablebase_score
 
 __all__ = ["begin_quiet_counts", "quiet_search"]
@@ -199,7 +199,10 @@ def quiet_node(
                 continue
         child = play(position, move)
         # Free moves are not counted here: every line ends soon.
-        child_word = address(child, np.int64(0), search) if use_table else Bits(0)
+        child_word = Bits(0)
+        if use_table:
+            child_word = address(child, np.int64(0), search)
+            prepare(table, child_word)
         again = moves_again(position, child)
         value = quiet_node(
             child,
