@@ -31,10 +31,13 @@ def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
     *history* leads to *position*.  Those that may come back once more are not among them.
     """
     require_history(history, type(position))
-    line = [coerce(earlier) for earlier in (*history, position)]
-    start = len(line) - 1
-    while start > max(0, len(line) - MOST_BEFORE) and reversible(line[start - 1], line[start]):
-        start -= 1
-    words = [recurrence(earlier) for earlier in line[start:-1]]
+    # What lies before the last irreversible step cannot come back, and is not looked at.
+    line = [coerce(position)]
+    for earlier in reversed([*history][1 - MOST_BEFORE :]):
+        earlier = coerce(earlier)
+        if not reversible(earlier, line[-1]):
+            break
+        line.append(earlier)
+    words = [recurrence(earlier) for earlier in reversed(line[1:])]
     often = game_constant(type(position), "REPETITIONS", 2) - 1
     return [word for at, word in enumerate(words) if words[: at + 1].count(word) >= often]
