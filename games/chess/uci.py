@@ -51,16 +51,17 @@ from games.chess.notation import parse_move, uci
 __all__ = ["OPTIONS", "Option", "Session", "main", "nodes_at"]
 
 LEAST_ELO, MOST_ELO = 1000, 2400
-FEWEST_NODES = 500
-ELO_OF_DOUBLING = 120
+FEWEST_NODES = 100
+ELO_OF_DOUBLING = 117
 MOST_DOUBT = 0.8
 DOUBTFUL_LINES = 4
 """``UCI_Elo``: the nodes of a move double with each so many points, and a normal error in pawns
 that shrinks to 0 at the most decides among so many lines.
 
-Nodes by games against Stockfish 15.1 with this option, and without the error: 2,000,000 made 62.5
-of 100 points at 2300 and 8.5 of 20 at 2400.  Without the network, 100,000 made 7 of 12 at 2000,
-200,000 made 5.5 of 10 at 2100 and 8 of 40 at 2300.  What is lower is a guess."""
+By games against Stockfish 15.1 at the same ``UCI_Elo``, 250,000 nodes a move, this many nodes made
+so many points: at 1500, 2,245 made 8.5 of 20 and 3,597 made 43 of 52; at 2000, 40,000 made 10 of 20
+and 161,000 made 15.5 of 20.  At 2400, 1,600,000 made 2.5 of 4, and without error and other lines
+some 500,000 play at 2465.  What is lower than 1500 is a guess."""
 
 BOUNDS_AFTER = 0.5
 """Seconds of a search before its bounds are said: most are exact scores a moment later."""
