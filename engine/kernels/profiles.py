@@ -136,8 +136,9 @@ the probability to win falls by 2.0 % on average.  With ``history.bonus`` 4 or 1
 (20,000 nodes); with 7 for both depths of 5, razoring, and a margin of ``null_move`` half as wide,
 by 0.21 % more.  Errors of these differences are 0.1 %.
 
-Then twelve of the numbers were moved to where SPSA (``engine.lab.spsa``) had taken them in 2,350
-pairs of games of chess with 8,000 nodes a move: +19 Elo (6 to 33) in 1,500 games."""
+Then twelve of the numbers were moved to where SPSA by games had taken them: 2,350 pairs of games,
+each between both points of a step, with 8,000 nodes a move.  That made +19 Elo (6 to 33) in 1,500
+games more."""
 
 FORMER_CONSTANTS = ("TABLE_PLIES", "ENHANCED_PLIES", "ORDER_DEPTH")
 """Names that games gave to entries of their profile until version 0.1."""
