@@ -116,7 +116,7 @@ TACTICAL = Profile(
         "enhanced_cutoffs.depth": 8,
         "singular_extensions.less": 2,
         "internal_iterative_reduction.depth": 5,
-        "late_move_reductions.depth": 2,
+        "late_move_reductions.depth": 3,
         "late_move_reductions.base": 0.6,
         "late_move_reductions.divisor": 2.1,
         "late_move_reductions.terms": 1,
@@ -136,7 +136,7 @@ the probability to win falls by 2.0 % on average.  With ``history.bonus`` 4 or 1
 (20,000 nodes); with 7 for both depths of 5, razoring, and a margin of ``null_move`` half as wide,
 by 0.21 % more.  Errors of these differences are 0.1 %.
 
-Then twelve of the numbers were moved to where SPSA by games had taken them: 2,350 pairs of games,
+Then eleven of the numbers were moved to where SPSA by games had taken them: 2,350 pairs of games,
 each between both points of a step, with 8,000 nodes a move.  That made +19 Elo (6 to 33) in 1,500
 games more."""
 
