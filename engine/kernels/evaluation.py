@@ -150,16 +150,14 @@ def estimate(evaluation: Any, position: Any) -> float:
 def estimate_at(evaluation: Any, position: Any, ply: int, search: Any) -> float:
     """Estimate a position so many plies below the root of a search.
 
-    An evaluation may keep something for each ply in the *search*: see :func:`kept_bytes`.
+    An evaluation may keep something for each ply in the *search* (see :func:`kept_bytes`), and look
+    at what it keeps for the ply before: a ply before the root has room, too, and stays empty.
     """
     return evaluation(position)
 
 
 def kept_bytes(evaluation: Any) -> int:
-    """What an evaluation keeps for each ply of a search, in bytes; 0: nothing.
-
-    The first is that of the ply before the root, which is never written.
-    """
+    """What an evaluation keeps for each ply of a search, in bytes; 0: nothing."""
     return slot_bytes(evaluation.shape) if isinstance(evaluation, Network) else 0
 
 

@@ -265,7 +265,7 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         f"    stones = {' + '.join(f'popcount({name})' for name in now[: shape.planes])}",
         f"    alike = slot != 0 and integer_at(slot + {8 * shape.words}) == rows",
         f"    before = slot - {size}",
-        f"    follows = slot != 0 and integer_at(before + {8 * shape.words}) == rows",
+        f"    alike_before = slot != 0 and integer_at(before + {8 * shape.words}) == rows",
         "    at = address_of(network)",
         f"    stage = integer_at(integer_at(at + {8 * STAGES}) + 8 * stones)",
         f"    outputs = integer_at(at + {8 * OUTPUTS}) + {row * shape.views} * stage",
@@ -281,9 +281,9 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
             f"    nearest = rows + {bias}",
             "    far = stones",
             "    if alike:",
-            *_nearer("slot", view, numbers, shape.planes, sums + row * view),
-            f"    if follows and far > {NEAR}:",
-            *_nearer("before", others, numbers, shape.planes, sums + row * others),
+            *_nearer("slot", 8 * shape.planes * view, sums + row * view, numbers),
+            f"    if alike_before and far > {NEAR}:",
+            *_nearer("before", 8 * shape.planes * others, sums + row * others, numbers),
             "    total = load(nearest)",
             *(f"    total = removed(total, old{n} & ~now{n}, {place})" for n, place in moved),
             *(f"    total = added(total, now{n} & ~old{n}, {place})" for n, place in moved),
@@ -303,15 +303,15 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     return lambda network, position, slot: score(network, position, slot)
 
 
-def _nearer(slot: str, view: int, numbers: range, planes: int, sums: int) -> list[str]:
-    """Lines that begin with a *view* in a *slot*, whose *sums* lie there, if it is nearer."""
+def _nearer(slot: str, first: int, sums: int, numbers: range) -> list[str]:
+    """Lines that begin with a view in a *slot* if it is nearer.
+
+    Its words lie there from the byte *first* on, its sums from *sums* on; *numbers* are those of
+    the words of the position that they are compared with.
+    """
     differ = " + ".join(f"popcount(now{n} ^ seen{n})" for n in numbers)
-    words = [8 * (view * planes + number % planes) for number in numbers]
     return [
-        *(
-            f"        seen{n} = word_at({slot} + {at})"
-            for n, at in zip(numbers, words, strict=True)
-        ),
+        *(f"        seen{n} = word_at({slot} + {first + 8 * i})" for i, n in enumerate(numbers)),
         f"        distance = {differ}",
         "        if distance < far:",
         f"            {', '.join(f'old{n}' for n in numbers)}, = "

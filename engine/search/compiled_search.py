@@ -118,7 +118,8 @@ class CompiledSearch:
             words[name][0] = value
         base, divisor = (numbers[f"late_move_reductions_{name}"] for name in ("base", "divisor"))
         words["lmr_reductions"][:] = reductions(base, divisor)
-        # A search may estimate the children of its last ply, and tests may reach beyond it.
+        # A search may estimate the children of its last ply, and tests may reach beyond it; one
+        # more lies before the root.
         self._kept = aligned((longest_line(self.cls) + 5) * kept_bytes(self.evaluation))
         words["kept"][0] = self._kept.ctypes.data
         if self.tablebase is not None:
