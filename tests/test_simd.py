@@ -18,6 +18,7 @@ from engine.contract.simd import (
     highest,
     load_words,
     nonzero,
+    shorts_of,
     union,
     words_of,
 )
@@ -41,6 +42,7 @@ def compiled_results(first, second, steps):
         (words_of(a & b), words_of(a | b), words_of(a ^ b), words_of(a + b), words_of(a - b)),
         (words_of(a << s), words_of(a >> s), words_of(~a), union(a), common(a | b)),
         (words_of(nonzero(a)), words_of(highest(a)), words_of(broadcast(first[0]))),
+        shorts_of(a),
     )
 
 
@@ -50,6 +52,7 @@ def results(a, b, s):
         (words_of(a & b), words_of(a | b), words_of(a ^ b), words_of(a + b), words_of(a - b)),
         (words_of(a << s), words_of(a >> s), words_of(~a), union(a), common(a | b)),
         (words_of(nonzero(a)), words_of(highest(a)), words_of(broadcast(a[0]))),
+        shorts_of(a),
     )
 
 
@@ -71,3 +74,8 @@ def test_each_word_for_itself(name, a, b):
 def test_highest(a):
     assert highest(Words(*a)) == tuple(1 << w.bit_length() - 1 if w else 0 for w in a)
     assert nonzero(Words(*a)) == tuple(int(w > 0) for w in a)
+
+
+@given(words)
+def test_shorts(a):
+    assert list(shorts_of(Words(*a))) == np.array(a, "<u8").view("<u2").tolist()

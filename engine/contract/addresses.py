@@ -20,7 +20,15 @@ from engine.contract.bits import WORD, Bits
 from engine.contract.native import in_compiled_code
 from engine.contract.simd import COUNT, VECTOR, WORDS, Words
 
-__all__ = ["integer_at", "integers_here", "short_at", "store_integer", "word_at", "words_at"]
+__all__ = [
+    "integer_at",
+    "integers_here",
+    "short_at",
+    "store_integer",
+    "sum_of_shorts",
+    "word_at",
+    "words_at",
+]
 
 
 def word_at(address: int) -> int:
@@ -36,6 +44,15 @@ def integer_at(address: int) -> int:
 def short_at(address: int) -> int:
     """Return the signed 16-bit integer at an address."""
     return ctypes.c_int16.from_address(int(address)).value
+
+
+def sum_of_shorts(address: int, begins: tuple[int, ...], numbers: tuple[int, ...]) -> int:
+    """Return the sum of signed 16-bit integers behind an address, of one in each of some rows.
+
+    *begins* are the places of the first of each row, and *numbers* say which one of it counts.
+    """
+    places = (begin + number for begin, number in zip(begins, numbers, strict=True))
+    return sum(short_at(int(address) + 2 * int(place)) for place in places)
 
 
 def words_at(address: int) -> Words:
@@ -81,6 +98,27 @@ def _compiled_integer_at(address: Any) -> Any:
 @in_compiled_code(short_at)
 def _compiled_short_at(address: Any) -> Any:
     return lambda address: _short_at(address)
+
+
+@intrinsic
+def _sum_of_shorts(typing: Any, address: Any, begins: Any, numbers: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i16, i64 = ir.IntType(16), ir.IntType(64)
+        base = builder.inttoptr(args[0], i16.as_pointer())
+        total = ir.Constant(i64, 0)
+        # A begin that is a constant becomes a part of the instruction that loads.
+        each = (cgutils.unpack_tuple(builder, parts) for parts in args[1:])
+        for begin, number in zip(*each, strict=True):
+            place = builder.gep(builder.gep(base, [begin]), [number])
+            total = builder.add(total, builder.sext(builder.load(place), i64))
+        return total
+
+    return types.int64(types.int64, begins, numbers), generate
+
+
+@in_compiled_code(sum_of_shorts)
+def _compiled_sum_of_shorts(address: Any, begins: Any, numbers: Any) -> Any:
+    return lambda address, begins, numbers: _sum_of_shorts(address, begins, numbers)
 
 
 @in_compiled_code(words_at)

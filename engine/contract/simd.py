@@ -30,6 +30,7 @@ __all__ = [
     "highest",
     "load_words",
     "nonzero",
+    "shorts_of",
     "union",
     "words_of",
 ]
@@ -96,6 +97,11 @@ def load_words(array: Any, index: int) -> Words:
 def words_of(words: Words) -> tuple[int, int, int, int]:
     """The four words."""
     return words.first, words.second, words.third, words.fourth
+
+
+def shorts_of(words: Words) -> tuple[int, ...]:
+    """The sixteen numbers of 16 bits in the four words, without a sign, the lowest first."""
+    return tuple(word >> shift & 0xFFFF for word in words for shift in range(0, 64, 16))
 
 
 def union(words: Words) -> int:
@@ -193,6 +199,20 @@ def _words_of(typing: Any, words: Any) -> Any:
     return types.UniTuple(types.uint64, COUNT)(WORDS), generate
 
 
+@intrinsic
+def _shorts_of(typing: Any, words: Any) -> Any:
+    count = 4 * COUNT
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        shorts = builder.bitcast(args[0], ir.VectorType(ir.IntType(16), count))
+        each = (
+            builder.extract_element(shorts, ir.Constant(ir.IntType(32), n)) for n in range(count)
+        )
+        return cgutils.pack_array(builder, [builder.zext(n, ir.IntType(64)) for n in each])
+
+    return types.UniTuple(types.int64, count)(WORDS), generate
+
+
 def _reduction(name: str) -> Any:
     """An intrinsic that makes one word of four."""
 
@@ -245,6 +265,7 @@ def _of_words(function: Callable[..., Any], compiled: Callable[..., Any]) -> Non
 
 
 _of_words(words_of, _words_of)
+_of_words(shorts_of, _shorts_of)
 _of_words(union, _union)
 _of_words(common, _common)
 _of_words(nonzero, _nonzero)

@@ -1,8 +1,8 @@
 """What learned evaluations have in common: weights that are data, at an address.
 
-One compiled search plays with all evaluations of one shape.  The address of an evaluation's memory
-is what compiled code gets of it; the memory begins with where the weights are of the player who
-moves first, and how much further those of the second.
+One compiled search plays with all evaluations of one shape and layout.  The address of an
+evaluation's memory is what compiled code gets of it; the memory begins with where the weights are
+of the player who moves first, and how much further those of the second.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ TURN = -2
 
 
 class Learned:
-    """A learned evaluation of positions of class *cls*; compiled code knows its *shape*."""
+    """A learned evaluation of positions of class *cls*.
+
+    Compiled code knows its *shape* and its *layout*, the places of weights that it does not read.
+    """
 
     name = "learned"
     kind: str
@@ -63,10 +66,10 @@ class Learned:
     file: str = ""
     """The name of the file that it was read from."""
 
-    def __init__(self, cls: Any, shape: Any):
+    def __init__(self, cls: Any, shape: Any, layout: tuple[int, ...] = ()):
         self.cls = cls
         self.shape = shape
-        self.type = LearnedType(self.kind, shape)
+        self.type = LearnedType(self.kind, shape, layout)
         digest = blake2b(repr(shape).encode(), digest_size=8)
         for part in self.arrays.values():
             digest.update(np.ascontiguousarray(part).tobytes())
@@ -145,12 +148,14 @@ def second_moves(position: Any, side: int) -> bool:
 
 
 class LearnedType(types.Type):  # type: ignore[misc]
-    """The compiled type of a learned evaluation: of what kind it is, and its shape."""
+    """The compiled type of a learned evaluation: of what kind it is, its shape and its layout."""
 
-    def __init__(self, kind: str, shape: Any):
+    def __init__(self, kind: str, shape: Any, layout: tuple[int, ...]):
         self.kind = kind
         self.shape = shape
-        super().__init__(name=f"{kind} {tuple(shape)}")
+        self.layout = layout
+        places = blake2b(repr(layout).encode(), digest_size=8).hexdigest()
+        super().__init__(name=f"{kind} {tuple(shape)} {places if layout else ''}".rstrip())
 
 
 @register_model(LearnedType)

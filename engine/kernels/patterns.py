@@ -15,7 +15,8 @@ stands there), what it adds to all numbers, and a score takes a few vectors of a
 weights are looked up.
 
 Weights are data, as those of an optionality: one compiled search plays with all evaluations of one
-:class:`Shape`.  ``engine.training`` makes them.
+:class:`Shape` whose windows begin in the same places, which are a part of its instructions.
+``engine.training`` makes them.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ import numpy as np
 from numba import types
 
 from engine.compiler.jit import Evaluator, Position, Words, compiled, kernel
-from engine.contract.addresses import integer_at, integers_here, short_at, words_at
+from engine.contract.addresses import integer_at, integers_here, sum_of_shorts, words_at
 from engine.contract.bits import Bits, popcount
 from engine.contract.derived import most_moves
 from engine.contract.dispatch import game_name
 from engine.contract.errors import GameError
 from engine.contract.native import in_compiled_code, usable_in_compiled_code
 from engine.contract.positions import unpack, width
-from engine.contract.simd import words_of
+from engine.contract.simd import broadcast, shorts_of
 from engine.contract.verbs import MOVES_ROOM, cell, features, moves
 from engine.kernels.learned import (
     MOST_STONES,
@@ -69,9 +70,9 @@ LEVELS = 256
 MOVE_COUNT = -1
 """The number of a term, where those of ``features`` begin with 0: how many moves there are."""
 
-HEADER = 4
-"""Numbers at the start of the memory; the address of the stages and of the first weights follow."""
-STAGES, FIRST = range(2, HEADER)
+HEADER = 3
+"""Numbers at the start of the memory; the address of the stages follows."""
+STAGES = 2
 
 
 class Shape(NamedTuple):
@@ -138,16 +139,11 @@ class Patterns(Learned):
             raise GameError("a learned evaluation has windows without weights")
         self.added, self.first = added.astype(np.uint16), first.astype(np.int64)
         self.stages, self.weights = stages.astype(np.int64), weights.astype(np.int16)
-        super().__init__(cls, shape)
-        parts = [
-            self.stages * 2 * self.weights.shape[1],
-            2 * self.first,
-            self.added,
-            self.weights,
-        ]
+        super().__init__(cls, shape, layout=tuple(map(int, self.first)))
+        parts = [self.stages * 2 * self.weights.shape[1], self.added, self.weights]
         # No number of 16 bits leads beyond it, whatever a position has that training did not see.
-        stages, first, rows, weights = self._lay_out(HEADER, parts, spare=2 << 16)
-        self._words_at(self.address, HEADER)[:] = rows, self.added[0].nbytes, stages, first
+        stages, rows, weights = self._lay_out(HEADER, parts, spare=2 << 16)
+        self._words_at(self.address, HEADER)[:] = rows, self.added[0].nbytes, stages
         # What the stages say is an address, so that nothing is added in the search.
         self._words_at(stages, MOST_STONES + 1)[:] += np.uint64(weights)
 
@@ -181,17 +177,6 @@ class Patterns(Learned):
         total = int(self.weights[stage, places].sum(dtype=np.int64))
         score = (total + (1 << FRACTION >> 1)) >> FRACTION
         return self.completed(position, score)
-
-
-def vectors_of(patterns: Any) -> int:
-    """The vectors of numbers of an evaluation."""
-    return int(patterns.shape.vectors)
-
-
-@in_compiled_code(vectors_of)
-def _compiled_vectors_of(patterns: Any) -> Any:
-    count = patterns.shape.vectors
-    return lambda patterns: count
 
 
 @compiled
@@ -235,17 +220,6 @@ def _compiled_levels_of(patterns: Any, position: Any) -> Any:
     return eval(text, names | {"together": together})
 
 
-def terms_of(patterns: Any) -> int:
-    """How many terms an evaluation has."""
-    return len(patterns.shape.terms)
-
-
-@in_compiled_code(terms_of)
-def _compiled_terms_of(patterns: Any) -> Any:
-    count = len(patterns.shape.terms)
-    return lambda patterns: count
-
-
 @functools.cache
 def seen_by_first(cls: Any, field: int) -> Any:
     """A function that makes of a position one in which a field is cleared; -1: the same."""
@@ -258,9 +232,14 @@ def stones_of(patterns: Any, position: Any) -> int:
     raise NotImplementedError
 
 
-def vector_of(patterns: Any, position: Any, rows: int) -> Any:
-    """The sum of the rows that a position's bytes or cells have in a table at an address."""
+def numbers_of(patterns: Any, position: Any) -> tuple[int, ...]:
+    """The numbers of all windows and terms of a position."""
     raise NotImplementedError
+
+
+def begins_of(patterns: Any) -> tuple[int, ...]:
+    """Where the weights of each begin."""
+    return tuple(patterns.layout)
 
 
 @in_compiled_code(stones_of)
@@ -282,66 +261,63 @@ def _compiled_stones_of(patterns: Any, position: Any) -> Any:
     return counted
 
 
-@in_compiled_code(vector_of)
-def _compiled_vector_of(patterns: Any, position: Any, rows: Any) -> Any:
+@in_compiled_code(numbers_of)
+def _compiled_numbers_of(patterns: Any, position: Any) -> Any:
     shape = patterns.shape
     row = 2 * LANES * shape.vectors
-    size, cells, contents = shape.bytes, shape.cells, shape.contents
-    seen = seen_by_first(position.instance_class, shape.seen)
-
-    def by_bytes(plane, rows):
-        total = words_at(rows + row * int(plane & Bits(255)))
-        for number in range(1, size):
-            plane >>= Bits(8)
-            total += words_at(rows + row * (256 * number + int(plane & Bits(255))))
-        return total
-
-    def by_cells(position, rows):
-        position = seen(position)
-        total = words_at(rows + row * int(cell(position, 0)))
-        for number in range(1, cells):
-            total += words_at(rows + row * (contents * number + int(cell(position, number))))
-        return total
-
-    terms = [
-        f"by_bytes(Bits(position[{field}]), rows + {row * 256 * size * number})"
-        for number, field in enumerate(shape.fields)
+    totals = [f"total{number}" for number in range(shape.vectors)]
+    added = [f"{total} += words_at(row + {2 * LANES * n})" for n, total in enumerate(totals)]
+    lines = [
+        "def numbers(patterns, position):",
+        "    rows = rows_of_mover(patterns, position)",
+        f"    {' = '.join(totals)} = broadcast(Bits(0))",
     ]
-    if cells:
-        terms.append(f"by_cells(position, rows + {row * shape.first_of_cells})")
-    names = {"by_bytes": by_bytes, "by_cells": by_cells, "Bits": Bits}
-    usable_in_compiled_code(by_bytes)
-    usable_in_compiled_code(by_cells)
-    return eval(f"lambda patterns, position, rows: {' + '.join(terms)}", names)
+    for number, field in enumerate(shape.fields):
+        lines.append(f"    plane = Bits(position[{field}])")
+        for at in range(shape.bytes):
+            first = row * 256 * (shape.bytes * number + at)
+            byte = f"int(plane >> Bits({8 * at}) & Bits(255))"
+            lines += [f"    row = rows + {first} + {row} * {byte}", *(f"    {a}" for a in added)]
+    if shape.cells:
+        lines += [
+            "    seen = seen_by_first(position)",
+            f"    rows += {row * shape.first_of_cells}",
+            f"    for number in range({shape.cells}):",
+            f"        row = rows + {row} * ({shape.contents} * number + int(cell(seen, number)))",
+            *(f"        {each}" for each in added),
+        ]
+    lines.append(f"    found = {' + '.join(f'shorts_of({total})' for total in totals)}")
+    if shape.terms:
+        terms = ", ".join(f"levels[{term}]" for term in range(len(shape.terms)))
+        lines += ["    levels = levels_of(patterns, position)", f"    found = found + ({terms},)"]
+    lines.append("    return found")
+    names = {
+        "Bits": Bits,
+        "broadcast": broadcast,
+        "cell": cell,
+        "levels_of": levels_of,
+        "rows_of_mover": rows_of_mover,
+        "seen_by_first": seen_by_first(position.instance_class, shape.seen),
+        "shorts_of": shorts_of,
+        "words_at": words_at,
+    }
+    exec("\n".join(lines), names)
+    return usable_in_compiled_code(names["numbers"])
 
 
-@compiled
-def four_weights(word, first, weights):
-    """The sum of the weights of the four numbers in a word."""
-    total = short_at(weights + integer_at(first) + 2 * int(word & Bits(0xFFFF)))
-    total += short_at(weights + integer_at(first + 8) + 2 * int(word >> Bits(16) & Bits(0xFFFF)))
-    total += short_at(weights + integer_at(first + 16) + 2 * int(word >> Bits(32) & Bits(0xFFFF)))
-    return total + short_at(weights + integer_at(first + 24) + 2 * int(word >> Bits(48)))
+@in_compiled_code(begins_of)
+def _compiled_begins_of(patterns: Any) -> Any:
+    begins = patterns.layout
+    return lambda patterns: begins
 
 
 @compiled(inline=False)
 def pattern_score(patterns, position, slot):
     """The sum of the weights of a position's windows and terms; nothing is kept in a *slot*."""
-    at = address_of(patterns)
-    first = integer_at(at + 8 * FIRST)
-    weights = integer_at(integer_at(at + 8 * STAGES) + 8 * int(stones_of(patterns, position)))
-    rows = rows_of_mover(patterns, position)
-    total = 1 << FRACTION >> 1
-    for vector in range(vectors_of(patterns)):
-        a, b, c, d = words_of(vector_of(patterns, position, rows + 2 * LANES * vector))
-        start = first + 8 * LANES * vector
-        total += four_weights(a, start, weights) + four_weights(b, start + 32, weights)
-        total += four_weights(c, start + 64, weights) + four_weights(d, start + 96, weights)
-    levels = levels_of(patterns, position)
-    start = first + 8 * LANES * vectors_of(patterns)
-    for term in range(terms_of(patterns)):
-        total += short_at(weights + integer_at(start + 8 * term) + 2 * levels[term])
-    return total >> FRACTION
+    stages = integer_at(address_of(patterns) + 8 * STAGES)
+    weights = integer_at(stages + 8 * int(stones_of(patterns, position)))
+    total = sum_of_shorts(weights, begins_of(patterns), numbers_of(patterns, position))
+    return (total + (1 << FRACTION >> 1)) >> FRACTION
 
 
 Places = Annotated[Any, types.Array(types.int32, 1, "C")]
@@ -353,22 +329,11 @@ def write_places(example: Position, evaluation: Evaluator, words: Words, found: 
 
     A position takes a row of *found*: its number of stones, and a place for each window and term.
     """
-    lanes = LANES * vectors_of(evaluation)
-    each = 1 + lanes + terms_of(evaluation)
-    first = integer_at(address_of(evaluation) + 8 * FIRST)
+    begins = begins_of(evaluation)
+    each = 1 + len(begins)
     for number in range(len(found) // each):
         position = unpack(words, number * width(example), example)
-        rows = rows_of_mover(evaluation, position)
-        at = number * each
-        found[at] = stones_of(evaluation, position)
-        for vector in range(vectors_of(evaluation)):
-            four = words_of(vector_of(evaluation, position, rows + 2 * LANES * vector))
-            for n in range(LANES):
-                place = LANES * vector + n
-                begin = integer_at(first + 8 * place) >> 1
-                number_of_lane = int(four[n >> 2] >> Bits(16 * (n & 3)) & Bits(0xFFFF))
-                found[at + 1 + place] = begin + number_of_lane
-        levels = levels_of(evaluation, position)
-        for term in range(terms_of(evaluation)):
-            begin = integer_at(first + 8 * (lanes + term)) >> 1
-            found[at + 1 + lanes + term] = begin + levels[term]
+        found[number * each] = stones_of(evaluation, position)
+        numbers = numbers_of(evaluation, position)
+        for at in range(len(begins)):
+            found[number * each + 1 + at] = begins[at] + numbers[at]
