@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import math
 import re
+from random import Random
+from statistics import pstdev
 
 import pytest
 from click.testing import CliRunner
 
-from engine import CutnodeError, load_game
+from engine import CutnodeError, legal_moves, load_game
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.kernels.techniques import choose
 from engine.lab.files import Journal, read_study
+from engine.lab.judging import Judge, Lead, losses_of
 from engine.lab.plots import can_plot, inline_plot
 from engine.lab.spsa import Spsa
 from engine.lab.study import Follower
-from engine.lab.tuning import draw, losses_of, parameters_for, tune, tuned_parameters
-from games import tictactoe, ur
+from engine.lab.tuning import draw, parameters_for, tune, tuned_parameters
+from engine.playing.matches import play_game
+from engine.playing.players import Choice
+from games import breakthrough, tictactoe, ur
 
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "15", "52", "159", "19", "2")]
@@ -54,6 +59,22 @@ def test_spsa_stays_within_bounds():
     search = minimum(1, bounds=[(-1, 1.5), (-0.5, 3)])
     assert all(-1 <= x <= 1.5 and -0.5 <= y <= 3 for x, y in search.path)
     assert math.dist(search.mean(), (1.5, -0.5)) < 0.1
+
+
+def test_spsa_with_noise_that_is_known():
+    search = minimum(1, iterations=3000, noise=3.0)
+    assert math.dist(search.mean(), (2, -1)) < 0.2
+
+
+def test_noise_alone_does_not_lead_far():
+    random = Random(1)
+    ends = []
+    for seed in range(30):
+        search = Spsa([0.0] * 10, iterations=200, seed=seed, noise=0.5)
+        for _ in search:
+            search.tell(random.gauss(0, 0.5), 0.0)
+        ends += search.point
+    assert pstdev(ends) == pytest.approx(0.5, rel=0.15)
 
 
 def test_spsa_stays_where_nothing_changes():
@@ -188,6 +209,83 @@ def test_workers_find_the_same(study):
     assert tune(TICTACTOE, SOME, **few).rows == study.rows
 
 
+# By games
+
+BY_GAMES = FEW | {"by": "games", "parameters": ["lmr.divisor", "killers.bonus"]}
+
+
+@pytest.fixture(scope="module")
+def by_games():
+    return tune(TICTACTOE, SOME, **BY_GAMES)
+
+
+def test_fitted_by_games(by_games):
+    assert [row["setting"] for row in by_games.rows] == ["default", "tuned"]
+    assert not {"loss", "move", "depth"} & {column.name for column in by_games.columns}
+    steps = [sample for sample in by_games.samples if sample["stage"] == "fit"]
+    assert len(steps) == 4 and all(0 <= s["up"] <= 1 and s["up"] + s["down"] == 1 for s in steps)
+    assert not any(sample["stage"] == "reference" for sample in by_games.samples)
+    assert tuned_parameters(by_games).keys() == {"late_move_reductions.divisor", "killers.bonus"}
+
+
+def test_parameters_that_change_no_game_are_said_to():
+    few = BY_GAMES | {"parameters": ["lmr.depth"], "nodes": 2, "pairs": 0}
+    assert any("of more nodes" in note for note in tune(TICTACTOE, SOME, **few).notes)
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="other processes compile")
+def test_workers_play_the_same(by_games):
+    again = tune(TICTACTOE, SOME, **BY_GAMES, workers=2)
+    assert again.rows == by_games.rows
+    assert again.samples == by_games.samples
+
+
+def test_the_score_is_that_of_the_first_setting():
+    one, other = {}, {"late_move_pruning.moves": 1, "late_move_pruning.depth": 9}
+    play = Judge("connect4", 100, ("", "4", "3", "44", "42", "12"), seed=1).begin()
+    scores = [each["score"] for each in play(("games", (one, other), tuple(range(6))))]
+    turned = [each["score"] for each in play(("games", (other, one), tuple(range(6))))]
+    assert turned == [1 - score for score in scores] and set(scores) != {0.5}
+    assert play(("games", (one, one), (0,))) == [{"score": 0.5}]
+
+
+class Choosing:
+    """Gives choices whose scores are those of a list."""
+
+    def __init__(self, values):
+        self.values = iter(values)
+
+    def new_game(self, seed):
+        pass
+
+    def choose(self, position):
+        move = legal_moves(position)[0]
+        return Choice(move, next(self.values), (move,), 1, 1, 0.0, "depth")
+
+
+@pytest.mark.parametrize(
+    ("values", "plies", "score"),
+    [
+        ([600, -600] * 9, 5, 1.0),
+        ([-600, 600] * 9, 5, 0.0),
+        ([600, 600] * 9, 9, 0.5),  # both think that they win
+        ([100, 600, -600, 600, -600, 600, -600, 600, -600], 6, 0.0),
+        ([None] * 9, 9, 0.5),
+    ],
+)
+def test_a_lead_that_both_players_see_ends_a_game(values, plies, score):
+    lead = Lead(breakthrough.Position)
+    player = Choosing(values)
+    record = play_game([player, player], breakthrough.start(), plies=9, until=lead)
+    assert len(record.steps) == plies and lead.score(record) == score
+
+
+@pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
+def test_games_are_drawn_as_values(by_games):
+    svg, caption = inline_plot(by_games, draw)
+    assert "svg" in svg and "in steps from the default" in caption
+
+
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
 def test_it_can_be_drawn(study):
     svg, caption = inline_plot(study, draw)
@@ -201,6 +299,7 @@ def test_it_can_be_drawn(study):
         ({"pairs": -1}, "a number of pairs is at least 0, not -1"),
         ({"least_elo": 0.0}, "the least Elo is above 0, not 0"),
         ({"workers": 0}, "workers, not 0"),
+        ({"by": "luck"}, "settings are fitted by moves or games, not by 'luck'"),
     ],
 )
 def test_options_that_make_no_sense(options, message):

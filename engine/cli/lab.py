@@ -30,6 +30,7 @@ from engine.cli.options import (
     GAME,
     POSITION,
     Decorator,
+    choice,
     combined,
     depth_option,
     games_option,
@@ -48,6 +49,7 @@ from engine.cli.options import (
 )
 from engine.cli.progress import progress_bar
 from engine.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
+from engine.contract.choices import AIMS
 from engine.contract.errors import CutnodeError
 from engine.kernels.parameters import MOST_DEPTH
 from engine.runtime.processes import MOST_PROCESSES, physical_cores
@@ -559,8 +561,9 @@ def list_parameters(game: str | None, **options: Any) -> None:
     "Fit these, as lmr.*,futility.margin.  [those of selective techniques that change moves]",
     metavar="A,B",
 )
+@choice("--by", "What counts: what moves lose, or the games that both points of a step play.", AIMS)
 @nodes_option("Choose moves with N nodes.", default=1000)
-@integer("--iterations", "Take N steps of SPSA.", default=60)
+@integer("--iterations", "Take N steps of SPSA, each of 40 moves or 8 pairs of games.", default=60)
 @pairs_option("Play at most N pairs of games; 0: none.", least=0, default=200)
 @moves_in_play(0.05)
 @positive("--least-elo", "Accept what wins so much Elo.", default=20.0, metavar="ELO")
@@ -571,9 +574,10 @@ def tune(
 ) -> None:
     """Fit parameters of the search to a game.
 
-    First by the moves that it chooses, and what a deeper search says that they lose; then the
-    fitted search plays the default, until a sequential test (SPRT) tells the least Elo from 0. What
-    to write in the game is printed if it won. Without POSITION or a FILE, 200 positions are drawn.
+    By the moves that it chooses, and what a deeper search says that they lose, or by thousands of
+    games; then the fitted search plays the default, until a sequential test (SPRT) tells the least
+    Elo from 0. What to write in the game is printed if it won. Without POSITION or a FILE, 200
+    positions are drawn.
     """
     from engine.lab import tuning as study
 

@@ -6,6 +6,7 @@ This module imports nothing, so a command line knows all of it before anything i
 from __future__ import annotations
 
 __all__ = [
+    "AIMS",
     "CLUSTER_POSITIONS",
     "DRIVERS",
     "ENGINES",
@@ -39,6 +40,9 @@ SEARCHES = (*ENGINES, "auto")
 SOLVERS = ("alphabeta", "pn", "auto")
 """How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
 numbers, or by the one of them that gets there first."""
+
+AIMS = ("moves", "games")
+"""What parameters are fitted by: what moves lose that were chosen with them, or games won."""
 
 STYLES = {
     "balanced": (25, 15, 30, 15, 10, 5),

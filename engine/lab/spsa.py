@@ -5,7 +5,8 @@ each up or down by chance, and then all the other way.
 
 J. Spall, "Implementation of the simultaneous perturbation algorithm for stochastic optimization"
 (1998), whose gains these are: the step is ``a / (A + k) ** 0.602`` and the perturbation
-``c / k ** 0.101`` at the iteration k = 1, 2, ..., with A a tenth of all iterations.
+``c / k ** 0.101`` at the iteration k = 1, 2, ..., with A a tenth of all iterations.  Where
+measurements are mostly noise, a follows from how far noise alone may lead.
 
 >>> search = Spsa([3.0, 3.0], iterations=200, seed=1)
 >>> for up, down in search:
@@ -35,12 +36,16 @@ LONGEST_STEP = 1.0
 TRIAL = 5
 """So many iterations measure how steep it is at the start; then a follows from the first step."""
 
+ASTRAY = 0.5
+"""How far noise alone leads in all iterations, if it is known (a standard deviation)."""
+
 
 class Spsa:
     """A search for the minimum of a function of several numbers, by its values at pairs of points.
 
     It yields the pairs, and is to be told what was measured at both.  *bounds* are the least and
-    the most of each number.
+    the most of each number, and *noise* is the standard deviation of the difference between the two
+    measurements: steps follow from it, and without it from how steep the function is at the start.
     """
 
     def __init__(
@@ -50,6 +55,7 @@ class Spsa:
         iterations: int,
         seed: int,
         bounds: Sequence[tuple[float, float]] | None = None,
+        noise: float = 0.0,
     ):
         self.point = list(start)
         self.bounds = bounds or [(float("-inf"), float("inf"))] * len(start)
@@ -59,15 +65,28 @@ class Spsa:
         self.path: list[list[float]] = []
         """The points after each iteration."""
         self._signs: list[int] = []
+        self._trial = 0 if noise else min(TRIAL, iterations)
         self._gain = 0.0
+        if noise:
+            numbers = range(1, iterations + 1)
+            variance = sum((self._decay(k) * noise / self._distance(k)) ** 2 for k in numbers)
+            self._gain = ASTRAY / variance**0.5
 
     def __iter__(self) -> Iterator[tuple[list[float], list[float]]]:
         while len(self.path) < self.iterations:
             self._signs = [self.random.choice((-1, 1)) for _ in self.point]
             yield self._moved(1), self._moved(-1)
 
+    def _decay(self, number: int) -> float:
+        """How much shorter the steps of an iteration are."""
+        return float((STABILITY * self.iterations + number) ** -STEP_DECAY)
+
+    def _distance(self, number: int) -> float:
+        """How far the two points of an iteration are from each other in each number."""
+        return float(2 * PERTURBATION * number**-PERTURBATION_DECAY)
+
     def _moved(self, sign: int) -> list[float]:
-        width = sign * PERTURBATION / (len(self.path) + 1) ** PERTURBATION_DECAY
+        width = sign * self._distance(len(self.path) + 1) / 2
         return self._bounded(
             [x + width * each for x, each in zip(self.point, self._signs, strict=True)]
         )
@@ -79,18 +98,16 @@ class Spsa:
     def tell(self, up: float, down: float) -> None:
         """Take a step by what was measured at the two points that were yielded last."""
         number = len(self.path) + 1
-        width = 2 * PERTURBATION / number**PERTURBATION_DECAY
-        slope = [(up - down) / width * sign for sign in self._signs]
+        slope = [(up - down) / self._distance(number) * sign for sign in self._signs]
         self.slopes.append(slope)
-        if number == min(TRIAL, self.iterations):
+        if number == self._trial:
             # Of several slopes at the same point: one alone is mostly noise.
             count = len(self.slopes)
             slope = [sum(each) / count for each in zip(*self.slopes, strict=True)]
             steep = sum(abs(each) for each in slope) / len(slope)
             if steep:
-                stability = STABILITY * self.iterations
-                self._gain = FIRST_STEP * (stability + number) ** STEP_DECAY / steep
-        gain = self._gain / (STABILITY * self.iterations + number) ** STEP_DECAY
+                self._gain = FIRST_STEP / self._decay(number) / steep
+        gain = self._gain * self._decay(number)
         steps = [min(max(gain * each, -LONGEST_STEP), LONGEST_STEP) for each in slope]
         self.point = self._bounded([x - step for x, step in zip(self.point, steps, strict=True)])
         self.path.append(self.point)

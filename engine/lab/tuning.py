@@ -1,37 +1,39 @@
-"""Fitting the numbers of a search to a game: by the moves it chooses first, by games after.
+"""Fitting the numbers of a search to a game: by the moves it chooses, or by the games it wins.
 
 Fewer nodes to a depth are no aim of their own, as who prunes everything has the fewest.  What is
 minimised is the *loss*: what moves chosen with some nodes give away, as a search with many times
 the nodes sees it.  That one is exact if it gets deeper than the search that it judges, and
 otherwise the engine's own.  Scores count as points of a game, by the logistic curve of Elo, in
-which a ``UNIT`` of the game is worth 100.
+which a ``UNIT`` of the game is worth 100.  The minimum is sought by SPSA (:mod:`engine.lab.spsa`)
+on half of the positions and judged on the other half.
 
-The minimum is sought by SPSA (:mod:`engine.lab.spsa`) on half of the positions and judged on the
-other half; then the tuned search plays the untuned one, until a sequential test is decided.
+By games, the settings of both points of a step play each other, a pair of games from each of some
+positions, and the step goes to where the winner is.  It needs thousands of games, and finds what
+no single move shows.
+
+Either way the tuned search then plays the untuned one, until a sequential test is decided.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from random import Random
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Any
 
-from engine.contract.dispatch import game_constant, game_name
+from engine.contract.choices import AIMS
+from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, require_integer
-from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.contract.verbs import outcome
 from engine.kernels.declarations import Parameter
 from engine.kernels.profiles import profile_of
-from engine.kernels.scores import MOST_ESTIMATE
 from engine.kernels.techniques import (
     EXACT,
     SHORT,
@@ -40,6 +42,7 @@ from engine.kernels.techniques import (
     find_parameter,
     parameters_of,
 )
+from engine.lab.judging import Answers, Judge, Point, losses_of, map_locally
 from engine.lab.laboratory import with_interval
 from engine.lab.measuring import ABOUT_INTERVALS
 from engine.lab.plots import GREY, PAGE, PALETTE, set_axes
@@ -52,25 +55,11 @@ from engine.playing.elo import POINTS, Sprt, elo_difference, expected_score, mea
 from engine.playing.matches import make_openings, match
 from engine.runtime.processes import MOST_PROCESSES, Processes
 from engine.runtime.running import Limits
-from engine.search.searcher import Searcher
-from engine.storage.tables import Table
 
 __all__ = ["DEFAULT", "TUNED", "draw", "tune", "tuned_parameters"]
 
 DEFAULT, TUNED = "default", "tuned"
 """The rows of a study."""
-
-REFERENCE = 100
-"""The search that judges has so many times the nodes of one that it judges,"""
-
-DEEPER = 2
-"""and gets at most so many plies deeper: all moves are searched."""
-
-UNIT_ELO = 100.0
-"""What a ``UNIT`` of the game is worth in Elo."""
-
-DECISIVE_UNITS = 40
-"""A lead of more of them is won."""
 
 SCREENED = 40
 SENSITIVE = 0.02
@@ -82,15 +71,19 @@ STEPS = 4
 """A parameter is changed by a part of its value at first."""
 
 BATCH = 40
-"""Positions of an iteration."""
+"""Positions of an iteration, each for a move,"""
+
+PAIRS = 8
+"""or for a pair of games,"""
+
+PAIR_NOISE = 0.5
+"""of which the difference in points for each game has about this standard deviation."""
 
 CHUNK = 10
 """Pairs that are played before what they said is kept."""
 
 PARTS = 4
 """Processes are given so large a part of a batch at a time: a search is made for each."""
-
-TABLE_MB = 16
 
 COLUMNS = (
     Column("setting"),
@@ -105,9 +98,7 @@ COLUMNS = (
 )
 
 OF_MATCHES = {"elo", "score", "games", "llr"}
-
-Point = Mapping[str, float]
-"""Values of parameters by their full names."""
+OF_MOVES = {"loss", "move", "depth"}
 
 
 def tune(
@@ -115,6 +106,7 @@ def tune(
     positions: Sequence[Any],
     *,
     parameters: Iterable[str] | None = None,
+    by: str = "moves",
     nodes: int = 1000,
     iterations: int = 60,
     pairs: int = 200,
@@ -130,7 +122,9 @@ def tune(
     """Fit parameters of the search to a game, and play the fitted search against the default.
 
     *parameters* are names, also as ``late_move_reductions.*`` or ``lmr.*``; by default those of the
-    game's selective techniques to which its moves are sensitive.  Searches have so many *nodes*.
+    game's selective techniques to which its moves are sensitive.  They are fitted *by* what moves
+    lose that they choose in the positions, or by games from there (``"games"``).
+    Searches have so many *nodes*.
     After *iterations* of SPSA at most *pairs* of games are played (0: none), with *move_seconds*
     (0.05) or *move_nodes* for each move, *plies* random ones at the beginning, until a test tells
     *least_elo* from 0.  What is found is accepted if it won at least that, and the interval is
@@ -145,6 +139,8 @@ def tune(
     for position in positions:
         if outcome(position)[0]:
             raise CutnodeError(f"the game is over in {quoted(position_text(position))}")
+    if by not in AIMS:
+        raise CutnodeError(f"settings are fitted by {' or '.join(AIMS)}, not by {quoted(by)}")
     Limits(nodes)
     if move_seconds is None and move_nodes is None:
         move_seconds = 0.05
@@ -168,6 +164,7 @@ def tune(
         "positions": texts,
         "positions_from": positions_from,
         "parameters": names,
+        "by": by,
         "nodes": nodes,
         "iterations": iterations,
         "pairs": pairs,
@@ -178,7 +175,7 @@ def tune(
         "seed": seed,
         "workers": workers,
     }
-    unused = set() if pairs else OF_MATCHES
+    unused = (set() if pairs else OF_MATCHES) | (set() if by == "moves" else OF_MOVES)
     timed = move_seconds is not None
     study = Study(
         "tune",
@@ -191,17 +188,13 @@ def tune(
         ),
         progress=progress,
     )
-    judge = _Judge(game.source, nodes, tuple(texts))
+    judge = Judge(game.source, nodes, tuple(texts), seed)
     tuning = _Tuning(study, judge, candidates, values_of(cls, candidates), seed)
     try:
         with Processes(judge.begin, workers) as others:
             if workers > 1:
                 tuning.answers = others.answers
-            tuning.refer()
-            if names is None:
-                tuning.screen()
-            tuning.fit(iterations)
-            tuning.validate()
+            tuning.find(by, iterations, screened=names is None)
         if pairs and tuning.worth_playing():
             limit = f"nodes={move_nodes}" if move_nodes else f"seconds={move_seconds:g}"
             tuning.play(game, limit, pairs, plies, least_elo, workers)
@@ -288,80 +281,13 @@ def rounded(parameter: Parameter, value: float) -> float:
     return round(value) if parameter.is_integer else round(value, 3)
 
 
-# The judgement of moves
-
-Task = tuple[str, Point, tuple[int, ...]]
-"""``reference`` or ``moves``, the parameters, and the numbers of positions."""
-
-Answers = Callable[[Iterable[Task]], Iterable[list[dict[str, Any]]]]
-"""Answers tasks: a sample for each position."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    """All that a process has to know to search positions."""
-
-    game: str
-    nodes: int
-    positions: tuple[str, ...]
-
-    def begin(self) -> Callable[[Task], list[dict[str, Any]]]:
-        """Return the function that answers tasks: a sample for each position."""
-        game = load_game(self.game)
-        cls = type(game.start())
-        table = Table(TABLE_MB)
-        usual, exact = Searcher(cls, table=table), Searcher(cls, table=table, exact=True)
-
-        def search(searcher: Searcher, position: Any, nodes: int, **options: Any) -> Any:
-            searcher.clear()
-            result = searcher.search(position, nodes=nodes, **options)
-            if result.reason == "interrupted":
-                raise KeyboardInterrupt
-            return result
-
-        def refer(position: Any) -> dict[str, Any]:
-            depth = search(usual, position, self.nodes).depth
-            lines, most = len(legal_moves(position)), REFERENCE * self.nodes
-            result = search(exact, position, most, depth=depth + DEEPER, lines=lines)
-            judged = "exact"
-            if result.depth <= depth and not result.proven:
-                result = search(usual, position, most, depth=depth + DEEPER, lines=lines)
-                judged = "usual"
-            scores = {str(line.move): line.value for line in result.lines}
-            facts = {"judge": judged, "deeper": result.depth - depth}
-            return facts | {"scores": json.dumps(scores)}
-
-        def answer(task: Task) -> list[dict[str, Any]]:
-            kind, point, numbers = task
-            found = []
-            searcher = usual
-            if point:
-                searcher = Searcher(cls, table=table, parameters=dict(point))
-            for number in numbers:
-                position = game.parse(self.positions[number])
-                if kind == "reference":
-                    found.append(refer(position))
-                else:
-                    result = search(searcher, position, self.nodes)
-                    found.append({"move": result.move, "depth": result.depth})
-            return found
-
-        return answer
-
-
-def map_locally(judge: _Judge) -> Answers:
-    """Return what answers tasks in this process."""
-    answer = functools.cache(judge.begin)
-    return lambda tasks: (answer()(task) for task in tasks)
-
-
 class _Tuning:
     """A tuning that runs: what was found so far."""
 
     def __init__(
         self,
         study: Study,
-        judge: _Judge,
+        judge: Judge,
         parameters: dict[str, Parameter],
         start: dict[str, float],
         seed: int,
@@ -387,7 +313,7 @@ class _Tuning:
         """Search positions with each of some settings, in all processes."""
         each = max(1, len(numbers) // PARTS)
         parts = [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
-        tasks = [(kind, point, part) for point in points for part in parts]
+        tasks = [(kind, (point,), part) for point in points for part in parts]
         found = [sample for answer in self.answers(tasks) for sample in answer]
         return [found[at : at + len(numbers)] for at in range(0, len(found), len(numbers))]
 
@@ -419,6 +345,25 @@ class _Tuning:
         return [self.losses[number].get(move, most) for number, move, most in each]
 
     # Stages
+
+    def find(self, by: str, iterations: int, *, screened: bool) -> None:
+        """Fit the parameters by one of the aims, if *screened* only those that change moves."""
+        by_moves = by == "moves"
+        if by_moves:
+            self.refer()
+        if screened:
+            self.screen()
+        if by_moves:
+            self.fit(iterations, self.losses_at)
+            self.validate()
+        else:
+            self.fit(iterations, self.play_at, noise=PAIR_NOISE / math.sqrt(PAIRS))
+        steps = [sample for sample in self.study.samples if sample["stage"] == "fit"]
+        if steps and all(step["up"] == step["down"] for step in steps):
+            self.study.add_note(
+                "Both points of every step did equally well: these parameters may need searches of "
+                "more nodes."
+            )
 
     def screen(self) -> None:
         """Keep the parameters to which moves are sensitive."""
@@ -459,8 +404,26 @@ class _Tuning:
             for (name, parameter), number in pairs
         }
 
-    def fit(self, iterations: int) -> None:
-        """Find the values with the least loss."""
+    def losses_at(self, points: Sequence[Point], random: Random) -> tuple[float, float]:
+        """Return what moves lose at both points of a step."""
+        batch = random.sample(self.fitted, min(BATCH, len(self.fitted)))
+        up, down = (fmean(self.loss(batch, f)) for f in self.ask("moves", points, batch))
+        return up, down
+
+    def play_at(self, points: Sequence[Point], random: Random) -> tuple[float, float]:
+        """Return what games lose between both points of a step, in points for each game."""
+        batch = random.choices(range(len(self.judge.positions)), k=PAIRS)
+        pairs = self.answers(("games", tuple(points), (number,)) for number in batch)
+        score = fmean(pair["score"] for [pair] in pairs)
+        return 1 - score, score
+
+    def fit(
+        self,
+        iterations: int,
+        measure: Callable[[Sequence[Point], Random], tuple[float, float]],
+        noise: float = 0.0,
+    ) -> None:
+        """Find the values with the least loss, as it is measured at two points."""
         if not self.parameters:
             return
         units = {name: unit_of(each, self.start[name]) for name, each in self.parameters.items()}
@@ -472,15 +435,14 @@ class _Tuning:
                 (each.least / units[name], each.most / units[name])
                 for name, each in self.parameters.items()
             ],
+            noise=noise,
         )
         for number, pair in enumerate(search):
             sample = self.study.recall(stage="fit", iteration=number)
             if sample is None:
                 self.study.progress("fitting", number, iterations)
                 random = Random(f"{self.seed} batch {number}")
-                batch = random.sample(self.fitted, min(BATCH, len(self.fitted)))
-                points = [self.point_of(each) for each in pair]
-                up, down = (fmean(self.loss(batch, f)) for f in self.ask("moves", points, batch))
+                up, down = measure([self.point_of(each) for each in pair], random)
                 sample = {"stage": "fit", "iteration": number, "up": up, "down": down}
                 sample |= {"values": json.dumps(self.point_of(search.point))}
                 self.study.add_sample(sample)
@@ -514,7 +476,7 @@ class _Tuning:
     def worth_playing(self) -> bool:
         """Return whether something was found that may be better."""
         default, tuned = self.rows
-        return self.found() != self.start and tuned["loss"] <= default["loss"]
+        return self.found() != self.start and tuned.get("loss", 0) <= default.get("loss", 0)
 
     def play(
         self,
@@ -585,34 +547,15 @@ class _Tuning:
         self.study.add_note(f"It won. Write in the game: PROFILE = {values}")
 
 
-def losses_of(cls: Any, references: Sequence[dict[str, Any]]) -> list[dict[int, float]]:
-    """Return of each position what each move loses, in points of a game."""
-    scores = [
-        {int(move): float(value) for move, value in json.loads(reference["scores"]).items()}
-        for reference in references
-    ]
-    unit = float(game_constant(cls, "UNIT", 0)) or spread(scores)
-    points = [{move: points_of(value / unit) for move, value in each.items()} for each in scores]
-    return [{move: max(each.values()) - value for move, value in each.items()} for each in points]
-
-
-def points_of(units: float) -> float:
-    """Return the points of a game that a lead of so many units is worth."""
-    return expected_score(UNIT_ELO * min(max(units, -DECISIVE_UNITS), DECISIVE_UNITS))
-
-
-def spread(scores: Sequence[Mapping[int, float]]) -> float:
-    """How far the scores of the moves of a position lie apart on average; 1 if they do not."""
-    estimates = [
-        [value for value in each.values() if abs(value) <= MOST_ESTIMATE] for each in scores
-    ]
-    apart = [pstdev(each) for each in estimates if len(each) > 1]
-    return (fmean(apart) if apart else 0.0) or 1.0
-
-
 def draw(study: Study, figure: Any) -> None:
-    """Draw the loss at both points of each iteration, and its mean over ten of them."""
+    """Draw the loss at both points of each iteration, and its mean over ten of them.
+
+    Of games, which lose at one point what they win at the other: how the parameters moved.
+    """
     samples = [sample for sample in study.samples if sample["stage"] == "fit"]
+    if study.settings.get("by") == "games":
+        draw_values(samples, figure)
+        return
     figure.set_label(
         "Points of a game that a move loses, at both points of each iteration of SPSA on some of "
         "the positions; the line is the mean of ten iterations."
@@ -628,3 +571,18 @@ def draw(study: Study, figure: Any) -> None:
     axes.plot(numbers, smooth, color=PALETTE["blue"])
     axes.set_ylim(bottom=0)
     set_axes(axes, x="iteration", y="loss")
+
+
+def draw_values(samples: Sequence[Mapping[str, Any]], figure: Any) -> None:
+    """Draw the values before each iteration, in steps from where they began."""
+    figure.set_label(
+        "Values of parameters before each iteration of SPSA by games, in steps from the default."
+    )
+    figure.set_size_inches(PAGE / 2, PAGE / 3)
+    axes = figure.subplots()
+    values = [json.loads(sample["values"]) for sample in samples]
+    for name, first in values[0].items() if values else ():
+        unit = unit_of(find_parameter(name)[1], first)
+        axes.plot([(each[name] - first) / unit for each in values], label=name)
+    axes.legend(fontsize="x-small")
+    set_axes(axes, x="iteration", y="steps")

@@ -29,7 +29,7 @@ from engine.playing.elo import (
     mean_and_error,
     score_interval,
 )
-from engine.playing.players import Player, make_player
+from engine.playing.players import Choice, Player, make_player
 from engine.runtime.processes import Processes
 from engine.search.given import given_position
 from engine.search.record import Record, is_over, wins_at_once
@@ -177,12 +177,13 @@ def play_game(
     seed: int = 0,
     dice: int | None = None,
     plies: int | None = None,
+    until: Callable[[Record, Choice], bool] | None = None,
 ) -> Record:
     """Play a game between two players, the first of them to move in *start*.
 
-    Nothing is adjudicated: the game ends as :class:`Record` says.  The players follow from
-    *seed*, and chance from the seed *dice*, by default the same.  :class:`GameError` if a
-    player chooses an illegal move.
+    Nothing is adjudicated: the game ends as :class:`Record` says, or before a choice is played of
+    which *until* says that no more is needed.  The players follow from *seed*, and chance from the
+    seed *dice*, by default the same.  :class:`GameError` if a player chooses an illegal move.
     """
     record = Record(given_position(start), seed=seed if dice is None else dice, plies=plies)
     for player in players:
@@ -194,6 +195,8 @@ def play_game(
         choice = players[record.side].choose(record.position)
         if choice.reason == "interrupted":
             raise KeyboardInterrupt
+        if until is not None and until(record, choice):
+            break
         try:
             record.play(choice.move)
         except PositionError as error:
