@@ -155,7 +155,7 @@ class LearnedType(types.Type):  # type: ignore[misc]
         self.shape = shape
         self.layout = layout
         places = blake2b(repr(layout).encode(), digest_size=8).hexdigest()
-        super().__init__(name=f"{kind} {tuple(shape)} {places if layout else ''}".rstrip())
+        super().__init__(name=f"{kind} {tuple(shape)} {places}")
 
 
 @register_model(LearnedType)

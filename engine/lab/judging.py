@@ -95,7 +95,10 @@ class Judge:
         game = load_game(self.game)
         cls = type(game.start())
         table = Table(TABLE_MB)
-        usual, exact = Searcher(cls, table=table), Searcher(cls, table=table, exact=True)
+
+        @functools.cache
+        def judges() -> tuple[Searcher, Searcher]:
+            return Searcher(cls, table=table), Searcher(cls, table=table, exact=True)
 
         def search(searcher: Searcher, position: Any, nodes: int, **options: Any) -> Any:
             searcher.clear()
@@ -105,6 +108,7 @@ class Judge:
             return result
 
         def refer(position: Any) -> dict[str, Any]:
+            usual, exact = judges()
             depth = search(usual, position, self.nodes).depth
             lines, most = len(legal_moves(position)), REFERENCE * self.nodes
             result = search(exact, position, most, depth=depth + DEEPER, lines=lines)
@@ -147,7 +151,7 @@ class Judge:
             if kind == "reference":
                 return [refer(position) for position in positions]
             [point] = points
-            searcher = Searcher(cls, table=table, parameters=dict(point)) if point else usual
+            searcher = Searcher(cls, table=table, parameters=dict(point))
             return [choose(searcher, position) for position in positions]
 
         return answer

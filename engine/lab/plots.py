@@ -23,6 +23,7 @@ from engine.storage.files import check_file, write_whole
 
 __all__ = [
     "COLUMN",
+    "DASHES",
     "GREY",
     "MARKERS",
     "PAGE",
@@ -355,10 +356,14 @@ def add_legend(figure: Any, colours: Mapping[str, str]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
-def add_line_legend(figure: Any, axes: Any) -> None:
-    """Write below a figure the names of the lines that are drawn on one of its *axes*."""
+def add_line_legend(figure: Any, axes: Any, columns: int = 0) -> None:
+    """Write below a figure the names of the lines that are drawn on one of its *axes*.
+
+    They are side by side, or in so many *columns*.
+    """
     handles, names = axes.get_legend_handles_labels()
-    legend = figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    count = columns or len(names)
+    legend = figure.legend(handles, names, loc="outside lower center", ncols=count)
     for line in legend.get_lines():
         line.set_linewidth(WIDTH)
 

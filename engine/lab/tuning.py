@@ -16,6 +16,7 @@ Either way the tuned search then plays the untuned one, until a sequential test 
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,7 +46,7 @@ from engine.kernels.techniques import (
 from engine.lab.judging import Answers, Judge, Point, losses_of, map_locally
 from engine.lab.laboratory import with_interval
 from engine.lab.measuring import ABOUT_INTERVALS
-from engine.lab.plots import GREY, PAGE, PALETTE, set_axes
+from engine.lab.plots import DASHES, GREY, PAGE, PALETTE, add_line_legend, set_axes
 from engine.lab.provenance import game_source
 from engine.lab.spsa import Spsa
 from engine.lab.statistics import bootstrap_mean, share
@@ -578,11 +579,16 @@ def draw_values(samples: Sequence[Mapping[str, Any]], figure: Any) -> None:
     figure.set_label(
         "Values of parameters before each iteration of SPSA by games, in steps from the default."
     )
-    figure.set_size_inches(PAGE / 2, PAGE / 3)
+    figure.set_size_inches(PAGE, PAGE / 2)
     axes = figure.subplots()
     values = [json.loads(sample["values"]) for sample in samples]
+    colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
+    styles = itertools.cycle(itertools.product(DASHES, colours))
+    numbers = range(1, len(values) + 1)
     for name, first in values[0].items() if values else ():
+        dashes, colour = next(styles)
         unit = unit_of(find_parameter(name)[1], first)
-        axes.plot([(each[name] - first) / unit for each in values], label=name)
-    axes.legend(fontsize="x-small")
+        steps = [(each[name] - first) / unit for each in values]
+        axes.plot(numbers, steps, linestyle=dashes, color=colour, label=name)
+    add_line_legend(figure, axes, columns=3)
     set_axes(axes, x="iteration", y="steps")
