@@ -7,6 +7,7 @@ import math
 import re
 from random import Random
 from statistics import pstdev
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +17,7 @@ from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.kernels.techniques import choose
 from engine.lab.files import Journal, read_study
-from engine.lab.judging import Judge, Lead, losses_of
+from engine.lab.judging import Judge, Lead, Task, losses_of
 from engine.lab.plots import can_plot, inline_plot
 from engine.lab.spsa import Spsa
 from engine.lab.study import Follower
@@ -230,7 +231,13 @@ def test_fitted_by_games(by_games):
 
 def test_parameters_that_change_no_game_are_said_to():
     few = BY_GAMES | {"parameters": ["lmr.depth"], "nodes": 2, "pairs": 0}
-    assert any("of more nodes" in note for note in tune(TICTACTOE, SOME, **few).notes)
+    assert any("try more nodes" in note for note in tune(TICTACTOE, SOME, **few).notes)
+
+
+def test_parameters_are_screened_before_games():
+    few = BY_GAMES | {"parameters": None, "pairs": 0, "iterations": 1}
+    stages = {sample["stage"] for sample in tune(TICTACTOE, SOME, **few).samples}
+    assert "screen" in stages and "reference" not in stages
 
 
 @pytest.mark.skipif(not jit_enabled(), reason="other processes compile")
@@ -242,11 +249,29 @@ def test_workers_play_the_same(by_games):
 
 def test_the_score_is_that_of_the_first_setting():
     one, other = {}, {"late_move_pruning.moves": 1, "late_move_pruning.depth": 9}
-    play = Judge("connect4", 100, ("", "4", "3", "44", "42", "12"), seed=1).begin()
-    scores = [each["score"] for each in play(("games", (one, other), tuple(range(6))))]
-    turned = [each["score"] for each in play(("games", (other, one), tuple(range(6))))]
+    play = Judge("connect4", 100, ("", "4", "3", "44", "42", "12")).begin()
+    every = tuple(range(6))
+    scores = [each["score"] for each in play(Task("games", every, (one, other)))]
+    turned = [each["score"] for each in play(Task("games", every, (other, one)))]
     assert turned == [1 - score for score in scores] and set(scores) != {0.5}
-    assert play(("games", (one, one), (0,))) == [{"score": 0.5}]
+    assert play(Task("games", (0,), (one, one))) == [{"score": 0.5}]
+
+
+def test_pairs_of_a_step_differ_by_positions_and_luck(monkeypatch):
+    tasks = []
+
+    def begin(judge):
+        return lambda task: tasks.append(task) or [{"score": 0.5}]
+
+    monkeypatch.setattr(Judge, "begin", begin)
+    tune(TICTACTOE, SOME, **BY_GAMES | {"iterations": 2, "pairs": 0})
+    assert len(tasks) == 16 and len({task.seed for task in tasks}) == 16
+    for step in (tasks[:8], tasks[8:]):
+        assert {task.numbers for task in step} == {(number,) for number in range(8)}
+        assert len({str(task.points) for task in step}) == 1
+    del tasks[:]
+    tune(TICTACTOE, SOME[:3], **BY_GAMES | {"iterations": 1, "pairs": 0})
+    assert len(tasks) == 3
 
 
 class Choosing:
@@ -270,6 +295,7 @@ class Choosing:
         ([-600, 600] * 9, 5, 0.0),
         ([600, 600] * 9, 9, 0.5),  # both think that they win
         ([100, 600, -600, 600, -600, 600, -600, 600, -600], 6, 0.0),
+        ([600, 0, 600, 0, 600, 0, 600, 0, 600], 9, 0.5),  # only one thinks so
         ([None] * 9, 9, 0.5),
     ],
 )
@@ -280,10 +306,46 @@ def test_a_lead_that_both_players_see_ends_a_game(values, plies, score):
     assert len(record.steps) == plies and lead.score(record) == score
 
 
+@pytest.mark.parametrize(
+    ("constants", "value", "winner"),
+    [
+        ({"DECISIVE": True}, 25_000, 0),  # the largest estimate
+        ({"DECISIVE": True}, 25_001, 1),
+        ({"DECISIVE": False}, 10**6, 0),
+        ({"DECISIVE": False, "UNIT": 10}, 49, 0),
+        ({"DECISIVE": False, "UNIT": 10}, 50, 1),
+    ],
+)
+def test_what_decides_a_game(constants, value, winner):
+    lead = Lead(type("Position", (), constants))
+    for side in (0, 1) * 3:
+        choice = Choice(0, value if side == 0 else -value, (0,), 1, 1, 0.0, "depth")
+        lead(SimpleNamespace(side=side), choice)
+    assert lead.winner() == winner
+
+
+def test_many_turns_of_one_player_decide_nothing():
+    lead = Lead(breakthrough.Position)
+    choice = Choice(0, 900, (0,), 1, 1, 0.0, "depth")
+    assert not any(lead(SimpleNamespace(side=0), choice) for _ in range(9))
+
+
+def test_games_that_were_stopped_go_on(by_games, tmp_path):
+    path = str(tmp_path / "games.jsonl")
+
+    class Early(Stopping):
+        left = 2
+
+    stopped = tune(TICTACTOE, SOME, **BY_GAMES, progress=Early(path))
+    assert stopped.stopped and len(stopped.samples) == 2
+    again = tune(TICTACTOE, SOME, **BY_GAMES, progress=Journal(path, resume=True))
+    assert again.rows == by_games.rows and again.samples == by_games.samples
+
+
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
 def test_games_are_drawn_as_values(by_games):
     svg, caption = inline_plot(by_games, draw)
-    assert "svg" in svg and "in steps from the default" in caption
+    assert "svg" in svg and "how far they are from the default" in caption
 
 
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
@@ -330,6 +392,15 @@ def test_the_command_and_its_file(tmp_path):
     found = tuned_parameters(read_study(out))
     assert found and all(name.startswith("late_move_reductions.") for name in found)
     assert run("search", "tictactoe", "--depth", 3, "--set", f"@{out}").exit_code == 0
+
+
+def test_the_command_by_games(tmp_path):
+    out = tmp_path / "games.json"
+    words = ("--positions", 4, "--plies", "1:4", "--parameters", "lmr.*", "--nodes", 50)
+    words = (*words, "--by", "games", "--iterations", 1, "--pairs", 0, "--workers", 1)
+    result = run("lab", "tune", "tictactoe", *words, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert read_study(out).settings["by"] == "games"
 
 
 def test_a_file_without_parameters(tmp_path):

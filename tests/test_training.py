@@ -28,7 +28,7 @@ from engine.contract.verbs import NO_MOVE, chance, chance_outcome, features, out
 from engine.kernels.batch_search import FOUND
 from engine.kernels.evaluation import OWN, estimate
 from engine.kernels.learned import MOST_STONES, NONE, TURN
-from engine.kernels.patterns import LANES, LEVELS, MOVE_COUNT, write_places
+from engine.kernels.patterns import LANES, LEVELS, MOVE_COUNT, Patterns, write_places
 from engine.kernels.scores import WIN
 from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide
 from engine.storage.arrays import read_arrays, write_arrays
@@ -276,6 +276,19 @@ def test_compiled_scores_are_those_of_plain_python(name):
         run = run or scored.specialise(cls, evaluation)
         for position in sampled(game, 60, seed):
             assert run(position, evaluation) == evaluation(position)
+
+
+def test_weights_in_other_places_have_code_of_their_own():
+    game = load_game("tictactoe")
+    cls = type(game.start())
+    one = drawn(designed(game))
+    more = np.zeros((len(one.weights), 7), np.int16)
+    weights = np.concatenate([more, one.weights], axis=1)
+    other = Patterns(cls, one.shape, one.added, one.first + 7, one.stages, weights)
+    assert other.type != one.type and other.shape == one.shape
+    run, run_other = (scored.specialise(cls, evaluation) for evaluation in (one, other))
+    for position in sampled(game, 20, 1):
+        assert run_other(position, other) == run(position, one) == one(position) == other(position)
 
 
 @pytest.mark.parametrize(

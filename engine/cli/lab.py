@@ -563,7 +563,7 @@ def list_parameters(game: str | None, **options: Any) -> None:
 )
 @choice("--by", "What counts: what moves lose, or the games that both points of a step play.", AIMS)
 @nodes_option("Choose moves with N nodes.", default=1000)
-@integer("--iterations", "Take N steps of SPSA, each of 40 moves or 8 pairs of games.", default=60)
+@integer("--iterations", "Take N steps of SPSA, of 40 positions or 8 pairs each.", default=60)
 @pairs_option("Play at most N pairs of games; 0: none.", least=0, default=200)
 @moves_in_play(0.05)
 @positive("--least-elo", "Accept what wins so much Elo.", default=20.0, metavar="ELO")
@@ -574,10 +574,10 @@ def tune(
 ) -> None:
     """Fit parameters of the search to a game.
 
-    By the moves that it chooses, and what a deeper search says that they lose, or by thousands of
-    games; then the fitted search plays the default, until a sequential test (SPRT) tells the least
-    Elo from 0. What to write in the game is printed if it won. Without POSITION or a FILE, 200
-    positions are drawn.
+    They are fitted by what the chosen moves lose, as a deeper search sees it, or by games between
+    settings; then the fitted search plays the default, until a sequential test (SPRT) tells the
+    least Elo from 0. What to write in the game is printed if it won. Without POSITION or a FILE,
+    200 positions are drawn.
     """
     from engine.lab import tuning as study
 

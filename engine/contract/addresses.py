@@ -47,9 +47,10 @@ def short_at(address: int) -> int:
 
 
 def sum_of_shorts(address: int, begins: tuple[int, ...], numbers: tuple[int, ...]) -> int:
-    """Return the sum of signed 16-bit integers behind an address, of one in each of some rows.
+    """Return the sum of signed 16-bit integers, one of each of some rows.
 
-    *begins* are the places of the first of each row, and *numbers* say which one of it counts.
+    *begins* are where rows begin and *numbers* the index in each, both in integers from *address*
+    on, of the same length.
     """
     places = (begin + number for begin, number in zip(begins, numbers, strict=True))
     return sum(short_at(int(address) + 2 * int(place)) for place in places)

@@ -42,7 +42,7 @@ SOLVERS = ("alphabeta", "pn", "auto")
 numbers, or by the one of them that gets there first."""
 
 AIMS = ("moves", "games")
-"""What parameters are fitted by: what moves lose that were chosen with them, or games won."""
+"""What parameters are fitted by: what the moves chosen with them lose, or the games they win."""
 
 STYLES = {
     "balanced": (25, 15, 30, 15, 10, 5),

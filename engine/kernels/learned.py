@@ -54,7 +54,7 @@ TURN = -2
 class Learned:
     """A learned evaluation of positions of class *cls*.
 
-    Compiled code knows its *shape* and its *layout*, the places of weights that it does not read.
+    Compiled code knows its *shape*, and its *layout*: where weights begin, if that is a part of it.
     """
 
     name = "learned"

@@ -201,7 +201,7 @@ def _compiled_move_count(position: Any) -> Any:
 
 
 def levels_of(patterns: Any, position: Any) -> Any:
-    """The numbers of the terms of a position, and a 0."""
+    """The numbers of the terms of a position."""
     raise NotImplementedError
 
 
@@ -213,7 +213,7 @@ def _compiled_levels_of(patterns: Any, position: Any) -> Any:
         for number, factor in terms
     ]
     names = {"level": level, "features": features, "move_count": move_count}
-    together = usable_in_compiled_code(eval(f"lambda told, listed: ({''.join(levels)}0,)", names))
+    together = usable_in_compiled_code(eval(f"lambda told, listed: ({''.join(levels)})", names))
     listed = "move_count(position)" if any(n == MOVE_COUNT for n, _ in terms) else "0"
     told = "features(position)" if any(n != MOVE_COUNT for n, _ in terms) else "()"
     text = f"lambda patterns, position: together({told}, {listed})"
@@ -238,8 +238,8 @@ def numbers_of(patterns: Any, position: Any) -> tuple[int, ...]:
 
 
 def begins_of(patterns: Any) -> tuple[int, ...]:
-    """Where the weights of each begin."""
-    return tuple(patterns.layout)
+    """Where the weights of each window and term begin."""
+    raise NotImplementedError
 
 
 @in_compiled_code(stones_of)
@@ -287,10 +287,8 @@ def _compiled_numbers_of(patterns: Any, position: Any) -> Any:
             *(f"        {each}" for each in added),
         ]
     lines.append(f"    found = {' + '.join(f'shorts_of({total})' for total in totals)}")
-    if shape.terms:
-        terms = ", ".join(f"levels[{term}]" for term in range(len(shape.terms)))
-        lines += ["    levels = levels_of(patterns, position)", f"    found = found + ({terms},)"]
-    lines.append("    return found")
+    more = " + levels_of(patterns, position)" if shape.terms else ""
+    lines.append(f"    return found{more}")
     names = {
         "Bits": Bits,
         "broadcast": broadcast,
@@ -302,7 +300,7 @@ def _compiled_numbers_of(patterns: Any, position: Any) -> Any:
         "words_at": words_at,
     }
     exec("\n".join(lines), names)
-    return usable_in_compiled_code(names["numbers"])
+    return names["numbers"]
 
 
 @in_compiled_code(begins_of)

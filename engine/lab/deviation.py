@@ -29,7 +29,7 @@ from engine.contract.verbs import play
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
 from engine.lab.measuring import INTERRUPTED, search_afresh
-from engine.lab.plots import COLUMN, GREY, MARKERS, PALETTE, SIGMAS, draw_error_bars
+from engine.lab.plots import COLOURS, COLUMN, GREY, MARKERS, SIGMAS, draw_error_bars
 from engine.lab.provenance import game_source
 from engine.lab.study import Column, Progress, Study, no_progress
 from engine.search.searcher import Searcher
@@ -220,10 +220,9 @@ def draw(study: Study, figure: Any) -> None:
     axes = figure.subplots()
     rows = [row for row in study.rows if row.get("fitted") and row.get("deviation")]
     stages = list(dict.fromkeys(row["plies"] for row in rows))
-    colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
     for number, stage in enumerate(stages):
         points = [row for row in rows if row["plies"] == stage]
-        colour = colours[number % len(colours)]
+        colour = COLOURS[number % len(COLOURS)]
         places = [row["fitted"] for row in points]
         figures = [row["deviation"] for row in points]
         mark = MARKERS[number % len(MARKERS)]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import json
+import math
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
 from statistics import fmean, pstdev
 from typing import Any
 
 from engine.contract.dispatch import game_constant
 from engine.contract.legal import legal_moves
 from engine.contract.loading import load_game
-from engine.kernels.scores import MOST_ESTIMATE
+from engine.kernels.scores import MOST_ESTIMATE, is_decisive
 from engine.playing.elo import expected_score
 from engine.playing.matches import play_game
 from engine.playing.players import Choice, EnginePlayer
@@ -36,17 +37,31 @@ DECISIVE_UNITS = 40
 """A lead of more of them is won."""
 
 WINNING_UNITS = 5
-AGREED = 6
-"""A game has a winner when the scores of both players said so for so many plies."""
+AGREED = 3
+"""A game has a winner when the last scores of both players, so many of each, say so."""
 
 TABLE_MB = 16
 
 Point = Mapping[str, float]
 """Values of parameters by their full names."""
 
-Task = tuple[str, tuple[Point, ...], tuple[int, ...]]
-"""What to do, with which settings, and the numbers of positions: ``reference`` judges all moves,
-``moves`` has one setting choose, and in ``games`` one plays another, twice from each position."""
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to do with some positions.
+
+    ``reference`` judges all their moves, ``moves`` has one setting choose, and in ``games`` one
+    plays another, a pair from each.
+    """
+
+    kind: str
+    numbers: tuple[int, ...]
+    """Of the positions."""
+    points: tuple[Point, ...] = ({},)
+    """The settings."""
+    seed: int = 0
+    """The luck of games."""
+
 
 Answers = Callable[[Iterable[Task]], Iterable[list[dict[str, Any]]]]
 """Answers tasks: a sample for each position."""
@@ -57,28 +72,27 @@ class Lead:
 
     def __init__(self, cls: Any):
         unit = float(game_constant(cls, "UNIT", 0))
-        self.least = WINNING_UNITS * unit or float(MOST_ESTIMATE)
-        self.leader = 0
-        """1 if side 0 leads, -1 if the other does."""
-        self.plies = 0
+        # Without a unit only what is proven says who wins.
+        proven = MOST_ESTIMATE + 1 if is_decisive(cls) else math.inf
+        self.least = WINNING_UNITS * unit or proven
+        self._leaders = deque[int](maxlen=AGREED), deque[int](maxlen=AGREED)
 
     def __call__(self, record: Record, choice: Choice) -> bool:
         """Take a choice into account, and return whether the game is decided."""
         value = choice.value or 0.0
         lead = value if record.side == 0 else -value
-        leader = (lead >= self.least) - (lead <= -self.least)
-        self.plies = self.plies + 1 if leader == self.leader else 1
-        self.leader = leader
-        return self.decided
+        self._leaders[record.side].append((lead >= self.least) - (lead <= -self.least))
+        return self.winner() != 0
 
-    @property
-    def decided(self) -> bool:
-        """Whether one player leads for long enough."""
-        return self.leader != 0 and self.plies >= AGREED
+    def winner(self) -> int:
+        """1 if side 0 has won, -1 if side 1 has, 0 if that is not clear."""
+        said = [*self._leaders[0], *self._leaders[1]]
+        return sum(said) // len(said) if abs(sum(said)) == 2 * AGREED else 0
 
     def score(self, record: Record) -> float:
         """The score of side 0: that of a decided game, or of one that is over."""
-        return 0.5 + 0.5 * self.leader if self.decided else record.score(0)
+        winner = self.winner()
+        return 0.5 + 0.5 * winner if winner else record.score(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +102,6 @@ class Judge:
     game: str
     nodes: int
     positions: tuple[str, ...]
-    seed: int
 
     def begin(self) -> Callable[[Task], list[dict[str, Any]]]:
         """Return the function that answers tasks: a sample for each position."""
@@ -124,13 +137,11 @@ class Judge:
             result = search(searcher, position, self.nodes)
             return {"move": result.move, "depth": result.depth}
 
-        def play(players: Sequence[EnginePlayer], number: int) -> dict[str, Any]:
+        def play(players: Sequence[EnginePlayer], position: Any, seed: int) -> dict[str, Any]:
             """Return the score of the first of two players, on average, as both sides.
 
-            Both games have the same luck, so that settings of which nothing comes score a half.
+            Both games have the same luck, so settings that make no difference score a half.
             """
-            position = game.parse(self.positions[number])
-            seed = Random(f"{self.seed} pair {number}").getrandbits(32)
             scores = []
             for first in (0, 1):
                 lead, order = Lead(cls), (players[first], players[1 - first])
@@ -140,17 +151,16 @@ class Judge:
             return {"score": fmean(scores)}
 
         def answer(task: Task) -> list[dict[str, Any]]:
-            kind, points, numbers = task
-            if kind == "games":
+            positions = [game.parse(self.positions[number]) for number in task.numbers]
+            if task.kind == "games":
                 players = [
                     EnginePlayer(cls, nodes=self.nodes, table=table, parameters=dict(point))
-                    for point in points
+                    for point in task.points
                 ]
-                return [play(players, number) for number in numbers]
-            positions = [game.parse(self.positions[number]) for number in numbers]
-            if kind == "reference":
+                return [play(players, position, task.seed) for position in positions]
+            if task.kind == "reference":
                 return [refer(position) for position in positions]
-            [point] = points
+            [point] = task.points
             searcher = Searcher(cls, table=table, parameters=dict(point))
             return [choose(searcher, position) for position in positions]
 

@@ -22,6 +22,7 @@ from engine.lab.tables import heading
 from engine.storage.files import check_file, write_whole
 
 __all__ = [
+    "COLOURS",
     "COLUMN",
     "DASHES",
     "GREY",
@@ -62,6 +63,9 @@ PALETTE = {
     **{"purple": "#CC79A7", "sky": "#56B4E9", "black": "#000000", "yellow": "#F0E442"},
 }
 """Colours that the colour-blind tell apart (M. Okabe and K. Ito, 2008); yellow is for areas."""
+
+COLOURS = tuple(colour for name, colour in PALETTE.items() if name != "yellow")
+"""Those of lines and marks."""
 
 GREY = "#767676"
 """The colour of what others are compared with."""
@@ -231,10 +235,9 @@ def draw_lines(axes: Any, lines: Sequence[Line], *, log: bool = True, direct: bo
     places = sorted({x for line in lines for x in line.x})
     step = min((b - a for a, b in itertools.pairwise(places)), default=1)
     apart = min(APART, SPREAD / len(lines)) * step if lines and _meet(lines) else 0
-    colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
     drawn = []
     for number, line in enumerate(lines):
-        colour = line.colour or colours[number % len(colours)]
+        colour = line.colour or COLOURS[number % len(COLOURS)]
         xs = [x + (number - (len(lines) - 1) / 2) * apart for x in line.x]
         over = sum(_coincide(line, other) for other in lines[number + 1 :])
         drawn += axes.plot(

@@ -16,7 +16,6 @@ Either way the tuned search then plays the untuned one, until a sequential test 
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,10 +42,18 @@ from engine.kernels.techniques import (
     find_parameter,
     parameters_of,
 )
-from engine.lab.judging import Answers, Judge, Point, losses_of, map_locally
+from engine.lab.judging import Answers, Judge, Point, Task, losses_of, map_locally
 from engine.lab.laboratory import with_interval
 from engine.lab.measuring import ABOUT_INTERVALS
-from engine.lab.plots import DASHES, GREY, PAGE, PALETTE, add_line_legend, set_axes
+from engine.lab.plots import (
+    COLOURS,
+    DASHES,
+    GREY,
+    PAGE,
+    PALETTE,
+    add_line_legend,
+    set_axes,
+)
 from engine.lab.provenance import game_source
 from engine.lab.spsa import Spsa
 from engine.lab.statistics import bootstrap_mean, share
@@ -72,13 +79,13 @@ STEPS = 4
 """A parameter is changed by a part of its value at first."""
 
 BATCH = 40
-"""Positions of an iteration, each for a move,"""
+"""Positions of an iteration, in each of which both points choose a move."""
 
 PAIRS = 8
-"""or for a pair of games,"""
+"""Pairs of games of an iteration, which its points play against each other."""
 
 PAIR_NOISE = 0.5
-"""of which the difference in points for each game has about this standard deviation."""
+"""The standard deviation, about, of the difference between both in points per game of a pair."""
 
 CHUNK = 10
 """Pairs that are played before what they said is kept."""
@@ -123,13 +130,12 @@ def tune(
     """Fit parameters of the search to a game, and play the fitted search against the default.
 
     *parameters* are names, also as ``late_move_reductions.*`` or ``lmr.*``; by default those of the
-    game's selective techniques to which its moves are sensitive.  They are fitted *by* what moves
-    lose that they choose in the positions, or by games from there (``"games"``).
-    Searches have so many *nodes*.
-    After *iterations* of SPSA at most *pairs* of games are played (0: none), with *move_seconds*
-    (0.05) or *move_nodes* for each move, *plies* random ones at the beginning, until a test tells
-    *least_elo* from 0.  What is found is accepted if it won at least that, and the interval is
-    above 0, and a note says what to write in the game.
+    game's selective techniques to which its moves are sensitive.  *by* is ``"moves"``, what the
+    moves chosen in the positions lose, or ``"games"``, who wins games from there.  Each search has
+    so many *nodes*.  After *iterations* of SPSA at most *pairs* of games are played (0: none), with
+    *move_seconds* (0.05) or *move_nodes* for each move, *plies* random ones at the beginning, until
+    a test tells *least_elo* from 0.  What is found is accepted if it won at least that, and the
+    interval is above 0, and a note says what to write in the game.
     :class:`CutnodeError` says what makes no sense.
     """
     game = load_game(game) if isinstance(game, str) else game
@@ -189,7 +195,7 @@ def tune(
         ),
         progress=progress,
     )
-    judge = Judge(game.source, nodes, tuple(texts), seed)
+    judge = Judge(game.source, nodes, tuple(texts))
     tuning = _Tuning(study, judge, candidates, values_of(cls, candidates), seed)
     try:
         with Processes(judge.begin, workers) as others:
@@ -304,6 +310,8 @@ class _Tuning:
         numbers = list(range(len(judge.positions)))
         Random(f"{seed} halves").shuffle(numbers)
         self.fitted, self.held = numbers[::2], numbers[1::2]
+        self.pairs = min(PAIRS, len(numbers))
+        """Pairs of an iteration: the same players play the same games from the same position."""
         self.search: Spsa | None = None
         self.rows: list[dict[str, Any]] = [{"setting": DEFAULT}, {"setting": TUNED}]
         self.counts = [0] * len(POINTS)
@@ -314,7 +322,7 @@ class _Tuning:
         """Search positions with each of some settings, in all processes."""
         each = max(1, len(numbers) // PARTS)
         parts = [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
-        tasks = [(kind, (point,), part) for point in points for part in parts]
+        tasks = [Task(kind, part, (point,)) for point in points for part in parts]
         found = [sample for answer in self.answers(tasks) for sample in answer]
         return [found[at : at + len(numbers)] for at in range(0, len(found), len(numbers))]
 
@@ -358,12 +366,12 @@ class _Tuning:
             self.fit(iterations, self.losses_at)
             self.validate()
         else:
-            self.fit(iterations, self.play_at, noise=PAIR_NOISE / math.sqrt(PAIRS))
+            self.fit(iterations, self.play_at, noise=PAIR_NOISE / math.sqrt(self.pairs))
         steps = [sample for sample in self.study.samples if sample["stage"] == "fit"]
         if steps and all(step["up"] == step["down"] for step in steps):
             self.study.add_note(
-                "Both points of every step did equally well: these parameters may need searches of "
-                "more nodes."
+                "Both points of every step did equally well: try more nodes, other positions, or "
+                "other parameters."
             )
 
     def screen(self) -> None:
@@ -412,10 +420,12 @@ class _Tuning:
         return up, down
 
     def play_at(self, points: Sequence[Point], random: Random) -> tuple[float, float]:
-        """Return what games lose between both points of a step, in points for each game."""
-        batch = random.choices(range(len(self.judge.positions)), k=PAIRS)
-        pairs = self.answers(("games", tuple(points), (number,)) for number in batch)
-        score = fmean(pair["score"] for [pair] in pairs)
+        """Return what each point of a step loses to the other, in points for each game."""
+        batch = random.sample(range(len(self.judge.positions)), self.pairs)
+        tasks = [
+            Task("games", (number,), tuple(points), random.getrandbits(32)) for number in batch
+        ]
+        score = fmean(pair["score"] for [pair] in self.answers(tasks))
         return 1 - score, score
 
     def fit(
@@ -551,7 +561,7 @@ class _Tuning:
 def draw(study: Study, figure: Any) -> None:
     """Draw the loss at both points of each iteration, and its mean over ten of them.
 
-    Of games, which lose at one point what they win at the other: how the parameters moved.
+    By games, where one point wins what the other loses, draw how the parameters moved.
     """
     samples = [sample for sample in study.samples if sample["stage"] == "fit"]
     if study.settings.get("by") == "games":
@@ -575,20 +585,23 @@ def draw(study: Study, figure: Any) -> None:
 
 
 def draw_values(samples: Sequence[Mapping[str, Any]], figure: Any) -> None:
-    """Draw the values before each iteration, in steps from where they began."""
+    """Draw the values before each iteration, in units from where they began."""
     figure.set_label(
-        "Values of parameters before each iteration of SPSA by games, in steps from the default."
+        "Values of parameters before each iteration of SPSA by games: how far they are from the "
+        "default, in units of about a quarter of it."
     )
     figure.set_size_inches(PAGE, PAGE / 2)
     axes = figure.subplots()
     values = [json.loads(sample["values"]) for sample in samples]
-    colours = [colour for name, colour in PALETTE.items() if name != "yellow"]
-    styles = itertools.cycle(itertools.product(DASHES, colours))
     numbers = range(1, len(values) + 1)
-    for name, first in values[0].items() if values else ():
-        dashes, colour = next(styles)
+    for number, (name, first) in enumerate(values[0].items() if values else ()):
         unit = unit_of(find_parameter(name)[1], first)
-        steps = [(each[name] - first) / unit for each in values]
-        axes.plot(numbers, steps, linestyle=dashes, color=colour, label=name)
+        axes.plot(
+            numbers,
+            [(each[name] - first) / unit for each in values],
+            linestyle=DASHES[number % len(DASHES)],
+            color=COLOURS[number % len(COLOURS)],
+            label=name,
+        )
     add_line_legend(figure, axes, columns=3)
-    set_axes(axes, x="iteration", y="steps")
+    set_axes(axes, x="iteration", y="units")

@@ -181,9 +181,9 @@ def play_game(
 ) -> Record:
     """Play a game between two players, the first of them to move in *start*.
 
-    Nothing is adjudicated: the game ends as :class:`Record` says, or before a choice is played of
-    which *until* says that no more is needed.  The players follow from *seed*, and chance from the
-    seed *dice*, by default the same.  :class:`GameError` if a player chooses an illegal move.
+    The game ends as :class:`Record` says, or when *until*, which is called with the record and each
+    choice before that is played, returns true.  The players follow from *seed*, and chance from
+    the seed *dice*, by default the same.  :class:`GameError` if a player chooses an illegal move.
     """
     record = Record(given_position(start), seed=seed if dice is None else dice, plies=plies)
     for player in players:
