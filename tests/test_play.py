@@ -418,7 +418,7 @@ def test_limits_of_the_engine(options, player):
         pytest.param(
             ("connect4", "--evaluation", "cells", "--depth", 1),
             "depth=1,evaluation=cells (cells)",
-            marks=pytest.mark.slow,
+            marks=[pytest.mark.slow, pytest.mark.long],
         ),
         (("tictactoe", "--engine", "mcts"), "seconds=1 (the game's own estimate)"),
         (("tictactoe", "--engine", "auto"), "seconds=1 (the game's own estimate)"),

@@ -77,7 +77,7 @@ def test_the_result_can_be_kept():
     [
         "tictactoe",
         *(
-            pytest.param(name, marks=pytest.mark.slow)
+            pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long])
             for name in ("connect4:4x3", "domineering:4x4")
         ),
         "kalah:3x2",
