@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from random import Random
 
@@ -23,6 +24,7 @@ from engine import (
     solve,
     solve_many,
 )
+from engine.compiler.folding import folded
 from engine.compiler.jit import jit_enabled
 from engine.conformance import check
 from engine.contract.dispatch import defines, is_plain
@@ -274,6 +276,17 @@ def test_plain_copies_are_apart():
 
 
 # Numbers for positions without a key
+
+
+@pytest.mark.parametrize(
+    "other", ["limit = 3\n", "def unlike(a):\n    return 4\n", "while True:\n", "", "('''\n"]
+)
+def test_generated_functions_have_no_source(monkeypatch, other):
+    # From 3.13 on the text of ``python -c`` is known by the name that generated code has.
+    monkeypatch.setitem(linecache.cache, "<string>", (len(other), None, [other], "<string>"))
+    made: dict = {}
+    exec("def generated(a):\n    return a + 1", made)
+    assert folded(made["generated"], {}) is made["generated"].__code__
 
 
 def test_equal_positions_have_equal_numbers():

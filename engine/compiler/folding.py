@@ -18,6 +18,7 @@ import inspect
 import textwrap
 from collections import Counter
 from collections.abc import Mapping
+from tokenize import TokenError
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -27,7 +28,7 @@ __all__ = ["folded"]
 def folded(function: Any, names: dict[str, Any]) -> CodeType:
     """The code of a function where global *names* have these meanings.
 
-    It is the code as it was where there are no sources to read.
+    Without a source to read, it is the code of the function itself.
     """
     try:
         definition = _definition(function)
@@ -183,9 +184,18 @@ def _source(function: Any) -> str:
 
 
 def _definition(function: Any) -> ast.FunctionDef:
-    """A function as a tree, with the line numbers of its file."""
-    definition = ast.parse(_source(function)).body[0]
-    assert isinstance(definition, ast.FunctionDef)
+    """A function as a tree, with the line numbers of its file; :class:`OSError` without a source.
+
+    Generated code is of the file ``<string>``.  From Python 3.13 on, what is run by ``python -c``
+    is read under that name, so what is found may be the text of something else.
+    """
+    name = function.__code__.co_name
+    try:
+        definition, *_ = ast.parse(_source(function)).body
+    except (SyntaxError, TokenError, ValueError) as error:
+        raise OSError(f"no definition of {name}") from error
+    if not isinstance(definition, ast.FunctionDef) or definition.name != name:
+        raise OSError(f"no definition of {name}")
     return definition
 
 
