@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from engine import CutnodeError, Engine, PositionError, iterate, load_game, match, perft, solve
 from engine.adapters import exported, openspiel_game, pettingzoo_env
+from engine.adapters.extras import extra
 from engine.cli.main import main
 from engine.conformance import check
 from engine.contract.errors import ContractError, GameError
@@ -25,19 +26,24 @@ from engine.playing.players import make_player
 from engine.tree.recording import record_tree
 
 
+def needed(module, name):
+    """A module of an extra; the test is skipped where it is missing or broken, and says which."""
+    try:
+        return extra(module, name, "these tests")
+    except CutnodeError as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture(scope="module")
 def pyspiel():
-    pytest.importorskip("pyspiel", reason="pip install 'cutnode[openspiel]'")
-    import pyspiel
-
-    return pyspiel
+    return needed("pyspiel", "openspiel")
 
 
 @pytest.fixture(scope="module")
 def easyai():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pytest.importorskip("easyAI", reason="pip install 'cutnode[easyai]'")
+        return needed("easyAI", "easyai")
 
 
 def run(*words):
@@ -465,7 +471,7 @@ def test_there_and_back_with_dice(pyspiel):
 
 @pytest.mark.parametrize("name", ["tictactoe", "ur:finkel-1"])
 def test_environments(name, capsys):
-    pytest.importorskip("pettingzoo", reason="pip install 'cutnode[pettingzoo]'")
+    needed("pettingzoo", "pettingzoo")
     from pettingzoo.test import api_test, seed_test
 
     with warnings.catch_warnings():
@@ -475,7 +481,7 @@ def test_environments(name, capsys):
 
 
 def test_a_game_in_an_environment():
-    pytest.importorskip("pettingzoo", reason="pip install 'cutnode[pettingzoo]'")
+    needed("pettingzoo", "pettingzoo")
     env = pettingzoo_env("tictactoe", render_mode="ansi")
     env.reset()
     for action in (0, 3, 1, 4):
@@ -524,3 +530,25 @@ def test_libraries_that_are_missing(monkeypatch):
     ):
         with pytest.raises(CutnodeError, match=rf"pip install 'cutnode\[{name}\]'"):
             use()
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("from .AI import Negamax", "No module named 'easyAI.AI'"),
+        ("import gone_since", "No module named 'gone_since'"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_libraries_that_are_broken(monkeypatch, tmp_path, text, reason):
+    (tmp_path / "easyAI").mkdir()
+    (tmp_path / "easyAI" / "__init__.py").write_text(text)
+    metadata = tmp_path / "easyAI-2.1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: easyAI\nVersion: 2.1.0\n")
+    (metadata / "top_level.txt").write_text("easyAI\n")
+    for module in [name for name in sys.modules if name.partition(".")[0] == "easyAI"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(CutnodeError, match=rf"easyAI 2\.1\.0 cannot be imported \(.*{reason}"):
+        load_game("easyai:my_file.py:MyGame")

@@ -89,7 +89,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_examples_run(page: str, here: Path, request: pytest.FixtureRequest) -> None:
     """With the files that the page shows in the current folder."""
     for module in NEEDS.get(page, "").split():
-        pytest.importorskip(module)
+        pytest.importorskip(module, exc_type=ImportError)
     text = TEXTS[page]
     for title, code in fences(text, "python"):
         if title:

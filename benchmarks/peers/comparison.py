@@ -24,6 +24,7 @@ import importlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
@@ -149,11 +150,9 @@ def _load(peer: Peer) -> tuple[list[Program], str]:
     try:
         importlib.import_module(peer.module)
         return peer.make(), ""
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == peer.module.partition(".")[0]:
-            return [], f"not installed: {peer.install}"
-        return [], f"does not import: {error}"
     except Exception as error:
+        if find_spec(peer.module.partition(".")[0]) is None:
+            return [], f"not installed: {peer.install}"
         return [], f"does not import: {type(error).__name__}: {error}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 import shutil
@@ -14,7 +15,10 @@ import pytest
 
 def package(name: str, install: str = "") -> Any:
     """Import a package, or skip the benchmark."""
-    return pytest.importorskip(name, reason=f"pip install {install or name}")
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        pytest.skip(f"{error}: pip install {install or name}")
 
 
 class UciProgram:

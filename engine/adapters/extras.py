@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
+import importlib.util
 from typing import Any
 
 from engine.contract.errors import CutnodeError
@@ -11,10 +13,25 @@ __all__ = ["extra"]
 
 
 def extra(module: str, name: str, what: str) -> Any:
-    """Return a module of the extra *name*; :class:`CutnodeError` that says how to install it."""
+    """Return a module of the extra *name*.
+
+    :class:`CutnodeError` if it is not installed, with the command that installs it, or if it is
+    installed and cannot be imported, with its version.
+    """
     try:
         return importlib.import_module(module)
-    except ImportError as error:
-        if error.name not in (module, module.partition(".")[0]):
-            raise
-        raise CutnodeError(f"{what} need an extra: pip install 'cutnode[{name}]'") from None
+    except Exception as error:
+        package = module.partition(".")[0]
+        if importlib.util.find_spec(package) is None:
+            raise CutnodeError(f"{what} need an extra: pip install 'cutnode[{name}]'") from None
+        raise CutnodeError(
+            f"{what} need {package}, but {_installed(package)} cannot be imported "
+            f"({type(error).__name__}: {error}); 'cutnode[{name}]' installs a version that can"
+        ) from error
+
+
+def _installed(package: str) -> str:
+    """The names and versions of the distributions that a package came with."""
+    names = importlib.metadata.packages_distributions().get(package, ())
+    known = [f"{name} {importlib.metadata.version(name)}" for name in sorted(set(names))]
+    return ", ".join(known) or f"the {package} that was found"
