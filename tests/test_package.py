@@ -1,0 +1,57 @@
+"""What a wheel holds."""
+
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The names in a wheel made in a tree in which other builds have left their files."""
+    tree = tmp_path_factory.mktemp("tree")
+    for name in ("engine", "games"):
+        ignored = shutil.ignore_patterns("node_modules", "__pycache__")
+        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(ROOT / name, tree)
+    for folder in ("build/lib/games", "games/build/lib", "dist"):
+        (tree / folder).mkdir(parents=True)
+        (tree / folder / "deleted_game.py").write_text("x = 1\n")
+    made = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tree / "made"]
+    subprocess.run(made, cwd=tree, check=True, capture_output=True, timeout=120)
+    (path,) = (tree / "made").iterdir()
+    with zipfile.ZipFile(path) as archive:
+        return set(archive.namelist())
+
+
+def test_stale_builds_do_not_reach_a_wheel(wheel):
+    assert [name for name in wheel if "deleted_game" in name] == []
+
+
+def test_a_wheel_has_all_modules_and_their_data(wheel):
+    tops = {name.partition("/")[0] for name in wheel if "dist-info" not in name}
+    assert tops == {"cutnode", "engine", "games"}
+    wanted = {
+        f"{part}/{path.relative_to(ROOT / part).as_posix()}"
+        for part in ("engine", "games")
+        for path in (ROOT / part).rglob("*.py")
+        if not {"face", "typescript", "build"} & set(path.parts)
+    }
+    assert wanted <= wheel
+    assert {"cutnode/__init__.py", "games/chess.weights", "engine/service/web/index.html"} <= wheel
+    assert not [name for name in wheel if "typescript" in name or name.startswith("engine/face")]
+
+
+def test_pythons_that_are_declared_are_those_of_the_classifiers():
+    allowed = SpecifierSet(PROJECT["requires-python"])
+    named = {text.rpartition(" ")[2] for text in PROJECT["classifiers"] if "Python :: 3." in text}
+    assert named == {f"3.{minor}" for minor in range(30) if f"3.{minor}" in allowed}
