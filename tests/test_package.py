@@ -55,3 +55,20 @@ def test_pythons_that_are_declared_are_those_of_the_classifiers():
     allowed = SpecifierSet(PROJECT["requires-python"])
     named = {text.rpartition(" ")[2] for text in PROJECT["classifiers"] if "Python :: 3." in text}
     assert named == {f"3.{minor}" for minor in range(30) if f"3.{minor}" in allowed}
+
+
+def test_an_editable_install_holds_no_copies(tmp_path):
+    made = "from hatchling.build import build_editable; import sys; build_editable(sys.argv[1])"
+    subprocess.run(
+        [sys.executable, "-c", made, tmp_path],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    (path,) = tmp_path.iterdir()
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if "dist-info" not in name]
+        assert [Path(name).suffix for name in names] == [".pth"]
+        folders = archive.read(names[0]).decode().split("\n")
+    assert [Path(folder) for folder in folders] == [ROOT, ROOT / "engine" / "face"]
