@@ -21,8 +21,10 @@ from engine import (
 from engine.batches import BatchSearcher, run_batch, search_many
 from engine.compiler.jit import jit_enabled
 from engine.contract.positions import as_words
-from engine.contract.stop import CALLED, NODES, RUNNING
+from engine.contract.stop import CALLED, NODES, RUNNING, TIME
 from engine.contract.verbs import chance, chance_outcome, outcome, play
+from engine.kernels.clock import Clock
+from engine.runtime.running import KernelLoop
 
 parse_position = load_game("connect4").notation.parse_position
 GAME = load_game("connect4")
@@ -85,6 +87,19 @@ def test_a_batch_is_ended_by_time_and_from_outside():
     found = searcher.search(POSITIONS[:3] * 1000, stop=stop)
     assert found["reason"][-1] == CALLED and found["move"][-1] == NO_MOVE
     assert (searcher.search(POSITIONS[:3], depth=4)["reason"] == RUNNING).all()
+
+
+def test_a_stop_that_the_kernel_took_back_is_sent_again():
+    memory, control = {"stop": RUNNING}, {"current": 0, "stop_at": -1}
+    task = KernelLoop(memory, control, Clock(1e-9))
+    task.look()
+    assert (memory["stop"], control["stop_at"]) == (TIME, 0)
+    memory["stop"] = RUNNING  # it took the stop for one of an earlier position
+    task.look()
+    assert (memory["stop"], control["stop_at"]) == (TIME, 0)
+    task.stop()
+    task.look()
+    assert (memory["stop"], control["stop_at"]) == (CALLED, -1)
 
 
 def test_what_cannot_be_searched_is_said():

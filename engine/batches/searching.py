@@ -83,7 +83,6 @@ class BatchSearchTask(KernelLoop):
         self.rows["reason"] = CALLED
         self.rows["move"] = NO_MOVE
         self.clock = Clock(limits.seconds)
-        self._out_of_time.clear()
 
     def work(self) -> None:
         searcher, example = self.searcher, self.example

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from engine.compiler.memory import Memory
 from engine.contract.errors import CutnodeError, require_integer
-from engine.contract.stop import CALLED, TIME
+from engine.contract.stop import CALLED, RUNNING, TIME
 from engine.kernels.clock import Clock
 from engine.runtime.threads import SHARED_WORKERS, Workers, interrupts
 
@@ -212,16 +212,18 @@ class KernelLoop:
         self.memory = memory
         self.control = control
         self.clock = clock
-        self._out_of_time: set[int] = set()
 
     def work(self) -> None:
         raise NotImplementedError
 
     def look(self) -> str:
-        """End the search of the current position if its time is over."""
+        """End the search of the current position if its time is over.
+
+        The kernel takes back a stop that was meant for an earlier position, and with it one that
+        arrives at that moment: so this is asked for until it is heard.
+        """
         current = int(self.control["current"])
-        if self.clock.is_over(current) and current not in self._out_of_time:
-            self._out_of_time.add(current)
+        if self.clock.is_over(current) and int(self.memory["stop"]) == RUNNING:
             self.control["stop_at"] = current
             self.memory["stop"] = TIME
         return ""
