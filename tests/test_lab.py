@@ -20,12 +20,14 @@ from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.contract.errors import CutnodeError
 from engine.contract.verbs import play
-from engine.kernels.techniques import EXACT
+from engine.kernels.techniques import EXACT, choose, in_order
 from engine.lab.ablation import ablation
 from engine.lab.depths import depths
 from engine.lab.laboratory import Laboratory
-from engine.lab.measuring import INTERRUPTED, plan
-from engine.lab.study import Study
+from engine.lab.measuring import plan
+from engine.lab.page import page
+from engine.lab.study import INTERRUPTED, Column, Study
+from engine.lab.tables import latex_table, markdown_table
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -341,17 +343,6 @@ def test_help_tells_every_option(name):
             assert parameter.opts[0] in result.output
 
 
-def test_interrupted_ablation_has_the_rows_before():
-    def progress(now: str, done: int, of: int) -> None:
-        assert done < of
-        if now == "+ killers":
-            raise KeyboardInterrupt
-
-    study = ablation([TICTACTOE.start()], 3, techniques=FEW, runs=1, progress=progress)
-    assert [row["step"] for row in study.rows][-2:] == ["+ deepening", "+ enhanced_cutoffs"]
-    assert study.notes[-1] == INTERRUPTED
-
-
 def test_other_commands_do_not_load_the_laboratory():
     code = (
         "import sys, engine.cli.solve; print([name for name in sys.modules if name in "
@@ -362,6 +353,82 @@ def test_other_commands_do_not_load_the_laboratory():
     assert subprocess.check_output(command, env=environment, text=True) == "[]\n"
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (["killers", "table", "deepening"], ["killers", "table", "deepening"]),
+        (["enhanced_cutoffs", "killers", "table"], ["killers", "table", "enhanced_cutoffs"]),
+        (["killers", "table", "killers"], ["killers", "table"]),
+        ({"pvs", "killers", "table"}, ["table", "killers", "pvs"]),
+    ],
+)
+def test_techniques_keep_their_order_but_follow_what_they_need(given, shown):
+    study = ablation([TICTACTOE.parse("15")], 2, techniques=given, runs=1)
+    assert study.settings["techniques"] == shown
+    assert [row["step"] for row in study.rows][3:] == [f"{s} {n}" for s in "+-" for n in shown]
+
+
+def test_an_ellipsis_stands_where_the_others_come():
+    start = TICTACTOE.start()
+    usual = in_order(type(start), None)
+    others = [name for name in usual if name not in ("pvs", "killers")]
+    assert in_order(type(start), ["pvs", ..., "killers"]) == ("pvs", *others, "killers")
+    assert in_order(type(start), ["..."]) == usual == plan([start], 2).techniques
+
+
+@pytest.mark.parametrize("name", ["chess", "connect4", "othello", "ur", "tictactoe"])
+def test_each_step_of_the_default_ablation_can_be_searched(name):
+    cls = type(load_game(name).start())
+    usual = in_order(cls, None)
+    for count in range(len(usual) + 1):
+        assert choose(cls, usual[:count]) == frozenset(usual[:count])
+
+
+def test_a_row_that_did_not_act_says_so_and_why():
+    study = ablation(SOME, 3, techniques=FEW, runs=1)
+    rows = steps(study)
+    for sign in "+-":
+        assert rows[f"{sign} enhanced_cutoffs"]["effect"] == "did not act"
+        assert rows[f"{sign} enhanced_cutoffs"]["gain"] == 1
+        assert "effect" not in rows[f"{sign} deepening"]
+    why = "it needs nodes of depth 4 (enhanced_cutoffs.depth), and the search is 3 plies deep."
+    assert f"enhanced_cutoffs did not act: {why}" in study.notes
+    assert not any(note.startswith("deepening did not act") for note in study.notes)
+    shown = [markdown_table(study), latex_table(study), study.to_csv(), page(study, None)]
+    assert all("did not act" in text for text in shown)
+    assert "did not act" in json.dumps(study.to_dict()["rows"])
+
+
+def test_a_lower_parameter_lets_a_technique_act():
+    lower = {"enhanced_cutoffs.depth": 2}
+    study = ablation(SOME, 3, techniques=FEW[:3], parameters=lower, runs=1)
+    assert "effect" not in steps(study)["+ enhanced_cutoffs"]
+
+
+def test_a_table_shows_what_has_figures():
+    study = Study("a", "b", {}, (Column("x"), Column("y"), Column("z")), [{"x": "1", "z": "2"}])
+    assert [column.name for column in study.table_columns] == ["x", "z"]
+    assert study.to_columns()["y"] == [None]
+
+
+@pytest.mark.parametrize("code", ["an error of the machine", "Ctrl-C"])
+def test_an_experiment_keeps_what_it_has(code):
+    def progress(now: str, done: int, of: int) -> None:
+        if now == "+ killers":
+            raise KeyboardInterrupt if code == "Ctrl-C" else CutnodeError(code)
+
+    study = ablation([TICTACTOE.start()], 3, techniques=FEW, runs=1, progress=progress)
+    assert [row["step"] for row in study.rows][-1] == "+ enhanced_cutoffs"
+    assert study.stopped and study.notes[-1] == INTERRUPTED
+    assert study.failure == ("" if code == "Ctrl-C" else code)
+
+
+def test_an_error_before_anything_was_measured_is_raised():
+    study = Study("a", "b", {}, ())
+    with pytest.raises(CutnodeError, match="lost"), study.kept():
+        raise CutnodeError("lost")
+
+
 def test_techniques_from_outside_are_exact_or_selective_as_they_say():
     own = [each for each in vars(ideas).values() if isinstance(each, Technique)]
     exact = next(each for each in own if each.exact and not each.needs)
@@ -370,6 +437,6 @@ def test_techniques_from_outside_are_exact_or_selective_as_they_say():
     study = ablation([start], 2, techniques=[selective, exact], runs=1, workers=1)
     kinds = {row["step"]: row["kind"] for row in study.rows if row["step"].startswith("+ ")}
     assert list(kinds.items()) == [
-        (f"+ {exact.name}", "exact"),
         (f"+ {selective.name}", "selective"),
+        (f"+ {exact.name}", "exact"),
     ]

@@ -12,10 +12,9 @@ from engine import CutnodeError, Searcher, load_game, match
 from engine.cli.main import main
 from engine.compiler.jit import jit_enabled
 from engine.lab.compare import compare, draw
-from engine.lab.measuring import INTERRUPTED
 from engine.lab.plots import inline_plot
 from engine.lab.statistics import geometric_mean_ratio, share
-from engine.lab.study import Follower
+from engine.lab.study import INTERRUPTED, Follower
 from engine.playing.configurations import loads_code, split_configuration
 from engine.playing.players import RemotePlayer
 from engine.playing.remote import Remote, Version

@@ -250,6 +250,42 @@ def test_latex_escapes_and_aligns():
     assert "- &  &  &  \\\\" in text
 
 
+def latex_rows(text):
+    """Return the widths of the tables in a text, in characters, and their numbers of lines."""
+    tables = re.findall(r"\\toprule.*?\\bottomrule", text, re.DOTALL)
+    plain = [re.sub(r"\\[a-z]+|[$&{}\\]|multicolumn\d", "", table) for table in tables]
+    return [(max(map(len, each.splitlines())), each.count("\n")) for each in plain]
+
+
+def test_latex_of_the_default_ablation_fits_a_page():
+    study = ablation(SOME[:2], 2, runs=1)
+    assert len(study.rows) == 27 and len(study.columns) == 16
+    text = latex_table(study)
+    assert text.count("(part 1 of 3)") == text.count("(part 3 of 3)") == 1
+    assert "\\label{tab:ablation-3}" in text and "\\footnotesize" in text
+    assert text.count("\nsearch & ") == 3  # each part begins with the names of rows
+    # 345 points hold 81 digits of the smallest type, and 550 points 57 lines.
+    assert all(width <= 81 and lines <= 57 - 10 for width, lines in latex_rows(text))
+    assert "longtable" not in text and "\\begin{table}" in text
+
+
+def test_latex_of_few_columns_stays_one_table(study):
+    text = latex_table(study.selected(["step", "nodes", "gain"]))
+    assert "part 1" not in text and "footnotesize\n" not in text
+
+
+def test_latex_of_many_rows_breaks_over_pages(study):
+    text = latex_table(replace(study, rows=study.rows * 10))
+    assert "\\begin{longtable}" in text and "\\begin{table}" not in text
+    assert "\\usepackage{booktabs,longtable}" in text
+
+
+def test_latex_wraps_long_texts():
+    columns = Column("name"), Column("about")
+    text = latex_table(Study("a", "b", {}, columns, [{"name": "x", "about": "word " * 60}]))
+    assert "{@{}lp{170pt}@{}}" in text
+
+
 def test_markdown_escapes(study):
     text = markdown_table(replace(study, about="a|b <c>", notes=["*d*"]))
     assert "a\\|b \\<c\\>" in text and "\\*d\\*" in text

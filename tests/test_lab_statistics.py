@@ -27,7 +27,6 @@ from engine.lab.ablation import ablation
 from engine.lab.depths import depths
 from engine.lab.formulas import critical_levels, critical_tree
 from engine.lab.laboratory import Workbench
-from engine.lab.measuring import INTERRUPTED
 from engine.lab.minimal import minimal_graph
 from engine.lab.observer import KINDS
 from engine.lab.sampling import plies_in, sample_positions
@@ -42,6 +41,7 @@ from engine.lab.statistics import (
     student_quantile,
     wilcoxon,
 )
+from engine.lab.study import INTERRUPTED
 from engine.runtime.processes import Processes
 from engine.search.record import is_over, wins_at_once
 

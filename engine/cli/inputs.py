@@ -13,7 +13,7 @@ import click
 import engine
 from engine.contract.collection import position_sets
 from engine.contract.errors import CutnodeError
-from engine.kernels.techniques import choose, leave_out
+from engine.kernels.techniques import in_order, leave_out
 
 if TYPE_CHECKING:
     from engine.contract.loading import Game
@@ -35,10 +35,13 @@ def with_techniques(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
     names, without, order = (given.pop(name) for name in ("techniques", "without", "order"))
     chosen: list[str] | None = None
     if (names, without, order) != (None, None, None):
-        every = choose(cls, None if names is None else names_in(names), exact=given["exact"])
+        every = in_order(cls, None if names is None else names_in(names), exact=given["exact"])
         if order is not None:
-            every = leave_out(every, ["order"]) | choose(cls, [order])
-        chosen = sorted(leave_out(every, names_in(without or "")))
+            [own] = in_order(cls, [order])
+            every = tuple(own if name == "order" else name for name in every)
+            every = every if own in every else (*every, own)
+        left = leave_out(every, names_in(without or ""))
+        chosen = [name for name in every if name in left]
     return given | {"techniques": chosen, "parameters": parameters_in(given["parameters"])}
 
 

@@ -46,6 +46,8 @@ class Parameter:
     """What was measured of it."""
     margin: bool = False
     """It is in ``UNIT`` of the game; the memory of a search has it in that of ``evaluate``."""
+    least_depth: bool = False
+    """The technique does nothing at nodes of less depth, so nothing in searches less deep."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.match(self.name):

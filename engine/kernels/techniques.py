@@ -15,7 +15,7 @@ import functools
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
@@ -31,6 +31,7 @@ __all__ = [
     "checked_parameters",
     "choose",
     "find_parameter",
+    "in_order",
     "leave_out",
     "ordering_by",
     "outside",
@@ -45,8 +46,13 @@ CHANCE = "chance"
 
 
 def depth(default: int, about: str, measured: str = "", least: int = 1) -> Parameter:
-    """Declare the depth at which a technique begins, or to which it is used."""
-    return Parameter("depth", default, least, MOST_DEPTH, about, measured)
+    """Declare the depth from which a technique is used."""
+    return Parameter("depth", default, least, MOST_DEPTH, about, measured, least_depth=True)
+
+
+def depth_limit(default: int) -> Parameter:
+    """Declare the depth up to which a technique is used; 0: not at all."""
+    return Parameter("depth", default, 0, MOST_DEPTH, "up to this depth")
 
 
 def margin(name: str, default: float, about: str, measured: str = "") -> Parameter:
@@ -345,7 +351,7 @@ TECHNIQUES = {
             short="rfp",
             former="reverse",
             parameters=(
-                depth(4, "up to this depth", least=0),
+                depth_limit(4),
                 margin("margin", 1.0, "for each ply of depth"),
             ),
         ),
@@ -357,7 +363,7 @@ TECHNIQUES = {
             short="fp",
             source="E. Heinz (1998)",
             parameters=(
-                depth(3, "up to this depth", least=0),
+                depth_limit(3),
                 margin("margin", 1.5, "for each ply of depth"),
             ),
         ),
@@ -369,7 +375,7 @@ TECHNIQUES = {
             short="see",
             former="exchange",
             parameters=(
-                depth(6, "up to this depth", least=0),
+                depth_limit(6),
                 margin("noisy_margin", 1.0, "what a noisy move may lose for each ply of depth"),
                 margin("quiet_margin", 0.6, "what a quiet one may"),
             ),
@@ -383,7 +389,7 @@ TECHNIQUES = {
             short="lmp",
             former="late",
             parameters=(
-                depth(3, "up to this depth", least=0),
+                depth_limit(3),
                 Parameter(
                     "moves",
                     4,
@@ -407,7 +413,7 @@ TECHNIQUES = {
             "UNIT",
             source="E. Heinz (1998)",
             parameters=(
-                depth(2, "up to this depth", least=0),
+                depth_limit(2),
                 margin("margin", 2.5, "for each ply of depth"),
             ),
         ),
@@ -591,23 +597,58 @@ def choose(
     asked for by name they are an error then, as are ones that the game does not allow and names
     that are none.
     """
+    return frozenset(in_order(cls, names, exact=exact))
+
+
+def in_order(
+    cls: Any, names: Iterable[str | Technique | EllipsisType] | None, *, exact: bool = False
+) -> tuple[str, ...]:
+    """Return the techniques of :func:`choose` in the order of *names*.
+
+    An ellipsis stands where the engine's others come, in the engine's order, as does a set.  A
+    technique comes after those that it needs.
+    """
     if names is None:
-        return usual(cls, exact)
+        return _after_required(usual(cls, exact))
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise CutnodeError(f"techniques are several names, such as ['table'], not {names!r}")
     given: list[Any] = []
     for name in names:
         whole_file = isinstance(name, str) and name.endswith(".py")
         given += techniques_in(name) if whole_file else [name]
-    named = frozenset(technique_of(name).name for name in given if not is_rest(name))
-    for name in sorted(named):
+    named = [None if is_rest(each) else technique_of(each).name for each in given]
+    for name in sorted(filter(None, named)):
         require(cls, technique_of(name), exact)
-    chosen = named | (usual(cls, exact) if any(map(is_rest, given)) else frozenset())
-    for name, others in REQUIRED.items():
-        if name in chosen and not others <= chosen:
-            missing = ", ".join(sorted(others - chosen))
+    found: list[str] = []
+    for name in named:
+        others = (each for each in usual(cls, exact) if each not in named)
+        found += others if name is None else [name]
+    for name, needed in REQUIRED.items():
+        if name in found and not needed <= set(found):
+            missing = ", ".join(sorted(needed - set(found)))
             raise CutnodeError(f"{name} makes no sense without {missing}")
-    return chosen
+    return _after_required(_sorted(found) if isinstance(names, Set) else found)
+
+
+def _sorted(names: Iterable[str]) -> list[str]:
+    """Return techniques in the engine's order, those from outside last, selective ones behind."""
+    places = {name: place for place, name in enumerate(TECHNIQUES)}
+
+    def rank(name: str) -> tuple[int, bool, str]:
+        return places.get(name, len(places)), not technique_of(name).exact, name
+
+    return sorted(names, key=rank)
+
+
+def _after_required(names: Iterable[str]) -> tuple[str, ...]:
+    """Return techniques in their order, but each after those that it needs."""
+    waiting = list(dict.fromkeys(names))
+    found: list[str] = []
+    while waiting:
+        ready = (name for name in waiting if not REQUIRED.get(name, set()) & set(waiting))
+        found.append(next(ready))
+        waiting.remove(found[-1])
+    return tuple(found)
 
 
 def is_rest(name: Any) -> bool:
@@ -615,14 +656,14 @@ def is_rest(name: Any) -> bool:
     return name is ... or name == "..."
 
 
-def usual(cls: Any, exact: bool) -> frozenset[str]:
+def usual(cls: Any, exact: bool) -> list[str]:
     """The engine's techniques that suit the game of a position class."""
-    fitting = frozenset(
+    fitting = [
         name
         for name, technique in TECHNIQUES.items()
         if fits(cls, technique) and (technique.exact or not exact)
-    )
-    return frozenset(name for name in fitting if REQUIRED.get(name, set()) <= fitting)
+    ]
+    return [name for name in fitting if REQUIRED.get(name, set()) <= set(fitting)]
 
 
 def require(cls: Any, technique: Technique, exact: bool) -> None:

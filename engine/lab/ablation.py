@@ -29,10 +29,10 @@ from engine.lab.laboratory import (
 from engine.lab.measuring import (
     ABOUT_INTERVALS,
     FIGURES,
-    INTERRUPTED,
     Experiment,
     ExperimentOptions,
     columns_for,
+    note_disagreement,
     plan,
 )
 from engine.lab.plots import (
@@ -51,9 +51,16 @@ from engine.lab.study import Column, Progress, Study, no_progress
 
 __all__ = ["ablation", "draw"]
 
+IDLE = "did not act"
+"""What the row of a technique says that changed nothing."""
+
+TREE = ("nodes", "leaves", "cutoffs", "first_cutoffs", "value", "move")
+"""The figures of samples that differ if trees do."""
+
 COLUMNS = (
     Column("step", "what is on: + adds a technique to the row above, - takes one from all"),
     Column("nodes", "positions visited, all positions together", ",d"),
+    Column("effect", f"{IDLE}: every position has the same counts, value and move without it"),
     FIGURES["seconds"],
     Column("gain", "times fewer nodes than without this technique", ",.2f", interval=True),
     Column("p", "chance of such a gain if the technique did nothing (signed-rank test)", ".2g"),
@@ -73,6 +80,7 @@ COLUMNS = (
 
 COLOURS = {
     "reference": GREY,
+    IDLE: PALETTE["sky"],
     "exact technique": PALETTE["blue"],
     "selective technique": PALETTE["vermillion"],
 }
@@ -106,11 +114,8 @@ def ablation(
         columns_for(len(experiment.positions), COLUMNS, of_several=("p",)),
         progress=progress,
     )
-    try:
-        with Laboratory(experiment, study) as laboratory:
-            _Ablation(experiment, study, laboratory).run()
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
+    with study.kept(), Laboratory(experiment, study) as laboratory:
+        _Ablation(experiment, study, laboratory).run()
     return study
 
 
@@ -120,6 +125,11 @@ class _Step:
 
     name: str
     techniques: frozenset[str]
+
+    @property
+    def technique(self) -> str:
+        """The technique that it adds or takes."""
+        return self.name[2:]
 
 
 def _steps(experiment: Experiment) -> Iterator[_Step]:
@@ -170,13 +180,14 @@ class _Ablation:
         for number, step in enumerate(steps, 4):
             self._report(step.name, number)
             measured = self._measure(step)
+            row = self._row(step.name, measured)
             if step.name.startswith("+"):
-                row = self._row(step.name, measured) | _gain(last, measured)
+                row |= _gain(last, measured) | self._effect(step, last, measured)
                 last = everything = measured
             else:
-                row = self._row(step.name, measured) | _gain(measured, everything)
+                row |= _gain(measured, everything) | self._effect(step, measured, everything)
                 self._note_what_went_along(step)
-            exact = technique_of(step.name[2:]).exact
+            exact = technique_of(step.technique).exact
             self.study.add_row(row | {"kind": "exact" if exact else "selective"})
             if measured is None:
                 self._note_too_many(step.name)
@@ -188,6 +199,7 @@ class _Ablation:
                 "p: Wilcoxon's signed-rank test of the logarithms of nodes, two-sided, each row by "
                 "itself; of many rows some have a small p by chance."
             )
+            note_disagreement(self.study, "gain", "p")
 
     def _report(self, now: str, done: int) -> None:
         self.study.progress(now, done, len(self.steps) + 3)
@@ -284,8 +296,24 @@ class _Ablation:
             right[number] = its is not None and moves[number] in its
         return with_interval("move", share(right))
 
+    def _effect(self, step: _Step, without: Measured | None, found: Measured | None) -> Row:
+        """Return what a row says if its technique changed nothing, and note why it could not."""
+        if without is None or found is None or _trees(without) != _trees(found):
+            return {}
+        technique, depth = technique_of(step.technique), self.experiment.depth
+        for parameter in technique.parameters:
+            full = f"{technique.name}.{parameter.name}"
+            least = self.experiment.value_of(full, step.techniques)
+            if parameter.least_depth and least >= depth:
+                only = ": only its root is one" if least == depth else ""
+                self.study.add_note(
+                    f"{technique.name} {IDLE}: it needs nodes of depth {least:g} ({full}), and "
+                    f"the search is {depth} plies deep{only}."
+                )
+        return {"effect": IDLE}
+
     def _note_what_went_along(self, step: _Step) -> None:
-        name = step.name.removeprefix("- ")
+        name = step.technique
         along = [
             other
             for other in self.experiment.techniques
@@ -308,6 +336,10 @@ class _Ablation:
                 f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that "
                 f"starts them: compare their nodes, not their times."
             )
+
+
+def _trees(found: Measured) -> list[tuple[Any, ...]]:
+    return [tuple(sample.get(name) for name in TREE) for sample in found.samples]
 
 
 def _gain(more: Measured | None, fewer: Measured | None) -> Row:
@@ -376,4 +408,4 @@ def draw(study: Study, figure: Any) -> None:
 
 
 def _kind(row: Row) -> str:
-    return f"{row['kind']} technique" if "kind" in row else "reference"
+    return row.get("effect") or (f"{row['kind']} technique" if "kind" in row else "reference")

@@ -32,11 +32,11 @@ from engine.lab.laboratory import (
     same_value,
     with_interval,
 )
-from engine.lab.measuring import ABOUT_INTERVALS, FIGURES
+from engine.lab.measuring import ABOUT_INTERVALS, FIGURES, note_disagreement
 from engine.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
 from engine.lab.provenance import commit_of, game_source, machine
 from engine.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
-from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.playing.configurations import version_of
 from engine.playing.elo import Sprt
 from engine.playing.levels import LEVELS
@@ -57,7 +57,9 @@ DEFAULT = "default"
 COLUMNS = (
     Column("setting"),
     Column("nodes", "positions visited, all positions together", ",d"),
+    Column("leaves", "leaves visited: positions where a line ended", ",d"),
     Column("fewer", "times fewer nodes than A: geometric mean over positions", ",.3f", True),
+    Column("fewer_leaves", "times fewer leaves than A: geometric mean", ",.3f", True),
     Column("seconds", "CPU time, of each position the median of the runs", ",.4f", timed=True),
     Column(
         "faster", "times less CPU time than A: geometric mean over positions", ",.3f", True, True
@@ -175,17 +177,10 @@ def compare(
         progress=progress,
     )
     work = _Comparison(plan, study, len(texts) + pairs)
-    try:
+    with study.kept():
         work.search(texts, players, workers)
         if pairs:
             work.play(game, texts_of_players, openings, seed=seed, sprt=sprt, processes=workers)
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
-    except CutnodeError as error:
-        if not study.samples:
-            raise
-        study.add_note(f"An error ended it: {error}")
-        study.add_note(INTERRUPTED)
     work.sum_up()
     return study
 
@@ -353,6 +348,7 @@ def _sample(runs: Sequence[dict[str, Any]]) -> Sample:
     spent = [run["cpu"] for run in runs]
     low, middle, high = quartiles(spent)
     sample = {name: runs[0][name] for name in ("nodes", "depth", "value", "move", "reason")}
+    sample |= {"leaves": runs[0]["leaves"]} if "leaves" in runs[0] else {}
     sample |= {"seconds": middle, "runs": len(runs)}
     if len(runs) > 1:
         sample |= {"seconds_low": low, "seconds_high": high}
@@ -476,6 +472,8 @@ class _Comparison:
             study.add_note(f"Match of {played.player} against {played.opponent}: {told}.")
         if len(study.settings["positions"]) > 1:
             study.add_note(ABOUT_INTERVALS)
+            for figure, its in (("fewer", "p_nodes"), ("faster", "p_seconds")):
+                note_disagreement(study, figure, its)
         self._note_times()
 
     def _note_times(self) -> None:
@@ -512,6 +510,7 @@ def _rows(
     rows: list[dict[str, Any]] = [{"setting": name} for name in plan.names]
     for row, its in zip(rows, zip(*both, strict=True), strict=False):
         row["nodes"] = sum(sample["nodes"] for sample in its)
+        row |= _leaves(its)
         row["seconds"] = math.fsum(sample["seconds"] for sample in its)
         if row["seconds"]:
             row["rate"] = row["nodes"] / row["seconds"] / 1e6
@@ -521,6 +520,12 @@ def _rows(
     if played is not None and played.games:
         rows[1] |= _strength(played)
     return rows
+
+
+def _leaves(samples: Sequence[Sample]) -> dict[str, int]:
+    """Return the leaves of all samples, if all have counted them."""
+    counts = [sample.get("leaves") for sample in samples]
+    return {} if None in counts else {"leaves": sum(filter(None, counts))}
 
 
 def _paired(names: Sequence[str], samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
@@ -535,8 +540,8 @@ def _paired(names: Sequence[str], samples: Sequence[Sample]) -> list[tuple[Sampl
 def _beside(both: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
     """Return the figures of B beside A."""
     row: dict[str, Any] = {}
-    for name, figure in (("fewer", "nodes"), ("faster", "seconds")):
-        a, b = ([pair[which][figure] for pair in both] for which in (0, 1))
+    for name, figure in (("fewer", "nodes"), ("fewer_leaves", "leaves"), ("faster", "seconds")):
+        a, b = ([pair[which].get(figure, 0) for pair in both] for which in (0, 1))
         if min(*a, *b) > 0:
             row |= with_interval(name, geometric_mean_ratio(a, b))
             if len(both) > 1:

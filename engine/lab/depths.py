@@ -9,7 +9,6 @@ from engine.lab.laboratory import Laboratory, Measured, figures_of, with_interva
 from engine.lab.measuring import (
     ABOUT_INTERVALS,
     FIGURES,
-    INTERRUPTED,
     Experiment,
     ExperimentOptions,
     columns_for,
@@ -65,11 +64,8 @@ def depths(
         _columns(experiment),
         progress=progress,
     )
-    try:
-        with Laboratory(experiment, study) as laboratory:
-            _search_depths(experiment, study, laboratory)
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
+    with study.kept(), Laboratory(experiment, study) as laboratory:
+        _search_depths(experiment, study, laboratory)
     return study
 
 

@@ -28,7 +28,7 @@ from engine.contract.positions import coerce
 from engine.contract.verbs import play
 from engine.kernels.evaluation import AnyEvaluation
 from engine.kernels.parameters import MOST_DEPTH
-from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.measuring import search_afresh
 from engine.lab.plots import COLOURS, COLUMN, GREY, MARKERS, SIGMAS, draw_error_bars
 from engine.lab.provenance import game_source
 from engine.lab.study import Column, Progress, Study, no_progress
@@ -110,7 +110,7 @@ def deviation(
         progress=progress,
     )
     found: list[Scores] = []
-    try:
+    with study.kept():
         for number in range(games):
             progress(f"game {number + 1}", number, games)
             for plies, position in _positions(searcher, start, Random(f"{seed} {number}")):
@@ -122,8 +122,6 @@ def deviation(
                     sample = key | {"plies": plies} | named
                     study.add_sample(sample)
                 found.append((plies, _scores_in(sample)))
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
     rows = list(_rows(found, depth))
     for note in _fit(rows):
         study.add_note(note)

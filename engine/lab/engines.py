@@ -10,7 +10,6 @@ from engine.contract.errors import CutnodeError
 from engine.contract.loading import Game
 from engine.contract.messages import position_text
 from engine.contract.verbs import outcome
-from engine.lab.measuring import INTERRUPTED
 from engine.lab.plots import COLUMN, PALETTE, Dot, draw_dots, ends_of, mark_reference
 from engine.lab.provenance import game_source
 from engine.lab.study import Column, Progress, Study, no_progress
@@ -111,7 +110,7 @@ def engines(
     steps = len(provers) * len(positions) + bool(pairs)
     proofs: list[dict[str, Any]] = []
     player: dict[str, Any] = {"engine": PLAYER}
-    try:
+    with study.kept():
         for name in provers:
             row = _proofs(study, cls, name, positions, seconds)
             proofs.append(row)
@@ -127,8 +126,6 @@ def engines(
             result = _match(game, pairs, move_seconds, seed)
             player |= _figures(result)
             study.add_note(_better_player(result, move_seconds))
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
     if len(player) > 1:
         study.add_row(player)
     return study

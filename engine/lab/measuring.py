@@ -19,15 +19,11 @@ from engine.kernels.evaluation import AnyEvaluation, Evaluation
 from engine.kernels.learned import Learned
 from engine.kernels.optionality import Optionality
 from engine.kernels.parameters import MOST_DEPTH
-from engine.kernels.techniques import (
-    OUTSIDE,
-    TECHNIQUES,
-    checked_parameters,
-    choose,
-    reference,
-)
+from engine.kernels.profiles import profile_of
+from engine.kernels.techniques import checked_parameters, find_parameter, in_order, reference
 from engine.lab.provenance import game_source
-from engine.lab.study import INTERRUPTED, Column
+from engine.lab.statistics import CONFIDENCE
+from engine.lab.study import Column, Study
 from engine.runtime.processes import MOST_PROCESSES
 from engine.search.results import SearchResult
 from engine.search.searcher import Searcher
@@ -36,10 +32,10 @@ from engine.storage.evaluations import chosen_evaluation
 __all__ = [
     "ABOUT_INTERVALS",
     "FIGURES",
-    "INTERRUPTED",
     "Experiment",
     "ExperimentOptions",
     "columns_for",
+    "note_disagreement",
     "plan",
     "require_workers",
     "search_afresh",
@@ -122,6 +118,12 @@ class Experiment:
     workers: int = 1
     positions_from: str = ""
 
+    def value_of(self, name: str, techniques: Collection[str]) -> float:
+        """Return the value that a parameter has in a search with some techniques."""
+        full, parameter = find_parameter(name)
+        profile = profile_of(type(self.positions[0])).suited_to(techniques)
+        return {**profile.values, **self.parameters}.get(full, parameter.default)
+
     def settings(self) -> dict[str, Any]:
         """Return all that is needed to get the same node counts again."""
         cls: Any = type(self.positions[0])
@@ -165,11 +167,11 @@ def plan(
             )
     if not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"the depth of an experiment is 1..{MOST_DEPTH} plies, not {depth}")
-    chosen = choose(cls, techniques, exact=exact)
+    chosen = in_order(cls, techniques, exact=exact)
     experiment = Experiment(
         positions,
         depth,
-        (*(name for name in TECHNIQUES if name in chosen), *_from_outside(chosen)),
+        chosen,
         checked_parameters(parameters or {}, chosen),
         exact,
         chosen_evaluation(cls, evaluation),
@@ -183,9 +185,27 @@ def plan(
     return experiment
 
 
-def _from_outside(chosen: Collection[str]) -> list[str]:
-    """The techniques from outside among those that are chosen, selective ones last."""
-    return sorted(OUTSIDE.keys() & chosen, key=lambda name: (not OUTSIDE[name].exact, name))
+def note_disagreement(study: Study, figure: str, p: str) -> None:
+    """Note what a test and an interval tell, if a row has one of them beyond chance and not both.
+
+    *figure* and *p* name the columns.
+    """
+    unlike = []
+    for row in study.rows:
+        low, high = (row.get(end) for end in (f"{figure}_low", f"{figure}_high"))
+        if low is None or high is None or p not in row:
+            continue
+        if (row[p] < 1 - CONFIDENCE) == (low <= 1 <= high):
+            name = " ".join(study.text(row, column) for column in study.key_columns)
+            unlike.append(f"{name} ({p} {row[p]:.2g}, {low:.3g} to {high:.3g})")
+    if unlike:
+        study.add_note(
+            f"{p} and the interval of {figure} disagree: {'; '.join(unlike)}. They test different "
+            f"things. {p}, of the signed-rank test, tells whether more positions have a ratio on "
+            f"one side of 1, larger ratios counting by their rank only. The interval is of the "
+            f"geometric mean, which a few large ratios can move. With fewer than 6 positions that "
+            f"differ, {p} is never below 0.05."
+        )
 
 
 def require_workers(workers: int) -> None:

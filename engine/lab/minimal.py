@@ -40,7 +40,6 @@ from engine.kernels.parameters import MOST_DEPTH
 from engine.lab.laboratory import Sample, Workbench, with_interval
 from engine.lab.measuring import (
     ABOUT_INTERVALS,
-    INTERRUPTED,
     columns_for,
     require_workers,
     search_afresh,
@@ -189,11 +188,8 @@ def minimal_graph(
         ],
         progress=progress,
     )
-    try:
-        with workbench:
-            _fill(study, workbench)
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
+    with study.kept(), workbench:
+        _fill(study, workbench)
     return study
 
 

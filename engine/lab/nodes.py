@@ -27,7 +27,6 @@ from engine.lab.formulas import critical_levels
 from engine.lab.laboratory import Sample, Workbench, with_interval
 from engine.lab.measuring import (
     ABOUT_INTERVALS,
-    INTERRUPTED,
     Experiment,
     ExperimentOptions,
     columns_for,
@@ -94,10 +93,8 @@ def nodes(
         notes=[*NOTES],
         progress=progress,
     )
-    try:
+    with study.kept():
         _fill(study, experiment)
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
     return study
 
 

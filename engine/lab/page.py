@@ -95,7 +95,7 @@ def _body(study: Study, draw: Draw | None) -> str:
         "<h2>Table</h2>",
         _table(study),
         *(f'<p class="note">{escape(note)}</p>' for note in study.notes),
-        _facts(legend(study)),
+        _facts(legend(study.table_columns)),
         "<h2>Data</h2>",
         _links(study),
         _samples(study),
@@ -119,9 +119,10 @@ def _plot(study: Study, draw: Draw | None) -> str:
 
 
 def _table(study: Study) -> str:
-    head = "".join(_cell("th", escape(column.name), column.form) for column in study.columns)
+    columns = study.table_columns
+    head = "".join(_cell("th", escape(column.name), column.form) for column in columns)
     rows = (
-        "".join(_cell("td", _text(study, row, column), column.form) for column in study.columns)
+        "".join(_cell("td", _text(study, row, column), column.form) for column in columns)
         for row in study.rows
     )
     return _rows(head, rows)

@@ -6,7 +6,6 @@ each row and each sample.  Times are compared by their ratio.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -96,7 +95,9 @@ def compare_studies(before: Study, again: Study) -> Study:
 def _counted(study: Study) -> Column:
     """Return the column that is shown beside its figure of the other study."""
     columns = {column.name: column for column in study.columns}
-    figures = [column for column in study.columns if column.form and column not in _leading(study)]
+    figures = [
+        column for column in study.columns if column.form and column not in study.key_columns
+    ]
     return columns.get("nodes") or next(iter(figures), study.columns[0])
 
 
@@ -145,22 +146,12 @@ def _other_circumstances(before: Study, again: Study) -> Iterator[str]:
             yield f"{path} is not the file that was recorded."
 
 
-def _leading(study: Study) -> list[Column]:
-    """Return the columns that name a row: the first ones, up to one that is a figure."""
-    names = itertools.takewhile(
-        lambda column: column.form in ("", "d") and not column.timed and not column.interval,
-        study.columns,
-    )
-    return list(names)
-
-
 def _row_names(study: Study) -> list[str]:
     """Return a name for each row; rows of one name have numbers."""
-    leading = _leading(study)
     names = [
         ", ".join(
             f"{column.name} {text}" if column.form else text
-            for column in leading
+            for column in study.key_columns
             if (text := study.text(row, column))
         )
         for row in study.rows
@@ -214,7 +205,7 @@ def _apart_samples(before: Study, again: Study, timed: set[str]) -> Iterator[str
 
 def _by_name(study: Study) -> dict[str, dict[str, Any]]:
     """Return the samples by the names of their rows and positions."""
-    forms = {column.name: column.form for column in _leading(study)} | {"position": ""}
+    forms = {column.name: column.form for column in study.key_columns} | {"position": ""}
     names = [
         ", ".join(
             f"{name} {sample[name]}" if form else str(sample[name])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -34,8 +36,14 @@ FORMAT = 1
 FORMATS = re.compile(r"[+]?,?([.]\d)?[dfge%]?")
 """The formats of columns."""
 
+KEYS = ("", "d", ".6g")
+"""The formats of columns that may name a row."""
+
 INTERRUPTED = "Interrupted: what follows was not measured."
 """The note of a study that was stopped."""
+
+FAILED = "An error ended it: "
+"""The beginning of the note of one that an error stopped."""
 
 Progress = Callable[[str, int, int], None]
 """Called with what is measured now, how many measurements are done, and how many there are."""
@@ -169,6 +177,28 @@ class Study(Tabular):
         """Whether it is not complete, because it was stopped."""
         return INTERRUPTED in self.notes
 
+    @property
+    def failure(self) -> str:
+        """The error that stopped it; empty if none did."""
+        notes = (note.removeprefix(FAILED) for note in self.notes if note.startswith(FAILED))
+        return next(notes, "")
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep what the study has when Ctrl-C or an error ends the block, and note the reason.
+
+        An error before anything was measured is raised.
+        """
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.add_note(INTERRUPTED)
+        except CutnodeError as error:
+            if not (self.rows or self.samples):
+                raise
+            self.add_note(f"{FAILED}{error}")
+            self.add_note(INTERRUPTED)
+
     def _tick(self) -> None:
         self.run["seconds"] = round(time.monotonic() - self._began, 3)
 
@@ -228,6 +258,24 @@ class Study(Tabular):
     def fields(self) -> list[str]:
         """The names of all figures of a row: columns, each with the ends of its interval."""
         return [name for column in self.columns for name in column.every]
+
+    @property
+    def key_columns(self) -> tuple[Column, ...]:
+        """The columns that name a row: the first ones, up to one that was measured."""
+        keys = itertools.takewhile(
+            lambda column: column.form in KEYS and not column.timed and not column.interval,
+            self.columns,
+        )
+        return tuple(keys) or self.columns[:1]
+
+    @property
+    def table_columns(self) -> tuple[Column, ...]:
+        """The columns of printed tables: all of which a row has a figure."""
+        return tuple(
+            column
+            for column in self.columns
+            if not self.rows or any(row.get(column.name) is not None for row in self.rows)
+        )
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Return the figures of all rows by the name of their column."""

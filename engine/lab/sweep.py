@@ -9,7 +9,6 @@ from typing import Any, Unpack
 
 from engine.contract.errors import CutnodeError
 from engine.contract.text import quoted
-from engine.kernels.profiles import profile_of
 from engine.kernels.techniques import checked_parameters, find_parameter
 from engine.lab.laboratory import Laboratory, Measured, figures_of, same_value, with_interval
 from engine.lab.measuring import (
@@ -18,11 +17,12 @@ from engine.lab.measuring import (
     Experiment,
     ExperimentOptions,
     columns_for,
+    note_disagreement,
     plan,
 )
 from engine.lab.plots import PAGE, Line, draw_lines, mark_reference, set_axes
 from engine.lab.statistics import geometric_mean_ratio, share, wilcoxon
-from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
+from engine.lab.study import Column, Progress, Study, no_progress
 
 __all__ = ["draw", "range_of", "sweep"]
 
@@ -104,14 +104,12 @@ def sweep(
         (*columns, *columns_for(len(experiment.positions), FIGURES_BESIDE, of_several=("p",))),
         progress=progress,
     )
-    try:
-        with Laboratory(experiment, study) as laboratory:
-            _run(experiment, study, laboratory, usual, points)
-            laboratory.note_conditions()
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
+    with study.kept(), Laboratory(experiment, study) as laboratory:
+        _run(experiment, study, laboratory, usual, points)
+        laboratory.note_conditions()
     if len(experiment.positions) > 1:
         study.add_note(ABOUT_INTERVALS)
+        note_disagreement(study, "fewer", "p")
     return study
 
 
@@ -130,12 +128,7 @@ def _points(
         raise CutnodeError(f"a sweep has 1..{MOST_POINTS} points, not {len(points)}")
     for point in points:
         checked_parameters(point, experiment.techniques)
-    profile = profile_of(type(experiment.positions[0])).suited_to(experiment.techniques)
-    values = {**profile.values, **experiment.parameters}
-    usual = {}
-    for name in ranges:
-        full, parameter = find_parameter(name)
-        usual[name] = values.get(full, parameter.default)
+    usual = {name: experiment.value_of(name, experiment.techniques) for name in ranges}
     return usual, [point for point in points if point != usual]
 
 

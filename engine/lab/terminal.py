@@ -24,7 +24,7 @@ WIDE = 10_000
 def rich_table(study: Study, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Table:
     """Return a table of rich with the columns of some names."""
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), header_style="bold")
-    columns = [column for column in study.columns if column.name in names]
+    columns = [column for column in study.table_columns if column.name in names]
     for column in columns:
         is_number = column.form and not column.interval
         shown.add_column(column.name, justify="right" if is_number else "left", no_wrap=True)
@@ -47,7 +47,7 @@ def _cells(study: Study, column: Column, rows: Sequence[dict[str, Any]]) -> list
 def fitting_columns(study: Study, width: int) -> list[str]:
     """Return the names of the columns that fit into a width, without those at the right."""
     wide = Console(file=io.StringIO(), width=WIDE)
-    names = [column.name for column in study.columns]
+    names = [column.name for column in study.table_columns]
     while len(names) > 2 and wide.measure(rich_table(study, names, study.rows)).maximum > width:
         names.pop()
     return names
@@ -64,10 +64,10 @@ def print_study(study: Study) -> None:
     console.print(heading(study), soft_wrap=True)
     console.print(rich_table(study, names, study.rows))
     margin = max(map(len, names)) + 1
-    for name, about in legend(study).items():
+    for name, about in legend(study.table_columns).items():
         if name in names:
             console.print(f"{name:{margin}}{about}", style="dim", soft_wrap=True)
-    left_out = [column.name for column in study.columns if column.name not in names]
+    left_out = [column.name for column in study.table_columns if column.name not in names]
     if left_out:
         console.print(
             f"(no room for {', '.join(left_out)}: use a wider terminal, --columns or --out)",

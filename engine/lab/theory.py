@@ -15,7 +15,7 @@ from engine.contract.bits import WORD
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import load_game
 from engine.lab import formulas
-from engine.lab.measuring import INTERRUPTED, search_afresh
+from engine.lab.measuring import search_afresh
 from engine.lab.plots import PAGE, SIGMAS, add_line_legend
 from engine.lab.searches import (
     SEARCHES,
@@ -99,7 +99,7 @@ def theory(
         ],
         progress=progress,
     )
-    try:
+    with study.kept():
         for done, (width, model) in enumerate(shapes):
             progress(f"width {width}, {model}", done, len(shapes))
             variant = f"{width}x{_deepest(width, depths)},{model}"
@@ -112,8 +112,6 @@ def theory(
             for name in names:
                 for row in _growing(width, model, name, counts[name]):
                     study.add_row(row)
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
     return study
 
 

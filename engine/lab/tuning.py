@@ -57,7 +57,7 @@ from engine.lab.plots import (
 from engine.lab.provenance import game_source
 from engine.lab.spsa import Spsa
 from engine.lab.statistics import bootstrap_mean, share
-from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
+from engine.lab.study import Column, Progress, Study, no_progress
 from engine.playing.elo import CONFIDENCE as NORMAL
 from engine.playing.elo import POINTS, Sprt, elo_difference, expected_score, mean_and_error
 from engine.playing.matches import make_openings, match
@@ -197,7 +197,7 @@ def tune(
     )
     judge = Judge(game.source, nodes, tuple(texts))
     tuning = _Tuning(study, judge, candidates, values_of(cls, candidates), seed)
-    try:
+    with study.kept():
         with Processes(judge.begin, workers) as others:
             if workers > 1:
                 tuning.answers = others.answers
@@ -205,8 +205,6 @@ def tune(
         if pairs and tuning.worth_playing():
             limit = f"nodes={move_nodes}" if move_nodes else f"seconds={move_seconds:g}"
             tuning.play(game, limit, pairs, plies, least_elo, workers)
-    except KeyboardInterrupt:
-        study.add_note(INTERRUPTED)
     tuning.sum_up(game, pairs, least_elo)
     return study
 

@@ -438,9 +438,9 @@ class RemotePlayer:
     def measure(self, position: Any) -> dict[str, Any]:
         """Search a position with nothing stored, and return what was found.
 
-        That is ``move`` (a text), ``value``, ``depth``, ``nodes``, ``seconds``, ``reason``, and
-        ``cpu``, the seconds of processor time that it took.  Where a player needs no seed, the
-        first found of moves of equal score is taken.
+        That is ``move`` (a text), ``value``, ``depth``, ``nodes``, ``seconds``, ``reason``,
+        ``leaves`` if the player counts them, and ``cpu``, the seconds of processor time.  Where a
+        player needs no seed, the first found of moves of equal score is taken.
         """
         text = self.game.position_text(given_position(position))
         return self.remote.ask(**{"choose" if self._is_seeded else "search": text})

@@ -77,11 +77,13 @@ class Service:
         found = search(position)
         cpu = time.process_time() - begun
         move = found.best_move if hasattr(found, "best_move") else found.move
+        leaves = getattr(getattr(found, "statistics", None), "leaves", None)
         return {
             "move": None if move is None else self.game.notation.move_text(position, move),
             "value": found.value,
             "depth": found.depth,
             "nodes": found.nodes,
+            **({} if leaves is None else {"leaves": leaves}),
             "seconds": found.seconds,
             "cpu": cpu,
             "reason": found.reason,
