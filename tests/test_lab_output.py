@@ -250,11 +250,26 @@ def test_latex_escapes_and_aligns():
     assert "- &  &  &  \\\\" in text
 
 
-def latex_rows(text):
-    """Return the widths of the tables in a text, in characters, and their numbers of lines."""
-    tables = re.findall(r"\\toprule.*?\\bottomrule", text, re.DOTALL)
-    plain = [re.sub(r"\\[a-z]+|[$&{}\\]|multicolumn\d", "", table) for table in tables]
-    return [(max(map(len, each.splitlines())), each.count("\n")) for each in plain]
+GLYPHS = {
+    **dict.fromkeys("il.,", 295) | dict.fromkeys(" -f", 354) | dict.fromkeys("rst()", 414),
+    **dict.fromkeys("cez", 472) | dict.fromkeys("kvxy", 561) | dict.fromkeys("bdhnpu", 590),
+    **{"m": 885, "w": 767, "%": 885, "+": 826},
+}
+"""Widths in Computer Modern of 8 points, in thousandths of them; all others are 531."""
+
+
+def latex_sizes(text):
+    """Return the width of each table in a text, in points, and its number of lines."""
+    for kinds, table in re.findall(r"tabular\}\{@\{\}(.*?)@\{\}\}(.*?)\\end", text, re.DOTALL):
+        body = [line[:-3].split(" & ") for line in table.splitlines() if line.endswith("\\\\")][1:]
+        widths = [
+            max(
+                sum(GLYPHS.get(each, 531) for each in re.sub(r"[\\$]", "", cell)) for cell in column
+            )
+            for column in zip(*body, strict=True)
+        ]
+        gaps = 8 * (len(widths) - 1) - 5 * kinds.count("@")
+        yield sum(widths) * 8 / 1000 + gaps, len(body) + 1
 
 
 def test_latex_of_the_default_ablation_fits_a_page():
@@ -264,8 +279,9 @@ def test_latex_of_the_default_ablation_fits_a_page():
     assert text.count("(part 1 of 3)") == text.count("(part 3 of 3)") == 1
     assert "\\label{tab:ablation-3}" in text and "\\footnotesize" in text
     assert text.count("\nsearch & ") == 3  # each part begins with the names of rows
-    # 345 points hold 81 digits of the smallest type, and 550 points 57 lines.
-    assert all(width <= 81 and lines <= 57 - 10 for width, lines in latex_rows(text))
+    sizes = list(latex_sizes(text))
+    assert len(sizes) == 3
+    assert all(250 < width <= 345 and 9.5 * lines <= 450 for width, lines in sizes)
     assert "longtable" not in text and "\\begin{table}" in text
 
 
