@@ -1,6 +1,6 @@
 """``python -m engine`` is the command ``cutnode``."""
 
-from engine.cli.main import main
+from engine.cli.start import main
 
 if __name__ == "__main__":  # a process of a match imports this file as well
     main()

@@ -1,13 +1,32 @@
-"""The exit codes of commands, the page of help that lists them, and the end by Ctrl-C."""
+"""The exit codes of commands, the page of help that lists them, and how commands are ended."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from typing import NoReturn
 
 import click
 
-__all__ = ["BAD_INPUT", "BREAKS_CONTRACT", "EPILOG", "INTERRUPTED", "NOT_PROVEN", "interrupted"]
+__all__ = [
+    "BAD_INPUT",
+    "BREAKS_CONTRACT",
+    "EPILOG",
+    "FAILED",
+    "INTERRUPTED",
+    "NOT_PROVEN",
+    "PIPE_CLOSED",
+    "ended_from_outside",
+    "interrupted",
+    "pipe_closed",
+]
+
+FAILED = 1
+"""An unexpected failure."""
 
 BAD_INPUT = 2
 NOT_PROVEN = 3
@@ -15,7 +34,12 @@ NOT_PROVEN = 3
 BREAKS_CONTRACT = 4
 """A game does not keep to the contract."""
 INTERRUPTED = 130
-"""Ctrl-C; what was found until then is printed."""
+"""Ctrl-C; what was found until then is printed.  Other signals: 128 and their number."""
+PIPE_CLOSED = 141
+"""Whoever read the output has left, as ``head`` does: 128 and the number of SIGPIPE."""
+
+ENDING = ("SIGTERM", "SIGHUP")
+"""The signals that end a command as Ctrl-C does."""
 
 EPILOG = """\
 \b
@@ -36,3 +60,43 @@ def interrupted(found: bool = False) -> NoReturn:
     """End after Ctrl-C; *found*: what was found until then is printed already."""
     click.echo(f"cutnode: interrupted{'; this is what was found until then' * found}", err=True)
     sys.exit(INTERRUPTED)
+
+
+def pipe_closed() -> NoReturn:
+    """End without a word, after a write to a pipe that nobody reads any more."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # what is left to flush has nowhere to go
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(PIPE_CLOSED)
+
+
+@contextlib.contextmanager
+def ended_from_outside() -> Iterator[None]:
+    """Take SIGTERM and SIGHUP as Ctrl-C in a block; the exit code is 128 and their number.
+
+    Signals that are ignored, as ``nohup`` does, or handled otherwise stay so.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        received.append(number)
+        pressed = signal.getsignal(signal.SIGINT)
+        if not callable(pressed):  # a job in the background ignores Ctrl-C
+            raise KeyboardInterrupt
+        pressed(signal.SIGINT, None)
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+        for number in numbers:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, interrupt)
+    try:
+        yield
+    except SystemExit as end:
+        if received and end.code == INTERRUPTED:
+            raise SystemExit(128 + received[0]) from None
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

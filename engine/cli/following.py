@@ -119,7 +119,8 @@ class Log(Signs):
 
     def show(self) -> None:
         if self.is_due(EVERY):
-            click.echo(f"cutnode: {self.said()}", err=True)
+            with contextlib.suppress(OSError):  # nobody reads it: measure on
+                click.echo(f"cutnode: {self.said()}", err=True)
 
 
 class Screen(Signs):
@@ -138,11 +139,13 @@ class Screen(Signs):
 
     def show(self) -> None:
         if self.is_due(REFRESH):
-            self.live.update(self._picture(), refresh=True)
+            with contextlib.suppress(OSError):  # the terminal is gone: measure on
+                self.live.update(self._picture(), refresh=True)
 
     def close(self) -> None:
         """Take the picture away."""
-        self.live.stop()
+        with contextlib.suppress(OSError):
+            self.live.stop()
 
     def _picture(self) -> Any:
         from rich.console import Group

@@ -8,10 +8,12 @@ version take no longer than Python and click.
 from __future__ import annotations
 
 import ast
+import contextlib
 import errno
 import functools
 import os
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,7 +21,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import engine
-from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT, EPILOG, interrupted
+from engine.cli.exit_codes import (
+    BAD_INPUT,
+    BREAKS_CONTRACT,
+    EPILOG,
+    ended_from_outside,
+    interrupted,
+    pipe_closed,
+)
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.forgiving import forgiving
 
@@ -81,12 +90,21 @@ class Commands(click.Group):
                 ]
             )
 
+    def main(self, *args: Any, **settings: Any) -> Any:
+        with ended_from_outside():
+            return super().main(*args, **settings)
+
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
+        """Read the words of a command, or print help."""
+        with ending_quietly():
+            return super().make_context(*args, **settings)
+
     def invoke(self, ctx: click.Context) -> Any:
-        with forgiving() as failures:
+        with ending_quietly(), forgiving() as failures:
             try:
-                return super().invoke(ctx)
-            except KeyboardInterrupt:
-                interrupted()
+                found = super().invoke(ctx)
+                sys.stdout.flush()
+                return found
             except CutnodeError as error:
                 fail(error)
             except (click.exceptions.NoArgsIsHelpError, click.exceptions.Exit, click.Abort):
@@ -94,9 +112,8 @@ class Commands(click.Group):
             except click.ClickException as error:
                 complain(error)
             except Exception as error:
-                if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-                    written = error.filename or "standard output"
-                    fail(CutnodeError(f"{written} cannot be written: {error.strerror}"))
+                if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EPIPE):
+                    raise
                 from engine.contract.messages import explained  # it needs the compiler
 
                 failure = explained(error)
@@ -106,6 +123,22 @@ class Commands(click.Group):
             finally:
                 if failures and not isinstance(sys.exc_info()[1], Exception):
                     fail(failures[0])
+
+
+@contextlib.contextmanager
+def ending_quietly() -> Iterator[None]:
+    """End without a traceback at Ctrl-C, and where output can no longer be written."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        interrupted()
+    except BrokenPipeError:
+        pipe_closed()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        written = error.filename or "standard output"
+        fail(CutnodeError(f"{written} cannot be written: {error.strerror}"))
 
 
 def described(entry: EntryPoint) -> click.Command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engine.cli.completion import complete_file
-from engine.cli.exit_codes import interrupted
+from engine.cli.exit_codes import FAILED, interrupted
 from engine.cli.inputs import names_in
 from engine.cli.options import choice, combined, json_option, option, out_option
 from engine.contract.errors import CutnodeError
@@ -177,6 +178,9 @@ def deliver(
         study = measure(**options, progress=progress)
     outputs.write(study, draw)
     outputs.print(study)
+    if study.failure:
+        click.echo(f"cutnode: {study.failure}; this is what was found until then", err=True)
+        sys.exit(FAILED)
     if study.stopped:
         interrupted(found=True)
     return study

@@ -21,6 +21,13 @@ WIDE = 10_000
 """The width of what is not a terminal."""
 
 
+class _Output(Console):
+    """Standard output; a pipe that nobody reads any more is an error like others."""
+
+    def on_broken_pipe(self) -> None:
+        raise
+
+
 def rich_table(study: Study, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Table:
     """Return a table of rich with the columns of some names."""
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), header_style="bold")
@@ -60,7 +67,7 @@ def print_study(study: Study) -> None:
     """
     width = Console().width if sys.stdout.isatty() else WIDE
     names = fitting_columns(study, width)
-    console = Console(width=width, highlight=False, emoji=False, markup=False)
+    console = _Output(width=width, highlight=False, emoji=False, markup=False)
     console.print(heading(study), soft_wrap=True)
     console.print(rich_table(study, names, study.rows))
     margin = max(map(len, names)) + 1

@@ -61,6 +61,7 @@ class Version:
             stderr=errors,
             encoding="utf-8",
             env=self._environment(),
+            process_group=0,  # what a terminal tells all is for us: the end of its input ends it
         )
 
     def _environment(self) -> dict[str, str]:
@@ -130,7 +131,7 @@ class Remote:
     def _receive(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        if not line:
+        if not line.endswith("\n"):
             raise CutnodeError(f"{self.name}: its process ended: {self._last_words()}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:

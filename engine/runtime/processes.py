@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -75,7 +76,7 @@ class Processes(Generic[Task, Answer]):
                     number, task = following_task
                     pipe = self._idle.pop() if self._idle else self._begin()
                     busy[pipe] = number
-                    pipe.send(task)
+                    self._send(pipe, task)
                 if not busy:
                     return
                 for pipe in connection.wait(list(busy)):
@@ -95,23 +96,34 @@ class Processes(Generic[Task, Answer]):
         ours, theirs = context.Pipe()
         worker = context.Process(target=_work, args=(self.prepare, theirs), daemon=True)
         try:
-            worker.start()
+            with _without_interrupts():
+                worker.start()
         except (AttributeError, TypeError, pickle.PicklingError) as error:
             raise CutnodeError(f"another process cannot be given this task: {error}") from None
         theirs.close()
         self._workers[ours] = worker
         return ours
 
+    def _send(self, pipe: Any, task: Task) -> None:
+        try:
+            pipe.send(task)
+        except OSError:
+            raise self._lost(pipe) from None
+
+    def _lost(self, pipe: Any) -> CutnodeError:
+        """Return the error of a process that has ended."""
+        worker = self._workers[pipe]
+        worker.join()
+        return CutnodeError(
+            f"a process ended before its time (exit code {worker.exitcode}): is there enough "
+            f"memory for all of them?"
+        )
+
     def _answer(self, pipe: Any) -> Answer:
         try:
             failed, answer = pipe.recv()
-        except EOFError:
-            worker = self._workers[pipe]
-            worker.join()
-            raise CutnodeError(
-                f"a process ended before its time (exit code {worker.exitcode}): is there enough "
-                f"memory for all of them?"
-            ) from None
+        except (EOFError, OSError):
+            raise self._lost(pipe) from None
         if failed:
             raise answer
         its: Answer = answer
@@ -126,15 +138,32 @@ class Processes(Generic[Task, Answer]):
             pipe.close()
 
 
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Begin a process in which Ctrl-C waits until :func:`_work` looks after it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _work(prepare: Callable[[], Callable[[Any], Any]], pipe: Any) -> None:
     """Answer the tasks that come through a pipe, until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        answer = prepare()
-        while True:
-            task = pipe.recv()
-            pipe.send((False, answer(task)))
-    except EOFError:
-        return
-    except Exception as error:
-        pipe.send((True, error))
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        os.setpgid(0, 0)  # the process that asks hears what a terminal tells all, and ends us
+    with contextlib.suppress(EOFError, OSError):  # nobody asks any more
+        try:
+            answer = prepare()
+            while True:
+                task = pipe.recv()
+                pipe.send((False, answer(task)))
+        except EOFError:
+            raise
+        except Exception as error:
+            pipe.send((True, error))

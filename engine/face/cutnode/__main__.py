@@ -5,4 +5,4 @@ import importlib
 import cutnode as cutnode  # it finds the engine
 
 if __name__ == "__main__":  # a process of a match imports this file as well
-    importlib.import_module("engine.cli.main").main()
+    importlib.import_module("engine.cli.start").main()
