@@ -16,9 +16,11 @@ what runs it.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as type checkers read it: to import typing takes longer than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     __version__: str
 
     from engine.batches.books import build_book as build_book
