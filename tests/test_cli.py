@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import types
@@ -20,11 +21,14 @@ from click.testing import CliRunner, Result
 
 import engine
 from engine.cli.completion import Bash
+from engine.cli.exit_codes import ended_from_outside
 from engine.cli.main import GROUP, OWN_COMMANDS, added_commands, main
 from engine.cli.output import output_schema
+from engine.cli.progress import progress_bar
 from engine.compiler.jit import jit_enabled
 
 ROOT = Path(__file__).parent.parent
+FOLDERS = ROOT, ROOT / "engine" / "face"
 TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()
 COMMAND = (sys.executable, "-m", "engine")
 LATE = "2252576253462244111563365343671351441"  # five cells are free; the value is -1
@@ -1159,6 +1163,121 @@ def test_terminal_shows_progress_and_a_summary(positions):
     shown = at_terminal("solve", "connect4", "--file", positions)
     assert "0/3" in shown
     assert "3 of 3 positions solved, " in shown
+
+
+# How commands are ended
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes close otherwise")
+@pytest.mark.parametrize(
+    ("words", "both"),
+    [
+        (("games",), False),
+        (("--help",), False),
+        (("solve", "--help"), False),
+        (("solve", "tictactoe", "1524"), False),
+        (("lab", "parameters"), False),
+        (("nosuch",), True),
+    ],
+)
+def test_a_reader_that_leaves_ends_it_quietly(words, both):
+    """As ``head`` does; *both*: standard error leads there, too."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        process = started(*words, stdout=closed, stderr=closed if both else subprocess.PIPE)
+    with process:
+        _, said = process.communicate()
+    assert process.returncode == 141
+    assert not said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_a_full_disk_is_told_of():
+    with open("/dev/full", "w") as full, started("--help", stdout=full, stderr=-1) as process:
+        said = process.communicate()[1]
+    assert (process.returncode, said) == (
+        2,
+        "cutnode: standard output cannot be written: No space left on device\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "module", ["click", "engine.cli.main", "engine.cli.solve", "engine.cli.proving", "numba"]
+)
+def test_ctrl_c_while_modules_are_imported(module):
+    """However long that takes: it is pressed when a module is looked for."""
+    code = (
+        "import runpy, sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "sys.argv[1:] = ['solve', 'tictactoe', '1524']\n"
+        "runpy.run_module('cutnode', run_name='__main__')\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, FOLDERS))}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert result.returncode in (130, -signal.SIGINT)  # a shell says 130 of both
+    assert result.stderr in ("", "cutnode: interrupted\n")
+    assert "value" not in result.stdout
+
+
+def test_standard_streams_may_be_closed():
+    code = "import sys; sys.stdout = sys.stderr = None; from engine.cli.start import main; main()"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, "solve", "tictactoe", "1524"]
+    assert subprocess.run(command, env=environment).returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", None)])
+def test_signals_end_it_as_ctrl_c_does(number, monkeypatch):
+    class Ended:
+        def __str__(self):
+            signal.raise_signal(number)
+            return ""
+
+    before = signal.getsignal(number)
+    monkeypatch.setattr(engine, "__version__", Ended())
+    result = cutnode("--version")
+    assert (result.exit_code, result.output) == (128 + number, "cutnode: interrupted\n")
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signals")
+def test_signals_that_are_ignored_stay_so():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ended_from_outside():
+            signal.raise_signal(signal.SIGHUP)
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_signals_end_a_job_that_ignores_ctrl_c():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # conftest.py gives it back
+    with pytest.raises(KeyboardInterrupt), ended_from_outside():
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_progress_in_lines_for_a_log(capsys):
+    with progress_bar(2, told=True) as tell:
+        tell(1, label="a")
+        tell(2, label="b")
+    assert capsys.readouterr().err.splitlines()[-1] == "cutnode: b, 2 of 2, 0 s"
+    with progress_bar(2) as tell:
+        tell(2)
+    assert capsys.readouterr().err == ""
+
+
+def test_files_report_progress_to_a_log(positions):
+    for command in (("solve", "connect4", "--file", positions), ("batch", "connect4", positions)):
+        assert "cutnode: 3 of 3, " in cutnode(*command, "--progress").stderr
+        assert "cutnode: " not in cutnode(*command).stderr
 
 
 # Commands of games

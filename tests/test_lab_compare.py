@@ -94,9 +94,12 @@ def test_figures_are_those_of_the_searches(study):
             )
             assert (sample["nodes"], sample["value"]) == (found.nodes, found.value)
             assert sample["move"] == found.move_text()
+            assert sample["leaves"] == found.statistics.leaves
             assert sample["seconds"] > 0
         its = [s["nodes"] for s in study.samples if s["setting"] == row["setting"]]
         assert row["nodes"] == sum(its)
+        its = [s["leaves"] for s in study.samples if s["setting"] == row["setting"]]
+        assert row["leaves"] == sum(its) > 0
 
 
 def test_the_second_row_is_beside_the_first(study):
@@ -201,6 +204,7 @@ def test_another_version_is_searched(other):
             [s["nodes"] for s in study.samples if s["setting"] == first["setting"]], [1000, 1000]
         )[0]
     )
+    assert first["leaves"] > 0 and "leaves" not in second  # that version does not count them
     assert study.machine[second["setting"]].startswith("cutnode 0.0.1, Python 3")
 
 
@@ -211,6 +215,7 @@ def test_what_was_found_before_an_error_is_kept(other):
     assert study.stopped
     assert [row["nodes"] > 0 for row in study.rows] == [True, True]
     assert "elo" not in study.rows[1]
+    assert study.failure.startswith(f"path={other}")
 
 
 def test_what_other_versions_refuse(other):

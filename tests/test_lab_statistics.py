@@ -25,10 +25,13 @@ from engine.contract.collection import position_sets
 from engine.contract.verbs import canonical
 from engine.lab.ablation import ablation
 from engine.lab.depths import depths
+from engine.lab.files import read_study
 from engine.lab.formulas import critical_levels, critical_tree
 from engine.lab.laboratory import Workbench
+from engine.lab.measuring import note_disagreement
 from engine.lab.minimal import minimal_graph
 from engine.lab.observer import KINDS
+from engine.lab.page import page
 from engine.lab.sampling import plies_in, sample_positions
 from engine.lab.statistics import (
     bootstrap_mean,
@@ -41,7 +44,7 @@ from engine.lab.statistics import (
     student_quantile,
     wilcoxon,
 )
-from engine.lab.study import INTERRUPTED
+from engine.lab.study import INTERRUPTED, Column, Study
 from engine.runtime.processes import Processes
 from engine.search.record import is_over, wins_at_once
 
@@ -379,6 +382,93 @@ def test_a_process_that_ends_is_told_of():
             list(processes.answers([1, 2, 3]))
         assert list(processes.answers([5])) == [-5]
     assert not active_children()
+
+
+def dying():
+    """Return an answer to tasks that says which process and which group gave it."""
+
+    def answer(task):
+        if task == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return os.getpid(), os.getpgrp() if hasattr(os, "getpgrp") else None
+
+    return answer
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise")
+def test_a_process_that_is_killed_is_told_of():
+    with Processes(dying, 1) as processes:
+        [(process, group)] = processes.answers(["live"])
+        assert group == process != os.getpgrp()  # a terminal's signals do not reach it
+        with pytest.raises(CutnodeError, match=r"before its time \(exit code -9\)"):
+            list(processes.answers(["die"]))
+        [(process, _)] = processes.answers(["live"])
+        [child] = active_children()
+        os.kill(process, signal.SIGKILL)
+        child.join()  # it ends between two tasks
+        with pytest.raises(CutnodeError, match=r"before its time \(exit code -9\)"):
+            list(processes.answers(["live"]))
+    assert not active_children()
+
+
+@searches
+@pytest.mark.usefixtures("all_work_is_shared")
+@pytest.mark.parametrize("ended_by", ["a killed process", "SIGTERM"])
+def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_path, monkeypatch):
+    file, whole = tmp_path / "a.jsonl", tmp_path / "a.json"
+    words = ["lab", "ablation", "tictactoe", "--positions", "6", "--depth", "4", "--runs", "1"]
+    words += ["--techniques", "table,killers", "--workers", "2", "--quiet", "--json"]
+    words += ["--out", str(file), "--out", str(whole)]
+    add_row = Study.add_row
+
+    def end_soon(study, row):
+        add_row(study, row)
+        if row["step"] != "search":
+            return
+        if ended_by == "SIGTERM":
+            signal.raise_signal(signal.SIGTERM)
+        for child in active_children() if ended_by == "a killed process" else ():
+            os.kill(child.pid, signal.SIGKILL)
+            child.join()
+
+    monkeypatch.setattr(Study, "add_row", end_soon)
+    ended = CliRunner().invoke(main, words)
+    assert ended.exit_code == (128 + signal.SIGTERM if ended_by == "SIGTERM" else 1)
+    assert "this is what was found until then" in ended.stderr
+    for text in (ended.stdout, whole.read_text()):
+        assert [row["step"] for row in json.loads(text)["rows"]][-1] == "search"
+    kept = read_study(file)
+    assert kept.stopped and len(kept.samples) >= 6
+    assert bool(kept.failure) == (ended_by != "SIGTERM")
+    monkeypatch.undo()
+    again = CliRunner().invoke(main, [*words, "--resume"])
+    assert again.exit_code == 0
+    resumed = json.loads(again.stdout)
+    assert [row["step"] for row in resumed["rows"]][-1] == "- killers"
+    assert resumed["notes"][0].startswith("Resumed: ")
+    assert not active_children()
+
+
+def test_where_p_and_the_interval_disagree_both_are_explained():
+    columns = Column("step"), Column("gain", "", ",.2f", interval=True), Column("p", "", ".2g")
+    interval = {"gain": 1.2, "gain_low": 1.1, "gain_high": 1.3}
+    rows = [
+        {"step": "+ apart", "p": 0.06, **interval},
+        {"step": "+ alike", "p": 0.01, **interval},
+        {"step": "+ other", "p": 0.01, "gain": 1.2, "gain_low": 0.98, "gain_high": 1.3},
+        {"step": "+ none", "p": 0.9, "gain": 1.0, "gain_low": 0.9, "gain_high": 1.3},
+        {"step": "+ alone", "p": 0.9, "gain": 1.0},
+    ]
+    study = Study("a", "b", {}, columns, rows)
+    note_disagreement(study, "gain", "p")
+    [note] = study.notes
+    told = "p and the interval of gain disagree: + apart (p 0.06, 1.1 to 1.3); + other (p 0.01, "
+    assert note.startswith(f"{told}0.98 to 1.3). ")
+    assert "signed-rank" in note and "geometric mean" in note
+    assert note in page(study, None).replace("&#x27;", "'")
+    agreeing = Study("a", "b", {}, columns, rows[1:2])
+    note_disagreement(agreeing, "gain", "p")
+    assert not agreeing.notes
 
 
 def test_what_cannot_be_sent_is_told_of():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import signal
 import threading
 from multiprocessing import active_children
@@ -271,6 +272,13 @@ def test_interrupted_match_keeps_whole_pairs():
 
     result = match(GAME, "random", "random", pairs=50, plies=0, progress=progress)
     assert (result.reason, result.games, len(result.records)) == ("interrupted", 6, 6)
+
+
+def test_progress_for_a_log():
+    words = ["match", "tictactoe", "random", "random", "--pairs", "3"]
+    assert CliRunner().invoke(main, words).stderr == ""
+    *_, last = CliRunner().invoke(main, [*words, "--progress"]).stderr.splitlines()
+    assert re.fullmatch(r"cutnode: \d won, \d drawn, \d lost, pairs, 3 of 3, \d+ s", last)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")

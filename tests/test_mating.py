@@ -31,6 +31,7 @@ from engine.compiler.jit import jit_enabled
 from engine.contract.derived import recurs
 from engine.contract.loading import plain_copy
 from engine.contract.verbs import drawn, outcome, play, recurrence
+from engine.search import forced_wins
 from engine.search.proofs import Answer
 from games.chess.generator import PASSANT, PROMOTION, ROOK, kind_of
 from games.chess.notation import operations_in
@@ -457,6 +458,18 @@ def test_stopped_from_outside(prover):
     )
     assert result.reason == "stopped" and not result.proven
     assert [moves for moves, _ in told] == list(range(1, result.refuted + 1))
+
+
+def test_compiling_is_not_counted(monkeypatch):
+    prover = Prover(nim.Position)
+
+    class Watched(forced_wins.Clock):
+        def __init__(self, seconds):
+            assert "run" in vars(prover)
+            super().__init__(seconds)
+
+    monkeypatch.setattr(forced_wins, "Clock", Watched)
+    assert prover.prove(nim.start(), 3).reason == "proven"
 
 
 def test_ctrl_c(prover, interrupt_soon):

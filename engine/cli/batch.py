@@ -17,6 +17,7 @@ from engine.cli.options import (
     EXACT,
     GAME,
     PLAYOUTS,
+    PROGRESS,
     TASK_ENGINE,
     TREE,
     combined,
@@ -78,6 +79,7 @@ WEAK = weak_option("Prove only who wins.")
 @click.option("--unique", is_flag=True, help="Do equivalent positions once.")
 @WORK
 @out_option("Write FILE.parquet or FILE.jsonl; JSON lines to standard output if not given.")
+@PROGRESS
 def batch(
     game: str,
     file: str,
@@ -88,6 +90,7 @@ def batch(
     table_mb: int,
     journal: str | None,
     out: str | None,
+    told: bool,
     **options: Any,
 ) -> None:
     """Solve or search all positions of FILE on all cores.
@@ -111,7 +114,7 @@ def batch(
         for name, value in options.items()
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     }
-    with progress_bar(len(positions)) as tell:
+    with progress_bar(len(positions), told=told) as tell:
         result = run_batch(
             positions,
             task,

@@ -6,7 +6,7 @@ Exit codes: 0 played, 2 bad input, 130 interrupted (what was played is printed).
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,7 @@ from engine.cli.inputs import read_positions
 from engine.cli.options import (
     FILE,
     GAME,
+    PROGRESS,
     integer,
     json_option,
     option,
@@ -31,6 +32,9 @@ from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
 from engine.playing.elo import Sprt
 from engine.storage.files import check_file, write_whole
+
+if TYPE_CHECKING:
+    from engine.playing.matches import MatchResult
 
 __all__ = ["match"]
 
@@ -73,6 +77,7 @@ B     another, or the same.
 @sprt_options("A", "B")
 @integer("--processes", "Play N pairs at a time; the result is the same.", most=256, default=1)
 @option("--record", "Write the games to FILE, a JSON object per line.", metavar="FILE")
+@PROGRESS
 @json_option("Print a JSON object.")
 def match(
     game: str,
@@ -103,14 +108,14 @@ def match(
     loaded, entries = read_positions(game, None, file)
     openings = None if file is None else [position for _, position in entries]
     total = options["pairs"] or len(openings or range(50))
-    with progress_bar(total) as progress:
+    with progress_bar(total, told=options.pop("told")) as progress:
         result = engine.match(
             loaded,
             a,
             b,
             openings=openings,
             sprt=sprt,
-            progress=lambda now: progress(sum(now.pairs)),
+            progress=lambda now: progress(sum(now.pairs), label=tally(now)),
             **options,
         )
     if record is not None:
@@ -119,3 +124,8 @@ def match(
     click.echo(json_of_match(result, loaded.start()) if as_json else result)
     if result.reason == "interrupted":
         interrupted(found=True)
+
+
+def tally(now: MatchResult) -> str:
+    """Return the score so far, in a few words."""
+    return f"{now.wins} won, {now.draws} drawn, {now.losses} lost, pairs"

@@ -113,4 +113,6 @@ def prove(
         return Progress(depth, None, None, None, (), nodes, seconds, prover.table.fill())
 
     with live(start, look, told=told):
+        prover.prepare()
+        clock = Clock(None)
         return prover.prove(start, moves, progress=note, **options)

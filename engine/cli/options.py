@@ -395,7 +395,7 @@ def json_option(help: str = "One JSON object.") -> Decorator:
 
 
 PROGRESS = click.option(
-    "--progress", "told", is_flag=True, help="Write info lines on standard error if it is a file."
+    "--progress", "told", is_flag=True, help="Print progress to stderr even when it is no terminal."
 )
 """Signs of life for a log; a terminal has them in any case."""
 

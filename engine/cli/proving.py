@@ -104,7 +104,8 @@ def prove_and_print(
     started = time.perf_counter()
     results: Iterator[Result]
     if file is not None:
-        results = prove_file(kind, [entry for _, entry in entries], table, cold, search)
+        positions_of_file = [entry for _, entry in entries]
+        results = prove_file(kind, positions_of_file, table, cold, told, search)
     else:
         results = iter([prove_one(kind, entries[0][1], table, told, not as_json, search)])
 
@@ -227,12 +228,15 @@ def prove_one(
         nodes, lower, upper = solver.progress()
         return Progress(0, None, lower, upper, (), nodes, clock.elapsed(), table.fill())
 
+    options = proof_options(kind, search)
     with live(start, look, told=told):
-        return solver.prove(kind, start, proof_options(kind, search))
+        solver.prepare(options.engine)
+        clock = Clock(None)
+        return solver.prove(kind, start, options)
 
 
 def prove_file(
-    kind: str, positions: list[Any], table: Table, cold: bool, search: dict[str, Any]
+    kind: str, positions: list[Any], table: Table, cold: bool, told: bool, search: dict[str, Any]
 ) -> Iterator[Result]:
     """Yield the results of many positions in order; stop early if interrupted."""
     from engine.search.loops import has_loops
@@ -243,7 +247,7 @@ def prove_file(
     memory = search.pop("memory")
     in_batch = kind == "solve" and "at_least" not in search
     if in_batch and known is None and not has_loops(cls):
-        with progress_bar(len(positions)) as progress:
+        with progress_bar(len(positions), told=told) as progress:
             batch = engine.solve_many(
                 positions, table=table, cold=cold, lines=True, progress=progress, **search
             )
@@ -252,7 +256,7 @@ def prove_file(
         return
     # At a terminal the lines show the progress, and a bar would get between them.
     prove = engine.solve if kind == "solve" else engine.analyse
-    with progress_bar(len(positions), wanted=not sys.stdout.isatty()) as progress:
+    with progress_bar(len(positions), wanted=not sys.stdout.isatty(), told=told) as progress:
         for done, position in enumerate(positions, 1):
             if cold:
                 table.forget()

@@ -83,6 +83,10 @@ class Prover:
         """The compiled search."""
         return mating_root.specialise(self.cls)
 
+    def prepare(self) -> None:
+        """Have compiled code ready."""
+        _ = self.run
+
     def prove(
         self,
         position: Any,
@@ -111,6 +115,7 @@ class Prover:
                 known = self._known(coerce(position), moves)
                 if known is not None:
                     return known
+            self.prepare()  # before the clock runs
             question = _Question(self, coerce(position), checked, chosen, words)
             return question.run(moves, proof, progress)
         finally:

@@ -103,23 +103,23 @@ class LoopSolver:
 
     def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
         """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        clock = Clock(limits.seconds)
         result = self.solve(position, weak=weak, limits=limits)
-        nodes, reason = result.nodes, result.reason
+        nodes, spent, reason = result.nodes, result.seconds, result.reason
         moves = [] if outcome(result.position)[0] else legal_moves(result.position)
         scores: dict[int, int | None] = dict.fromkeys(moves)
         for move in moves:
             if reason != "proven":
                 break
             child = play(result.position, move)
-            seconds = limits.seconds and max(1e-3, limits.seconds - clock.elapsed())
+            seconds = limits.seconds and max(1e-3, limits.seconds - spent)
             left = Limits(limits.nodes and max(1, limits.nodes - nodes), seconds, limits.stop)
             of_child = self.solve(child, weak=weak, limits=left)
             nodes, reason = nodes + of_child.nodes, of_child.reason
+            spent += of_child.seconds
             if of_child.value is not None:
                 same = moves_again(result.position, child)
                 scores[move] = of_child.value if same else -of_child.value
-        return replace(result, scores=scores, nodes=nodes, reason=reason)
+        return replace(result, scores=scores, nodes=nodes, seconds=spent, reason=reason)
 
     def _search(self, position: Any, weak: bool, limits: Limits, clock: Clock) -> Result:
         """Search deeper and deeper until the value is proven or a limit is reached."""
