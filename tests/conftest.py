@@ -61,5 +61,36 @@ def interrupt_soon():
         if not done.wait(0.2):
             signal.pthread_kill(main, signal.SIGINT)
 
-    yield lambda waiting=True: threading.Thread(target=interrupt, args=[waiting]).start()
+    threads = []
+
+    def begin(waiting=True):
+        threads.append(threading.Thread(target=interrupt, args=[waiting]))
+        threads[-1].start()
+
+    yield begin
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes late is for no other test
     done.set()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.fixture
+def heard(interrupt_soon):
+    """A function that repeats a short call until it answers "interrupted", or Ctrl-C is raised.
+
+    Python drops a Ctrl-C that comes while it frees some object, so it may be pressed again.
+    """
+
+    def hear(call):
+        for _ in range(10):
+            interrupt_soon(waiting=False)
+            until = time.perf_counter() + 6
+            try:
+                while time.perf_counter() < until:
+                    if call() == "interrupted":
+                        return True
+            except KeyboardInterrupt:
+                return True
+        return False
+
+    return hear

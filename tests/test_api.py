@@ -10,7 +10,6 @@ import pickle
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -234,16 +233,10 @@ def test_searches_without_a_table_do_not_share_one():
         lambda: search_many([LATE], depth=3, table=1) and None,
     ],
 )
-def test_interrupt_is_heard_between_short_calls(reason, interrupt_soon):
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_interrupt_is_heard_between_short_calls(reason, heard):
     reason()  # compiles
-    interrupt_soon(waiting=False)
-    heard, until = False, time.perf_counter() + 60
-    try:
-        while not heard and time.perf_counter() < until:
-            heard = reason() == "interrupted"
-    except KeyboardInterrupt:
-        heard = True
-    assert heard
+    assert heard(reason)
 
 
 @compiled_only
@@ -308,7 +301,7 @@ def test_limits_of_a_batch_are_for_each_position(threads):
     batch = solve_many(positions, cold=True, nodes=1000, threads=threads)
     assert batch.proven.tolist() == [False, True, False, True]
     assert [r.reason for r in batch] == ["node limit", "proven", "node limit", "proven"]
-    batch = solve_many(positions, cold=True, seconds=0.05, threads=threads)
+    batch = solve_many(positions, cold=True, seconds=0.5, threads=threads)
     assert [r.reason for r in batch] == ["time limit", "proven", "time limit", "proven"]
 
 

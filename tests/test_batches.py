@@ -209,7 +209,7 @@ def test_limits_are_for_each_position():
     assert [record["reason"] for record in by_nodes.records()][:2] == ["node limit"] * 2
     assert by_nodes.proven.tolist() == [False, False, True, True, True, True]
     assert by_nodes.done.all()
-    by_time = run_batch(positions, seconds=0.03, threads=1, table=8, moves=False)
+    by_time = run_batch(positions, seconds=0.5, threads=1, table=8, moves=False)
     assert next(record["reason"] for record in by_time.records()) == "time limit"
     assert by_time.proven.tolist()[2:] == [True] * 4
 

@@ -351,15 +351,19 @@ def test_limits():
     result = engine.search(pig.Position(), nodes=50_000)
     assert (result.reason, result.nodes <= 50_000, result.depth > 2) == ("node limit", True, True)
     assert same(result.value, minimax(pig.Position(), result.depth).value)
-    result = engine.search(pig.Position(), seconds=0.05)
+    result = engine.search(pig.Position(), seconds=0.5)
     assert (result.reason, result.depth > 2) == ("time limit", True)
     stop = threading.Event()
     stop.set()
     result = engine.search(pig.Position(4, 2, 3, 0, True), depth=20, stop=stop)
     assert (result.reason, result.depth, result.lines) == ("stopped", 0, ())
     assert same(result.value, minimax(result.position, 0).value)
-    threading.Timer(0.1, engine.stop).start()
-    assert engine.search(pig.Position(), depth=60).reason == "stopped"
+
+    def end(iteration):
+        if iteration.depth > 2:
+            threading.Thread(target=engine.stop).start()
+
+    assert engine.search(pig.Position(), depth=60, progress=end).reason == "stopped"
 
 
 def test_same_limits_same_nodes(engine):

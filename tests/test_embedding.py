@@ -231,15 +231,9 @@ def test_interrupt_keeps_the_best(engine, kind, interrupt_soon):
     assert getattr(engine, kind)(EMPTY, **options).reason == "interrupted"
 
 
-def test_interrupt_is_heard_between_short_proofs(engine, interrupt_soon):
-    interrupt_soon(waiting=False)
-    heard, until = False, time.perf_counter() + PATIENCE
-    try:
-        while not heard and time.perf_counter() < until:
-            heard = engine.solve(LATE).reason == "interrupted"
-    except KeyboardInterrupt:
-        heard = True
-    assert heard
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_interrupt_is_heard_between_short_proofs(engine, heard):
+    assert heard(lambda: engine.solve(LATE).reason)
     assert engine.solve(LATE).value == -1
 
 
@@ -247,6 +241,9 @@ def test_pondering(engine):
     handle = engine.ponder(EMPTY, seconds=0.1)
     with pytest.raises(TimeoutError):
         handle.wait(0.3)
+    until = time.perf_counter() + PATIENCE
+    while handle.progress.depth <= 3 and time.perf_counter() < until:
+        time.sleep(0.01)
     handle.hit()
     result = handle.wait(PATIENCE)
     assert (result.reason, result.depth > 3) == ("time limit", True)
@@ -263,18 +260,18 @@ def test_pondering(engine):
 
 def test_asyncio(engine):
     async def main():
-        ticks = 0
+        stop, depths = threading.Event(), []
 
         async def tick():
-            nonlocal ticks
-            while True:
+            while len(depths) < 3:  # it ticks while the search runs
                 await asyncio.sleep(0.01)
-                ticks += 1
+            stop.set()
 
         ticking = asyncio.create_task(tick())
-        result = await engine.search_async(EMPTY, seconds=0.3)
-        ticking.cancel()
-        assert result.depth > 3 and ticks > 3
+        told = {"stop": stop, "progress": lambda iteration: depths.append(iteration.depth)}
+        result = await asyncio.wait_for(engine.search_async(EMPTY, depth=60, **told), PATIENCE)
+        await ticking
+        assert (result.reason, result.depth > 3) == ("stopped", True)
         assert (await engine.solve_async(LATE)).value == -1
         assert (await engine.analyse_async(LATE)).scores == analyse(LATE).scores
 

@@ -7,7 +7,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 
 import pytest
 
@@ -161,11 +160,20 @@ def test_time_limit(engine, limit):
     assert result.best_move in legal_moves(EMPTY)
 
 
+def after_depth(depth, end):
+    """The progress of a search that *end* ends, from another thread, below a depth."""
+
+    def look(iteration):
+        if iteration.depth > depth:
+            threading.Thread(target=end).start()
+
+    return look
+
+
 @compiled_only
 def test_stop(engine):
     stop = threading.Event()
-    threading.Timer(0.1, stop.set).start()
-    result = engine.search(EMPTY, stop=stop)
+    result = engine.search(EMPTY, stop=stop, progress=after_depth(3, stop.set))
     assert (result.reason, result.depth > 3) == ("stopped", True)
     assert engine.search(EMPTY, depth=5, stop=stop).reason == "stopped"
     assert engine.search(EMPTY, depth=5).reason == "depth limit"
@@ -173,8 +181,8 @@ def test_stop(engine):
 
 @compiled_only
 def test_stop_by_a_call(engine):
-    threading.Timer(0.1, engine.stop).start()
-    assert engine.search(EMPTY, depth=60).reason == "stopped"
+    result = engine.search(EMPTY, depth=60, progress=after_depth(3, engine.stop))
+    assert result.reason == "stopped"
     assert engine.search(EMPTY, depth=5).reason == "depth limit"
 
 
@@ -182,8 +190,8 @@ def test_stop_by_a_call(engine):
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
 def test_interrupt_keeps_the_best(engine):
     main = threading.main_thread().ident
-    threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
-    result = engine.search(EMPTY, depth=60)
+    press = after_depth(3, lambda: signal.pthread_kill(main, signal.SIGINT))
+    result = engine.search(EMPTY, depth=60, progress=press)
     assert (result.reason, result.depth > 3) == ("interrupted", True)
 
 
@@ -361,11 +369,15 @@ def test_positions_of_another_game(engine):
 
 @compiled_only
 def test_two_threads_cannot_use_an_engine(engine):
-    stop = threading.Event()
-    thread = threading.Thread(target=lambda: engine.search(EMPTY, depth=60, stop=stop))
+    stop, began = threading.Event(), threading.Event()
+
+    def search():
+        engine.search(EMPTY, depth=60, stop=stop, progress=lambda iteration: began.set())
+
+    thread = threading.Thread(target=search)
     thread.start()
     try:
-        time.sleep(0.2)
+        assert began.wait(60)
         with pytest.raises(CutnodeError, match="busy"):
             engine.search(EMPTY, depth=1)
     finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
-import signal
 import threading
 
 import pytest
@@ -202,10 +201,9 @@ def test_stop():
 
 
 @compiled_only
-def test_interrupt():
-    main = threading.main_thread().ident
+def test_interrupt(interrupt_soon):
     iterate(PIECES[3], seconds=1e-9)  # compiles
-    threading.Timer(0.4, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    interrupt_soon()
     check_early_end(iterate(PIECES[3]), "interrupted")
 
 

@@ -8,7 +8,6 @@ import json
 import re
 import signal
 import sys
-import threading
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -154,16 +153,12 @@ def test_files_are_written_whole(tmp_path):
 
 
 def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
-    main_thread = threading.main_thread().ident
-    timer = threading.Timer(0.02, signal.pthread_kill, (main_thread, signal.SIGINT))
-
     def show(log):
-        if log.state[0] == "+ enhanced_cutoffs" and timer.ident is None:
-            timer.start()
+        if log.state[0] == "+ enhanced_cutoffs":
+            signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("engine.cli.following.Log.show", show)
-    result = cutnode("lab", "ablation", "tictactoe", "--depth", 9, "--runs", 99, "--json")
-    timer.cancel()
+    result = cutnode("lab", "ablation", "tictactoe", "--depth", 6, "--runs", 1, "--json")
     assert result.exit_code == 130
     data = json.loads(result.stdout)
     assert "+ table" in [row["step"] for row in data["rows"]]

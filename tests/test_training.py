@@ -532,7 +532,7 @@ def searcher():
 def test_games_leave_labelled_positions(searcher):
     start = load_game("tictactoe").start()
     found = play_games(
-        start, searcher, nodes=2000, longest_opening=4, seed=1, seconds=0.5, games=40
+        start, searcher, nodes=2000, longest_opening=4, seed=1, seconds=3, games=40
     )
     assert len(found) > 100
     positions = [type(start)(*map(int, words)) for words in found.words]
@@ -575,7 +575,7 @@ def test_results_in_a_tablebase_are_its_values(searcher, tmp_path):
     build_tablebase(start, tmp_path / "tables", settings=Settings(threads=1))
     base = Tablebase.open(tmp_path / "tables")
     found = play_games(
-        start, searcher, nodes=5, longest_opening=3, seed=1, seconds=0.3, games=20, tablebase=base
+        start, searcher, nodes=5, longest_opening=3, seed=1, seconds=2, games=20, tablebase=base
     )
     assert set(found.results) == {-1, 0, 1}
     assert list(found.results) == list(values_in(base, Packed(found.words.reshape(-1), start)))
