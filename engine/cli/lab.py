@@ -66,8 +66,8 @@ EPILOG = """\
 GAME and POSITION are those of `cutnode solve --help`.
 
 \b
-Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted
-(what was measured until then is printed).
+Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted,
+143 ended by SIGTERM (what was measured until then is printed).
 """
 
 RERUN_EPILOG = """\

@@ -236,8 +236,8 @@ EVALUATION = option(
 EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
 TECHNIQUES = option(
     "--techniques",
-    "Only these techniques, '' for none of them; my_file.py:idea for one of yours, and ... for "
-    "those that are usual.",
+    "Only these techniques, in this order in an ablation; '' for none of them; my_file.py:idea "
+    "for one of yours, and ... for those that are usual.",
     metavar="A,B",
     shell_complete=complete_techniques,
 )
