@@ -531,9 +531,7 @@ def searcher():
 @pytest.mark.slow
 def test_games_leave_labelled_positions(searcher):
     start = load_game("tictactoe").start()
-    found = play_games(
-        start, searcher, nodes=2000, longest_opening=4, seed=1, seconds=3, games=40
-    )
+    found = play_games(start, searcher, nodes=2000, longest_opening=4, seed=1, seconds=3, games=40)
     assert len(found) > 100
     positions = [type(start)(*map(int, words)) for words in found.words]
     assert not any(outcome(position)[0] for position in positions)

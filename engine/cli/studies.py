@@ -28,7 +28,9 @@ FORMATS = ("table", "json", "csv", "latex", "markdown")
 OUTPUTS = combined(
     json_option("Print JSON: --format json."),
     click.option("--csv", "as_csv", is_flag=True, help="Print CSV: --format csv."),
-    choice("--format", "What is printed; latex needs the packages booktabs and longtable.", FORMATS),
+    choice(
+        "--format", "What is printed; latex needs the packages booktabs and longtable.", FORMATS
+    ),
     option(
         "--columns",
         "Only these columns in tables, in this order; data, pages and plots have all.",
