@@ -613,9 +613,9 @@ def in_order(
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise CutnodeError(f"techniques are several names, such as ['table'], not {names!r}")
     given: list[Any] = []
-    for name in names:
-        whole_file = isinstance(name, str) and name.endswith(".py")
-        given += techniques_in(name) if whole_file else [name]
+    for each in names:
+        whole_file = isinstance(each, str) and each.endswith(".py")
+        given += techniques_in(each) if whole_file else [each]
     named = [None if is_rest(each) else technique_of(each).name for each in given]
     for name in sorted(filter(None, named)):
         require(cls, technique_of(name), exact)
