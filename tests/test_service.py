@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from websockets.sync.client import ClientConnection, connect
 
 from engine import analyse, load_game, perft, search, solve
 from engine.cli.serve import serve
+from engine.service import games
+from engine.service.failures import Failure
 from engine.service.server import Server, address, listen
 from engine.service.settings import Settings
 from engine.tablebases.building import build_tablebase
@@ -460,6 +463,96 @@ def test_websocket_limits(service: str) -> None:
         pass
 
 
+# Hosts and origins
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "LOCALHOST:1",
+        "localhost.:80",
+        "127.0.0.1",
+        "127.1.2.3:99",
+        "[::1]",
+        "[::1]:8000",
+    ]
+    + ["[0:0:0:0:0:0:0:1]:8", "[::ffff:127.0.0.1]:8000"],
+)
+def test_hosts_of_this_machine(service: str, client: httpx.Client, host: str) -> None:
+    assert client.get("/games/tictactoe", headers={"host": host}).status_code == 200
+    with conversation(service, additional_headers={"host": host}):
+        pass
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.nip.io", "here"]
+    + ["evil.localhost", "10.1.2.3", "[2001:db8::1]:80", "192.168.0.1:8000", "0.0.0.0:80", "[::]"]
+    + [
+        "localhost:80:80",
+        "a@localhost",
+        "localhost/",
+        "::1",
+        "[::1",
+        "local host",
+        "",
+        "*",
+        "2130706433",
+    ],
+)
+def test_other_hosts_are_refused(service: str, client: httpx.Client, host: str) -> None:
+    for method, path in (("GET", "/"), ("GET", "/games"), ("POST", "/games/tictactoe/search")):
+        answer = client.request(method, path, headers={"host": host})
+        assert error(answer) == (403, "not allowed", "header.host")
+        assert "--allow-host" in answer.json()["detail"]
+    with (
+        pytest.raises(InvalidStatus) as refused,
+        conversation(service, additional_headers={"host": host}),
+    ):
+        pass
+    assert refused.value.response.status_code == 403
+    assert b"--allow-host" in refused.value.response.body
+
+
+@pytest.mark.parametrize(
+    ("allowed", "host", "status"),
+    [
+        ("games.example", "games.example:8000", 200),
+        ("games.example", "GAMES.example.", 200),
+        ("games.example", "more.games.example", 403),
+        ("Games.Example", "games.example", 200),
+        ("10.1.2.3", "10.1.2.3:80", 200),
+        ("10.1.2.3", "10.1.2.4", 403),
+        ("2001:DB8::1", "[2001:db8:0::1]:80", 200),
+        ("[2001:db8::1]", "[2001:db8::1]", 200),
+        ("0.0.0.0", "192.168.0.1:8000", 200),
+        ("0.0.0.0", "evil.example", 403),
+        ("::", "[2001:db8::1]:80", 200),
+        ("::", "127.0.0.1.nip.io", 403),
+        ("*", "evil.example", 200),
+    ],
+)
+def test_hosts_are_allowed(allowed: str, host: str, status: int) -> None:
+    with running(Settings(hosts=(allowed,), prepared=False)) as (_, url):
+        assert httpx.get(f"{url}/games/hex", headers={"host": host}).status_code == status
+        assert httpx.get(f"{url}/games/hex").status_code == 200
+
+
+def test_pages_of_other_sites_make_no_work(client: httpx.Client, service: str) -> None:
+    """A page may send what it writes without asking before, if it says no type, or plain text."""
+    asked = b'{"depth": 1}'
+    for origin in ("http://evil.example", "null", service.replace("127.0.0.1", "localhost")):
+        for kind in ({}, {"content-type": "text/plain"}, {"content-type": "application/json"}):
+            headers = {"origin": origin} | kind
+            answer = client.post("/games/tictactoe/search", content=asked, headers=headers)
+            assert error(answer) == (403, "not allowed", "header.origin")
+            assert "--cors" in answer.json()["detail"]
+        assert client.get("/games/tictactoe", headers={"origin": origin}).status_code == 200
+    own = {"origin": service, "content-type": "application/json"}
+    assert client.post("/games/tictactoe/search", content=asked, headers=own).status_code == 200
+
+
 # Bad requests
 
 
@@ -547,7 +640,7 @@ def test_too_many_clients(connected: Callable[[], socket.socket], client: httpx.
     sockets = [connected() for _ in range(3)]
     body = json.dumps(LONG).encode()
     head = (
-        f"POST /games/connect4/search HTTP/1.1\r\nHost: here\r\nContent-Type: application/json"
+        f"POST /games/connect4/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
         f"\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     for one in sockets:
@@ -583,7 +676,7 @@ def received(one: socket.socket) -> bytes:
 def test_slow_clients_are_left(
     connected: Callable[[], socket.socket], server: tuple[Server, str]
 ) -> None:
-    head = b"POST /games/tictactoe/search HTTP/1.1\r\nHost: here\r\n"
+    head = b"POST /games/tictactoe/search HTTP/1.1\r\nHost: localhost\r\n"
     more = b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
     half_a_body = connected()
     half_a_body.sendall(head + more)
@@ -591,7 +684,7 @@ def test_slow_clients_are_left(
     half_a_head.sendall(head)
     silent, deaf = connected(), connected()
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-    deaf.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: here\r\n\r\n" * 300)
+    deaf.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 300)
     assert received(silent) == b""
     assert received(half_a_head) == b""
     answer = received(half_a_body)
@@ -611,6 +704,89 @@ def test_memory_stays_below_what_was_said(client: httpx.Client) -> None:
         health = client.get("/health").json()
         assert health["megabytes"] <= health["room"] == SETTINGS.room
     assert health["engines"] > 1
+
+
+def one_game(client: httpx.Client, game: str, kind: str = "perft", **asked: Any) -> httpx.Response:
+    return client.post(f"/games/{game}/{kind}", json={"depth": 1} | asked)
+
+
+def test_compiled_games_are_bounded() -> None:
+    settings = Settings(games=("tictactoe",), most_games=2, table=1, searches=2)
+    ready = threading.Event()
+    with running(settings, ready=ready.set) as (server, url), httpx.Client(base_url=url) as ask:
+        assert ready.wait(60)
+        ask.timeout = 60
+        with ThreadPoolExecutor(4) as pool:  # the first questions of one game, all at once
+            found = pool.map(lambda _: one_game(ask, "uniform:2x2").status_code, range(4))
+            assert set(found) == {200}
+        health = ask.get("/health").json()
+        assert (health["games"], health["most_games"]) == (2, 2)
+        refused = one_game(ask, "uniform:2x3")
+        assert error(refused) == (503, "too many", None)
+        held = "2 games are compiled (tictactoe, uniform:2x2), and no more fit"
+        assert refused.json()["detail"].startswith(held)
+        assert "--max-games" in refused.json()["detail"]
+        assert "retry-after" not in refused.headers
+        again = one_game(ask, "tictactoe", "search", evaluation="cells")
+        assert error(again) == (503, "too many", None)
+        with conversation(url) as socket:
+            say(socket, do="start", kind="search", game="uniform:2x3")
+            assert hear(socket)["detail"] == held + refused.json()["detail"].removeprefix(held)
+        assert (
+            one_game(ask, "tictactoe").status_code
+            == one_game(ask, "uniform:2x2").status_code
+            == 200
+        )
+        assert ask.get("/games/uniform:2x3/position").status_code == 200
+        assert ask.get("/games").json()["compiled"] == ["tictactoe", "uniform:2x2"]
+        assert "cutnode_games 2.0" in ask.get("/metrics").text
+        assert server.service.pool.code.count == 2
+
+
+def test_games_that_do_not_compile_take_no_room(tmp_path: Path) -> None:
+    rules = """
+from typing import NamedTuple
+
+class Position(NamedTuple):
+    left: int = 6
+
+def moves(position, buffer, at):
+    buffer[at] = 1
+    return at + (1 if position.left else 0)
+
+def play(position, move):
+    return Position(position.left - 1)
+
+def outcome(position):
+    if position.left == 6:
+        raise ValueError("broken")
+    return position.left == 0, -1
+"""
+    file = tmp_path / "broken_at_the_start.py"
+    file.write_text(rules)
+    settings = Settings(games=(str(file),), most_games=1, prepared=False, table=1)
+    ready = threading.Event()
+    with running(settings, ready=ready.set) as (_, url), httpx.Client(base_url=url) as ask:
+        assert ready.wait(60)
+        ask.timeout = 60
+        assert one_game(ask, "broken_at_the_start").status_code == 500
+        assert ask.get("/health").json()["games"] == 0
+        assert one_game(ask, "tictactoe").status_code == 200
+        assert one_game(ask, "broken_at_the_start").status_code == 503
+
+
+def test_names_of_variants_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(games, "MOST_NAMES", 3)
+    registry = games.GameRegistry(("tictactoe",), False)
+    for name in ("hex:2", "hex:3", "hex:3", "hex:4"):
+        registry.game(name)
+    with pytest.raises(Failure, match="3 variants") as refused:
+        registry.game("hex:5")
+    assert refused.value.status_code == 503
+    assert registry.game("tictactoe").start() and registry.game("hex:3").start()
+    with pytest.raises(Failure) as unknown:
+        games.GameRegistry((), False).game("hex:99")
+    assert unknown.value.status_code == 404
 
 
 def test_metrics(client: httpx.Client) -> None:
@@ -691,6 +867,9 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
     with listen("127.0.0.1", 0) as taken:
         assert "cannot listen on" in failure("--port", str(taken.getsockname()[1]))
     assert "more than 10" in failure("--memory", "10")
+    assert "raise --max-games" in failure("--games", "tictactoe,hex", "--max-games", "1")
+    for host in ("http://a.example", "a.example:80", "a b", ""):
+        assert f"'{host}' is not a host" in failure("--allow-host", host)
     assert "--games" in failure("--only")
     assert "'example.com' is not an origin" in failure("--cors", "example.com")
     assert "there is no game 'go'" in failure("--games", "go", "--port", "0")

@@ -8,7 +8,9 @@ from urllib.parse import urlencode
 import click
 
 from engine.cli.options import (
+    ALLOW_HOST,
     ANY_GAME,
+    MAX_GAMES,
     POSITION,
     SEARCH_TABLE,
     port_option,
@@ -32,19 +34,23 @@ POSITION  in the game's own notation; the default is the start.
 @ANY_GAME
 @POSITION
 @port_option("0 for any that is free.", 0)
+@ALLOW_HOST
 @click.option("--browser/--no-browser", default=True, help="Open the page, or print its address.")
 @tablebase_option("Answer from the tablebase in FOLDER; again for another.", multiple=True)
 @threads_option("Search with N threads.")
 @SEARCH_TABLE
+@MAX_GAMES
 @seconds_option("No search takes longer.", metavar="MAX", default=600.0)
 def board(
     game: str | None,
     position: str | None,
     port: int,
+    allow_host: tuple[str, ...],
     browser: bool,
     tablebase: tuple[str, ...],
     threads: int,
     table: int,
+    max_games: int,
     seconds: float,
 ) -> None:
     """Play and analyse a game at a board in the browser, until Ctrl-C.
@@ -70,11 +76,13 @@ def board(
         "127.0.0.1",
         port,
         ready,
+        hosts=allow_host,
         games=() if game is None else (game,),
         prepared=False,
         tablebases=tablebase,
         searches=max(2, cores() // threads),
         threads=threads,
         table=table,
+        most_games=max_games,
         seconds=seconds,
     )

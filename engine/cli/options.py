@@ -38,6 +38,7 @@ from engine.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
 from engine.runtime.threads import MOST_THREADS
 
 __all__ = [
+    "ALLOW_HOST",
     "ANY_GAME",
     "BEGIN",
     "CHOSEN",
@@ -47,6 +48,7 @@ __all__ = [
     "EXACT",
     "FILE",
     "GAME",
+    "MAX_GAMES",
     "OWN_GAME",
     "PLAYOUTS",
     "POSITION",
@@ -384,6 +386,21 @@ SEARCH_TABLE = integer(
 def port_option(help: str, default: int) -> Decorator:
     """The port where a service listens."""
     return integer("--port", help, least=0, most=65535, default=default)
+
+
+ALLOW_HOST = option(
+    "--allow-host",
+    "Answer requests that name HOST, such as a proxy's name; * for any. Repeat it for others.",
+    metavar="HOST",
+    multiple=True,
+    show_default=False,
+)
+
+MAX_GAMES = integer(
+    "--max-games",
+    "Hold at most N compiled games; each variant is a game. Answer the rest with 503.",
+    default=16,
+)
 
 
 # What becomes of the results

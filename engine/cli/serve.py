@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from engine.cli.options import (
+    ALLOW_HOST,
+    MAX_GAMES,
     SEARCH_TABLE,
     integer,
     nodes_option,
@@ -38,6 +40,7 @@ NEEDED = {
     metavar="ADDRESS",
     default="127.0.0.1",
 )
+@ALLOW_HOST
 @port_option("0 for any that is free; it is printed.", 8000)
 @option(
     "--games",
@@ -67,10 +70,12 @@ NEEDED = {
     "At most so much for all engines together; twice what searches at once need.",
     metavar="MIB",
 )
+@MAX_GAMES
 @seconds_option("No search takes longer.", metavar="MAX", default=60.0)
 @nodes_option("No search visits more positions.", metavar="MAX")
 def serve(
     host: str,
+    allow_host: tuple[str, ...],
     port: int,
     games: str,
     only: bool,
@@ -81,6 +86,7 @@ def serve(
     queue: int,
     table: int,
     memory: int | None,
+    max_games: int,
     seconds: float,
     nodes: int | None,
 ) -> None:
@@ -96,6 +102,7 @@ def serve(
         host,
         port,
         click.echo,
+        hosts=allow_host,
         games=tuple(filter(None, games.split(","))),
         only=only,
         cors=cors,
@@ -105,19 +112,28 @@ def serve(
         queue=queue,
         table=table,
         memory=memory,
+        most_games=max_games,
         seconds=seconds,
         nodes=nodes,
     )
 
 
-def run_service(host: str, port: int, ready: Callable[[str], None], **settings: Any) -> None:
+def run_service(
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    *,
+    hosts: tuple[str, ...],
+    **settings: Any,
+) -> None:
     """Run a service until Ctrl-C; *ready* is called with its address when it answers.
 
-    The *settings* are those of :class:`engine.service.settings.Settings`.
+    The *settings*, and *hosts* next to the *host* itself, are those of
+    :class:`engine.service.settings.Settings`.
     """
     try:
         from engine.service.server import Server, address, listen
-        from engine.service.settings import Settings
+        from engine.service.settings import GAME_MEGABYTES, PROGRAM_MEGABYTES, Settings
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
@@ -125,8 +141,14 @@ def run_service(host: str, port: int, ready: Callable[[str], None], **settings: 
             f"the service needs {error.name}: pip install 'cutnode[serve]'"
         ) from None
 
-    limits = Settings(**settings)
-    say(f"{limits.searches} searches at once, engines of at most {limits.room} MiB")
+    limits = Settings(hosts=(host, *hosts), **settings)
+    say(
+        f"{limits.searches} searches at once; at most about {limits.most_memory} MiB: "
+        f"{PROGRAM_MEGABYTES} of the program, {limits.room} of engines, and {GAME_MEGABYTES} for "
+        f"each of {limits.most_games} compiled games (--max-games)"
+    )
+    names = dict.fromkeys(("localhost", *limits.hosts))
+    say(f"requests may name the hosts {', '.join(names)}; --allow-host adds others")
     with listen(host, port) as listening:
         server = Server(
             limits,

@@ -28,6 +28,7 @@ from engine.service.failures import (
     responses,
 )
 from engine.service.games import GameRegistry
+from engine.service.hosts import AllowedHosts
 from engine.service.limits import RequestLimits
 from engine.service.models import (
     AnalyseRequest,
@@ -109,6 +110,7 @@ def make_app(service: Service) -> FastAPI:
             {"name": "service", "description": "How the service is."},
         ],
     )
+    app.add_middleware(AllowedHosts, settings=service.settings)
     app.add_middleware(
         RequestLimits,
         body=service.settings.body,
@@ -158,7 +160,7 @@ def _add_games(app: FastAPI, service: Service) -> None:
         for name in registry.names():
             with contextlib.suppress(Failure):  # its file is damaged
                 views.append(registry.view(name))
-        return Games(games=views, levels=list(LEVELS), compiled=sorted(registry.compiled))
+        return Games(games=views, levels=list(LEVELS), compiled=service.pool.code.names())
 
     @app.get("/games/{game}", tags=["games"], responses=responses(404, 422, 500))
     def show_game(game: GameName) -> GameView:
@@ -268,7 +270,8 @@ def _add_service(app: FastAPI, service: Service) -> None:
     @app.get(
         "/health",
         tags=["service"],
-        responses={503: {"model": Health, "description": "It starts, or is about to end."}},
+        responses=responses(403)
+        | {503: {"model": Health, "description": "It starts, or is about to end."}},
     )
     def health(response: Response) -> Health:
         """Whether it answers questions, and how much it has to do."""
@@ -284,10 +287,17 @@ def _add_service(app: FastAPI, service: Service) -> None:
                 "engines": pool.engines.count,
                 "megabytes": pool.engines.megabytes,
                 "room": pool.engines.room,
+                "games": pool.code.count,
+                "most_games": pool.code.most,
             }
         )
 
-    @app.get("/metrics", tags=["service"], response_class=PlainTextResponse)
+    @app.get(
+        "/metrics",
+        tags=["service"],
+        response_class=PlainTextResponse,
+        responses=responses(403),
+    )
     def metrics() -> Response:
         """Counts and times, for Prometheus."""
         return Response(service.metrics.text(), media_type=service.metrics.media_type)

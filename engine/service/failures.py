@@ -17,6 +17,7 @@ __all__ = ["Failure", "as_failures", "failure_of", "failure_of_request", "report
 
 MEANINGS: dict[int, tuple[str, str]] = {
     400: ("bad request", "The body cannot be read."),
+    403: ("not allowed", "The host, or the page that asks, is not allowed."),
     404: ("no such page", "There is no such game, position, move or estimate."),
     405: ("wrong method", "The page is not asked in this way."),
     408: ("too slow", "The request took too long to arrive."),
@@ -130,7 +131,7 @@ ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/E
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Describe the errors that a route may answer with."""
     described: dict[int | str, dict[str, Any]] = {}
-    for status in statuses:
+    for status in (403, *statuses):
         described[status] = {"description": MEANINGS[status][1], "content": ERROR_CONTENT}
     if 503 in described:
         described[503]["headers"] = {

@@ -25,6 +25,9 @@ from engine.tablebases.tablebase import Tablebase
 
 __all__ = ["GameRegistry"]
 
+MOST_NAMES = 2000
+"""The names of variants that are held: about 100 MiB, if trees of all were drawn."""
+
 
 class GameRegistry:
     """The games of a service: those it was started with, and, unless *only*, those of cutnode.
@@ -38,7 +41,8 @@ class GameRegistry:
         self.only = only
         self.given = {title(game): game for game in map(load_game, games)}
         self.modules = {game.name: game.module for game in self.given.values()}
-        self.compiled: set[str] = set()
+        self.held: dict[str, Game] = {}
+        """The variants that were asked about, by the names that clients wrote."""
         self.tablebases: dict[Any, Tablebase] = {}
         """By the class of positions."""
         for base in map(Tablebase.open, folders):
@@ -52,8 +56,12 @@ class GameRegistry:
         return sorted(self.given) if self.only else sorted({*game_names(), *self.modules})
 
     def game(self, name: str) -> Game:
-        """Return the game of a name; :class:`Failure` (404) if there is none."""
-        known = self.given.get(name)
+        """Return the game of a name; :class:`Failure` (404) if there is none.
+
+        Each variant is a class of positions, which stays: :class:`Failure` (503) for one of too
+        many.
+        """
+        known = self.given.get(name) or self.held.get(name)
         if known is not None:
             return known
         base, _, variant = name.partition(":")
@@ -62,6 +70,8 @@ class GameRegistry:
             raise Failure(
                 404, f"there is no game {quoted(name)}; games are {', '.join(allowed)}", "path.game"
             )
+        if len(self.held) >= MOST_NAMES:
+            raise Failure(503, f"{MOST_NAMES} variants were asked about, and no more are read")
         try:
             with self._lock:
                 module = self.modules.get(base)
@@ -70,6 +80,7 @@ class GameRegistry:
             game.start()
         except (GameError, PositionError) as error:
             raise Failure(404, str(error), "path.game") from None
+        self.held[name] = game
         return game
 
     def view(self, name: str) -> GameView:

@@ -586,6 +586,8 @@ class Health(BaseModel):
     engines: Count
     megabytes: Count = Field(description="What the engines may take now.")
     room: Count = Field(description="The most that they may take.")
+    games: Count = Field(description="The games that are compiled; each variant is a game.")
+    most_games: Count = Field(description="The most games that may be compiled.")
 
 
 class ErrorBody(BaseModel):
@@ -593,6 +595,7 @@ class ErrorBody(BaseModel):
 
     error: Literal[
         "bad request",
+        "not allowed",
         "no such game",
         "no such position",
         "no such move",

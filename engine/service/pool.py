@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from engine.search.engine import Engine
+from engine.service.code import CompiledCode
 from engine.service.failures import Failure, failure_of, report
 from engine.service.models import Answer
 from engine.service.questions import Key, LevelEngine, OnEvent, Question
@@ -134,7 +135,7 @@ class SearchPool:
         self.running: set[Run] = set()
         self.waiting: deque[asyncio.Future[None]] = deque()
         self.closed = False
-        self.compiled: set[tuple[Any, ...]] = set()
+        self.code = CompiledCode(settings.most_games)
         self._compiling: dict[tuple[Any, ...], asyncio.Future[None]] = {}
         self._one_at_a_time = threading.Lock()
         self._free = settings.searches
@@ -176,12 +177,21 @@ class SearchPool:
             if not turn.done():
                 turn.set_exception(_closing())
 
-    def compile(self, question: Question) -> None:
+    def _compile(self, question: Question) -> None:
         """Compile what a question needs, in the calling thread; others compile after it."""
         with self._one_at_a_time, self.engines.borrow(question.key) as engine:
             question.small()(engine, threading.Event(), None)
             engine.new_game()  # nothing so short decides what a session keeps
-        self.compiled.add(question.code)
+
+    def prepare(self, question: Question) -> None:
+        """Compile what a question needs, before anybody asks; :class:`Failure` if it cannot be."""
+        self.code.claim(question)
+        compiled = False
+        try:
+            self._compile(question)
+            compiled = True
+        finally:
+            self.code.settle(question, compiled=compiled)
 
     async def wait_until_idle(self, seconds: float) -> None:
         """Wait until no search runs and what was found is on its way, but not for long."""
@@ -191,20 +201,25 @@ class SearchPool:
         await asyncio.sleep(POLL_SECONDS)
 
     async def _ready(self, question: Question) -> None:
-        """Wait until the code of a question is compiled; that goes on if the client leaves."""
+        """Wait until the code of a question is compiled; the client may leave before.
+
+        :class:`Failure` (503) if it is of one game too many.
+        """
         code = question.code
-        if code in self.compiled:
+        if question in self.code:
             return
         if self.closed:
             raise _closing()
         if code not in self._compiling:
             if len(self._compiling) > self.settings.queue:
                 raise Failure(503, f"{len(self._compiling)} games are being compiled", wait=30)
+            self.code.claim(question)
             loop = asyncio.get_running_loop()
             future = self._compiling[code] = loop.create_future()
 
             def arrive(failure: Failure | None) -> None:
                 del self._compiling[code]
+                self.code.settle(question, compiled=failure is None)
                 if future.done():
                     return  # the service is about to end
                 if failure is None:
@@ -216,7 +231,7 @@ class SearchPool:
             def work() -> None:
                 failure = None
                 try:
-                    self.compile(question)
+                    self._compile(question)
                 except Exception as error:
                     failure = failure_of(error)
                 with contextlib.suppress(RuntimeError):  # the service has ended meanwhile

@@ -18,6 +18,13 @@ USUAL_SECONDS = 1.0
 THREAD_MEGABYTES = 8
 """The memory of a thread of an engine beside the table, roughly."""
 
+PROGRAM_MEGABYTES = 400
+"""The memory of the program and its compiler, before any game is compiled, roughly."""
+
+GAME_MEGABYTES = 150
+"""The memory of a game that the process compiles for all questions, roughly; tens of times less
+if its code is on disk from an earlier run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -31,6 +38,9 @@ class Settings:
     """Compile the games before it is ready; otherwise, each when it is first asked about."""
     cors: tuple[str, ...] = ()
     """The origins of pages that may ask, beside its own: ``https://host:port``, or ``*``."""
+    hosts: tuple[str, ...] = ()
+    """The hosts by which clients may call it, in addition to ``localhost`` and the address that they
+    reach: names or addresses, or ``*``.  ``0.0.0.0`` and ``::`` stand for every address."""
     tablebases: tuple[str, ...] = ()
     """Folders of tablebases, one a game at most, from which their positions are answered."""
     searches: int = 1
@@ -41,6 +51,8 @@ class Settings:
     """and the most that wait."""
     table: int = 64
     """The most MiB of a search's table."""
+    most_games: int = 16
+    """The most games of which compiled code is held; each variant is a game."""
     memory: int | None = None
     """The most MiB of all engines together, those that wait for the next search included; None:
     room for twice as many as search at once."""
@@ -68,6 +80,17 @@ class Settings:
                     f"{quoted(origin)} is not an origin; write https://HOST or https://HOST:PORT, "
                     f"or * for every page"
                 )
+        for host in self.hosts:
+            if not re.fullmatch(r"\[?[0-9A-Fa-f:.]+(%\w+)?\]?|[^\s/:@\[\]]+", host):
+                raise CutnodeError(
+                    f"{quoted(host)} is not a host; write a name or an address, without a port, "
+                    f"or * for every host"
+                )
+        if self.prepared and len(self.games) > self.most_games:
+            raise CutnodeError(
+                f"{len(self.games)} games to compile at the start are more than the "
+                f"{self.most_games} that are held: raise --max-games"
+            )
         if self.only and not self.games:
             raise CutnodeError("there are no games: say which with --games, or leave out --only")
         if self.memory is not None and self.memory < self.least_memory:
@@ -96,3 +119,8 @@ class Settings:
     def room(self) -> int:
         """The MiB that engines may take."""
         return 2 * self.least_memory if self.memory is None else self.memory
+
+    @property
+    def most_memory(self) -> int:
+        """The MiB that the whole service comes to when it holds all the games it may, roughly."""
+        return PROGRAM_MEGABYTES + self.room + self.most_games * GAME_MEGABYTES

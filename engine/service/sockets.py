@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -25,15 +24,12 @@ __all__ = ["converse"]
 
 MESSAGE: TypeAdapter[Start | Stop] = TypeAdapter(Annotated[Start | Stop, Field(discriminator="do")])
 
-GOING_AWAY, NOT_TEXT, POLICY, TRY_LATER = 1001, 1003, 1008, 1013
+GOING_AWAY, NOT_TEXT, TRY_LATER = 1001, 1003, 1013
 """Codes of RFC 6455 (and IANA) for why a WebSocket is closed."""
 
 
 async def converse(service: Service, socket: WebSocket) -> None:
     """Answer a client until it leaves, is silent for too long, or the service ends."""
-    if not _may_ask(service, socket):
-        await socket.close(POLICY)  # before it is accepted: 403
-        return
     if service.sockets >= service.settings.clients:
         await socket.close(TRY_LATER)
         return
@@ -45,13 +41,6 @@ async def converse(service: Service, socket: WebSocket) -> None:
         pass  # it has left, or does not take what it is sent
     finally:
         service.sockets -= 1
-
-
-def _may_ask(service: Service, socket: WebSocket) -> bool:
-    """Return whether it is no page of another site: browsers let those open WebSockets."""
-    origin = socket.headers.get("origin")
-    own = origin is None or urlsplit(origin).netloc == socket.headers.get("host")
-    return own or service.settings.allows(origin or "")
 
 
 class Conversation:

@@ -8,7 +8,6 @@ from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
 
-from engine.contract.dispatch import game_name
 from engine.service.failures import Failure, as_failures
 from engine.service.games import GameRegistry
 from engine.service.metrics import Metrics
@@ -35,6 +34,7 @@ class Service:
         watch("cutnode_waiting", "Searches that wait.", lambda: len(self.pool.waiting))
         watch("cutnode_sockets", "WebSockets.", lambda: self.sockets)
         watch("cutnode_engines", "Engines.", lambda: self.pool.engines.count)
+        watch("cutnode_games", "Games that are compiled.", lambda: self.pool.code.count)
         watch(
             "cutnode_engine_megabytes",
             "MiB that the engines may take.",
@@ -52,8 +52,7 @@ class Service:
             say(name)
             for kind, asked in FIRST.items():
                 with contextlib.suppress(Failure):  # a game may refuse to be solved
-                    self.pool.compile(self._read(kind, name, asked))
-            self.registry.compiled.add(name)
+                    self.pool.prepare(self._read(kind, name, asked))
         self.ready = True
 
     async def question(self, kind: str, game: str, asked: Any) -> Question:
@@ -70,8 +69,6 @@ class Service:
         labels = (question.kind, question.game.name)
         self.metrics.seconds.labels(*labels).observe(seconds)
         self.metrics.nodes.labels(*labels).inc(getattr(answer, "nodes", 0))
-        if answer is not None:
-            self.registry.compiled.add(game_name(question.key.cls))
 
 
 FIRST = {
