@@ -1,10 +1,14 @@
 """Mixed calls of engines with random stops, for minutes: no wrong value, no leak, no hang.
 
 python -m benchmarks.studies.soak [--minutes 10] [--seed 1] [--threads 2]
+python -m benchmarks.studies.soak --variants 200
 
 Each thread holds an engine, of one game after another, and starts searches that are stopped,
 cancelled, left to run, or ended by limits.  Proven values are compared with known ones, and exact
 scores with those of an engine of one thread.
+
+With ``--variants`` a service is asked all its questions about one variant after another, and its
+memory stays below what it says at its start.
 """
 
 from __future__ import annotations
@@ -26,6 +30,11 @@ from benchmarks.positions import connect4_set, ffo_endgames
 from benchmarks.test_memory import resident
 from engine import CutnodeError, Engine, legal_moves, load_game, perft
 from engine.contract.verbs import outcome, play
+from engine.service.failures import Failure
+from engine.service.questions import KINDS
+from engine.service.settings import Settings
+from engine.service.state import Service
+from engine.service.views import show_position
 
 HANG = 240
 """A call that takes so many seconds hangs: all of them have a limit of a second or two."""
@@ -214,12 +223,59 @@ class Worker:
         self.search()
 
 
+VARIANTS = [
+    f"mnk:{width}x{height}x{length}"
+    for width in range(3, 16)
+    for height in range(3, 16)
+    for length in range(3, max(width, height) + 1)
+]
+
+QUESTIONS = (
+    ("search", {"depth": 2}),
+    ("search", {"engine": "mcts", "playouts": 20}),
+    ("solve", {"nodes": 100}),
+    ("move", {"level": "easy"}),
+    ("perft", {"depth": 2}),
+)
+
+
+async def ask_about_variants(count: int) -> None:
+    """Ask a service about variants; fail if it takes more memory than it says."""
+    settings = Settings(prepared=False)
+    service = Service(settings)
+    service.ready = True
+    said: Counter[str] = Counter()
+    most = 0.0
+    for number, name in enumerate(VARIANTS[:count], 1):
+        for kind, asked in QUESTIONS:
+            request = KINDS[kind].request.model_validate(asked)
+            try:
+                await service.pool.ask(await service.question(kind, name, request))
+                said["answered"] += 1
+            except Failure as failure:
+                said[str(failure.status_code)] += 1
+        show_position(service.registry, name, "")
+        most = max(most, resident())
+        if number % 10 == 0 or number <= settings.most_games:
+            told = ", ".join(f"{times} {answer}" for answer, times in said.items())
+            print(f"{resident():7.0f} MiB after {number:3} variants: {told}", flush=True)
+    print(f"at most {most:.0f} MiB; {settings.most_memory} MiB were said")
+    if most > settings.most_memory:
+        sys.exit("the service takes more memory than it says")
+    if said["answered"] != len(QUESTIONS) * min(count, settings.most_games):
+        sys.exit("games were refused that fit")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--variants", type=int, metavar="N")
     options = parser.parse_args()
+    if options.variants is not None:
+        asyncio.run(ask_about_variants(options.variants))
+        return
     for name, (depth, count) in COUNTS.items():
         assert perft(load_game(name).start(), depth) == count, name
     began = threading.active_count()

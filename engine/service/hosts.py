@@ -26,7 +26,7 @@ HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s\[\]:/@]+)(?::[0-9]*)?")
 """The header of a request: a name or an address, and perhaps a port."""
 
 READING = ("GET", "HEAD", "OPTIONS")
-"""The methods of requests that make no work; a browser keeps the answers from other sites' pages."""
+"""Methods that make no work; browsers do not show the answers to pages of other sites."""
 
 
 class AllowedHosts:

@@ -39,7 +39,7 @@ class Settings:
     cors: tuple[str, ...] = ()
     """The origins of pages that may ask, beside its own: ``https://host:port``, or ``*``."""
     hosts: tuple[str, ...] = ()
-    """The hosts by which clients may call it, in addition to ``localhost`` and the address that they
+    """The hosts that requests may name in addition to ``localhost`` and the address that they
     reach: names or addresses, or ``*``.  ``0.0.0.0`` and ``::`` stand for every address."""
     tablebases: tuple[str, ...] = ()
     """Folders of tablebases, one a game at most, from which their positions are answered."""
