@@ -233,6 +233,23 @@ def test_ties_are_broken_by_a_seed():
     assert engine.search(start, depth=2).value == wanted
 
 
+def test_lines_that_are_told_are_whole(engine):
+    """Where the table answers for a move, its line goes on with the legal moves of the table."""
+    position = GAME.parse("44")
+    told = []
+    result = engine.search(position, depth=7, lines=7, progress=told.append)
+    for iteration in told:
+        for line in iteration.lines:
+            assert len(line.pv) == iteration.depth
+            here = position
+            for move in line.pv:
+                assert move in legal_moves(here)
+                here = play(here, move)
+    assert told[-1].lines == result.lines
+    engine.clear()
+    assert engine.search(position, depth=7, lines=7).nodes == result.nodes
+
+
 # Moves to choose from, bounds, and depths that are not completed
 
 

@@ -122,7 +122,7 @@ class Deepening(LimitedCalls):
             if not self._iterate(depth):
                 break
             if progress is not None:
-                progress(self.iterations[-1])
+                self._tell(progress)
             if self.iterations[-1].proven and depth != self.depth:
                 self.reason = self.reason or "proven"
                 break
@@ -134,11 +134,17 @@ class Deepening(LimitedCalls):
                 self.iterations.append(self._iteration(plies, proof.value, (proof,), True))
                 self.reason = self.reason or "proven"
                 if progress is not None:
-                    progress(self.iterations[-1])
+                    self._tell(progress)
                 return proof
             if self.reason:
                 break
         return None
+
+    def _tell(self, progress: Report) -> None:
+        """Report the last depth; a line that a cutoff in the table cut short is whole then."""
+        last = self.iterations[-1]
+        self.iterations[-1] = replace(last, lines=self._completed(last.lines, last.depth))
+        progress(self.iterations[-1])
 
     def assist(self, start: int) -> None:
         """Search without a result, from the depth *start* on, with a table that others use too."""
@@ -336,6 +342,9 @@ class Deepening(LimitedCalls):
 
     # Results
 
+    def _completed(self, lines: tuple[Line, ...], depth: int) -> tuple[Line, ...]:
+        return tuple(completed(self.search, self.position, line, depth) for line in lines)
+
     def _choose_among_ties(self, seed: int) -> None:
         """Put a move of the best score in front, chosen by *seed* among all that have it."""
         last = self.iterations[-1]
@@ -386,7 +395,7 @@ class Deepening(LimitedCalls):
             proven=proven,
             exact=search.exact,
             decisive=search.win > 0,
-            lines=tuple(completed(search, self.position, line, depth) for line in lines),
+            lines=self._completed(lines, depth),
             depth=depth,
             iterations=tuple(self.iterations),
             statistics=Statistics(
