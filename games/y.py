@@ -382,6 +382,11 @@ def triangle(side: int) -> dict[str, Any]:
             glyphs=STONES,
             row_names=[str(row) for row in range(1, side + 1)],
             column_names=COLUMNS[:side],
+            edges=[
+                (None, [n for n, (_, column) in enumerate(bits.values()) if column == 0]),
+                (None, [n for n, (row, column) in enumerate(bits.values()) if column == row]),
+                (None, range(len(bits) - side, len(bits))),
+            ],
         ),
         "MAX_MOVES": len(bits),
         "MAX_PLIES": len(bits),

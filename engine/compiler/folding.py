@@ -177,9 +177,13 @@ def _is_constant(function: FunctionType) -> bool:
     return isinstance(function(*[None] * function.__code__.co_argcount), int | float)
 
 
-@functools.cache
 def _source(function: Any) -> str:
-    lines, first = inspect.getsourcelines(function)
+    return _source_of_code(inspect.unwrap(function).__code__)
+
+
+@functools.cache  # copies have equal code, and a copy would keep all that it calls
+def _source_of_code(code: CodeType) -> str:
+    lines, first = inspect.getsourcelines(code)
     return "\n" * (first - 1) + textwrap.dedent("".join(lines))
 
 

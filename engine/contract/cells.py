@@ -271,6 +271,9 @@ class Hexagons(Cells):
     """
 
     lengths: tuple[int, ...]
+    edges: Sequence[tuple[int | None, Sequence[int]]] = ()
+    """The edges that stones connect: the player whose edge it is, 0 or 1, or None if it is both
+    players', and its cells from one end to the other."""
 
     @property
     def places(self) -> tuple[Place, ...]:

@@ -533,12 +533,20 @@ class ContentView(BaseModel):
     owner: Player = Field(description="Whose it is.")
 
 
+class EdgeView(BaseModel):
+    """An edge of the board that stones connect."""
+
+    owner: Player = Field(description="Whose it is; null if it is both players'.")
+    cells: list[int] = Field(description="The cells along it, from one end to the other.")
+
+
 class BoardView(BaseModel):
     """The board of a game, from which it can be drawn."""
 
     shape: Literal["grid", "hexagons", "triangles", "points"]
     places: list[Place] = Field(description="The middles of the cells.")
     lines: list[tuple[int, int]] = Field(description="Pairs of cells that lines join.")
+    edges: list[EdgeView] = Field(description="The edges that stones connect, if the game has any.")
     row_names: list[str]
     column_names: list[str]
     contents: list[ContentView] = Field(description="Empty cells first.")

@@ -32,6 +32,7 @@ from engine.service.games import GameRegistry
 from engine.service.models import (
     BoardView,
     ContentView,
+    EdgeView,
     MoveView,
     OutcomeView,
     PositionView,
@@ -90,6 +91,9 @@ def show_board(registry: GameRegistry, name: str) -> BoardView | None:
         shape=next(shape for cls, shape in SHAPES.items() if isinstance(cells, cls)),
         places=list(cells.places),
         lines=list(getattr(cells, "lines", ())),
+        edges=[
+            EdgeView(owner=owner, cells=list(along)) for owner, along in getattr(cells, "edges", ())
+        ],
         row_names=list(cells.row_names),
         column_names=list(cells.column_names),
         contents=contents,

@@ -304,6 +304,12 @@ def rhombus(width: int, height: int) -> dict[str, Any]:
             players={"x": "first player (x)", "o": "second player (o)"},
             row_names=[str(row) for row in range(1, height + 1)],
             column_names=COLUMNS[:width],
+            edges=[
+                (0, range(width)),
+                (0, range(area - width, area)),
+                (1, range(0, area, width)),
+                (1, range(width - 1, area, width)),
+            ],
         ),
         "MAX_MOVES": area,
         "MAX_PLIES": area,
