@@ -14,6 +14,10 @@ const MARGIN = 12;
 const NAMES = 46;
 const LETTER = 15;
 const DRAG = 8;
+const CORNER = CELL / Math.sqrt(3);
+const EDGE = 8;
+const KING = /[⛁⛃]/;
+const DRAUGHTSMEN = /[⛀-⛃]/;
 const SHADES = { white: "light", light: "light", black: "dark", dark: "dark" };
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -68,6 +72,7 @@ export class BoardDrawing {
     this.root.replaceChildren(
       svg("defs", {}, arrowhead()),
       ...this.#lines(centres),
+      ...this.#edges(centres),
       ...this.#names(centres),
       ...this.#groups,
       ...this.#frames(centres, { last, next, chosen }),
@@ -75,6 +80,10 @@ export class BoardDrawing {
       ...[...(steps ?? [])].map(([cell, number]) => step(centres[cell], number)),
     );
     if (focused) this.#groups[this.#focus]?.focus();
+    if (this.#drag?.ghost) {
+      this.#groups[this.#drag.cell].classList.add("lifted");
+      this.root.append(this.#drag.ghost);
+    }
   }
 
   /** The middle of a cell, in the units of the drawing. */
@@ -102,7 +111,8 @@ export class BoardDrawing {
     const ys = centres.map(([, y]) => y);
     const half = this.board.shape === "triangles" ? 100 : this.board.shape === "hexagons" ? 58 : 50;
     const longest = Math.max(0, ...this.board.row_names.map((name) => name.length));
-    const names = longest ? NAMES / 2 + LETTER * longest : 0;
+    const clear = this.board.edges.length ? 2 * EDGE : 0;
+    const names = (longest ? NAMES / 2 + LETTER * longest : 0) + clear;
     const below = this.board.column_names.length ? NAMES : 0;
     const left = Math.min(...xs) - Math.max(half, 50) - MARGIN - names;
     const top = Math.min(...ys) - half - MARGIN;
@@ -122,7 +132,8 @@ export class BoardDrawing {
     if (rows.length === ys.length) {
       ys.forEach((y, number) => {
         const inRow = centres.filter((_, cell) => places[cell][1] === y);
-        const x = Math.min(...inRow.map((place) => place[0])) - 50 - NAMES / 3;
+        const clear = this.board.edges.length ? 2 * EDGE : 0;
+        const x = Math.min(...inRow.map((place) => place[0])) - 50 - NAMES / 3 - clear;
         texts.push(text(x, inRow[0][1], rows[number], "row-name"));
       });
     }
@@ -140,6 +151,42 @@ export class BoardDrawing {
       const [[x1, y1], [x2, y2]] = [centres[one], centres[other]];
       return svg("line", { class: "line", x1, y1, x2, y2 });
     });
+  }
+
+  /** The edges that stones connect, in the colours of those whose they are. */
+  #edges(centres) {
+    const middle = mean(centres);
+    const edges = this.board.edges.map((edge) => {
+      const [start, end] = [edge.cells[0], edge.cells.at(-1)].map((cell) => centres[cell]);
+      return { ...edge, out: normal(start, end, middle), sides: [] };
+    });
+    const isCell = ([x, y]) => centres.some(([left, top]) => Math.hypot(left - x, top - y) < CELL / 4);
+    for (const [cell, [x, y]] of centres.entries()) {
+      const its = edges.filter((edge) => edge.cells.includes(cell));
+      for (let n = 0; n < 6 && its.length; ++n) {
+        const [one, other] = [n - 0.5, n + 0.5].map((at) => (at * Math.PI) / 3);
+        const out = [Math.cos((n * Math.PI) / 3), Math.sin((n * Math.PI) / 3)];
+        if (isCell([x + CELL * out[0], y + CELL * out[1]])) continue;
+        const along = (edge) => out[0] * edge.out[0] + out[1] * edge.out[1];
+        const nearest = its.reduce((best, edge) => (along(edge) > along(best) ? edge : best));
+        const at = (angle) => [x, y].map((from, axis) => from + (CORNER + EDGE) * [Math.cos, Math.sin][axis](angle));
+        nearest.sides.push(`M${at(one)}L${at(other)}`);
+      }
+    }
+    return edges.map(({ owner, sides }) => {
+      const players = owner === null ? [0, 1] : [owner];
+      const paths = players.map((player, number) =>
+        svg("path", { class: `edge ${this.#side(player)} ${number ? "shared" : ""}`, d: sides.join("") }),
+      );
+      const whose = owner === null ? "both players" : this.board.names[owner];
+      return svg("g", { role: "img", "aria-label": `Edge of ${whose}` }, ...paths);
+    });
+  }
+
+  /** The class of the colour of a player. */
+  #side(owner) {
+    const piece = this.board.contents.find((content) => content.owner === owner);
+    return SHADES[piece?.name.split(" ")[0]] ?? ["first", "second"][owner];
   }
 
   #cell(cell, content, [x, y], classes, mark) {
@@ -203,11 +250,16 @@ export class BoardDrawing {
     const number = symbol.match(/^\[?(\d+)\]?$/);
     if (owner !== null) {
       const side = SHADES[name.split(" ")[0]] ?? ["first", "second"][owner];
-      if (glyph && this.lettered) return [svg("text", { class: `glyph ${side}` }, solid(glyph))];
       const radius = RADIUS[this.board.shape];
       const disc = [svg("circle", { class: `disc ${side}`, r: radius })];
+      const rim = svg("circle", { class: `rim ${side}`, r: radius * 0.62 });
+      if (DRAUGHTSMEN.test(glyph)) {
+        const crown = svg("text", { class: `crown ${side}` }, "♛");
+        return [...disc, KING.test(glyph) ? crown : rim];
+      }
+      if (glyph && this.lettered) return [svg("text", { class: `glyph ${side}` }, solid(glyph))];
       if (this.lettered) return [...disc, svg("text", { class: `letter ${side}` }, symbol)];
-      return [...disc, svg("circle", { class: `rim ${side}`, r: radius * 0.62 })];
+      return [...disc, rim];
     }
     if (number) {
       const none = number[1] === "0" ? "none" : "";
@@ -312,6 +364,19 @@ export class BoardDrawing {
 /** Return the solid form of a chess piece: its colour says whose it is. */
 function solid(glyph) {
   return glyph.replace(/[♔-♙]/, (piece) => String.fromCodePoint(piece.codePointAt(0) + 6));
+}
+
+function mean(points) {
+  return [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
+}
+
+/** The direction that is square to a line of cells, away from a point; of one cell, from there. */
+function normal([x1, y1], [x2, y2], [x, y]) {
+  const away = [(x1 + x2) / 2 - x, (y1 + y2) / 2 - y];
+  const [across, down] = x1 === x2 && y1 === y2 ? away : [y1 - y2, x2 - x1];
+  const sign = across * away[0] + down * away[1] < 0 ? -1 : 1;
+  const length = Math.hypot(across, down) || 1;
+  return [(sign * across) / length, (sign * down) / length];
 }
 
 function distinct(numbers) {

@@ -21,3 +21,30 @@ export function html(name, attributes = {}, ...children) {
 export function svg(name, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, name), attributes, children);
 }
+
+const kept = new WeakMap();
+
+/**
+ * Make the children of an element one for each `[key, item]`, in this order.  `make(item)` makes a
+ * child for a new key, and `update(child, item)` brings any child up to date: a child whose key
+ * stays is the same element, so a click that has begun on it is not lost.
+ */
+export function keepChildren(place, entries, make, update) {
+  const before = kept.get(place) ?? new Map();
+  const focused = place.contains(document.activeElement) ? document.activeElement : null;
+  const now = new Map();
+  for (const [key, item] of entries) {
+    const child = before.get(key) ?? make(item);
+    update(child, item);
+    now.set(key, child);
+  }
+  kept.set(place, now);
+  const wanted = new Set(now.values());
+  for (const child of [...place.children]) if (!wanted.has(child)) child.remove();
+  let next = place.firstElementChild;
+  for (const child of now.values()) {
+    if (child === next) next = next.nextElementSibling;
+    else place.insertBefore(child, next);
+  }
+  if (focused?.isConnected && focused !== document.activeElement) focused.focus();
+}

@@ -1,6 +1,6 @@
 /** The graph of a game: who is better at each ply. */
 
-import { svg } from "./elements.js";
+import { keepChildren, svg } from "./elements.js";
 
 const HEIGHT = 100;
 const WIDTH = 400;
@@ -15,19 +15,29 @@ export function drawGraph(place, shares, at, go) {
   const known = shares.map((share, ply) => [share, ply]).filter(([share]) => share !== null);
   const points = known.map(([share, ply]) => `${x(ply)},${y(share)}`).join(" ");
   const width = WIDTH / Math.max(shares.length, 1);
-  place.replaceChildren(
+  const drawn = svg(
+    "g",
+    {},
     svg("rect", { class: "upper", width: WIDTH, height: HEIGHT / 2 }),
     svg("rect", { class: "lower", y: HEIGHT / 2, width: WIDTH, height: HEIGHT / 2 }),
     svg("line", { class: "now", x1: x(at), x2: x(at), y1: 0, y2: HEIGHT }),
     svg("polyline", { class: "course", points }),
     ...known.map(([share, ply]) => svg("circle", { class: "dot", cx: x(ply), cy: y(share), r: 3.5 })),
-    ...shares.map((_, ply) =>
-      svg(
-        "rect",
-        { class: "reach", x: x(ply) - width / 2, width, height: HEIGHT, onclick: () => go(ply) },
-        svg("title", {}, `ply ${ply}`),
-      ),
-    ),
+  );
+  const reach = place.querySelector("g.reaches") ?? svg("g", { class: "reaches" });
+  if (reach.isConnected) place.firstElementChild.replaceWith(drawn);
+  else place.replaceChildren(drawn, reach);
+  keepChildren(
+    reach,
+    shares.map((_, ply) => [ply, ply]),
+    (ply) => {
+      const title = svg("title", {}, `ply ${ply}`);
+      return svg("rect", { class: "reach", height: HEIGHT, onclick: () => go(ply) }, title);
+    },
+    (rect, ply) => {
+      rect.setAttribute("x", x(ply) - width / 2);
+      rect.setAttribute("width", width);
+    },
   );
   place.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
 }

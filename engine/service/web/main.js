@@ -7,7 +7,15 @@ import { Editor } from "./editor.js";
 import { html } from "./elements.js";
 import { cellMeant, gestureOf, matching, meaningOf } from "./gestures.js";
 import { drawGraph } from "./graph.js";
-import { drawLegend, listMoves, listPlayers, listRecord, tellAnalysis } from "./panels.js";
+import {
+  MoveList,
+  drawLegend,
+  listPlayers,
+  listRecord,
+  offerChance,
+  offerMoves,
+  tellAnalysis,
+} from "./panels.js";
 import { GameRecord } from "./record.js";
 import { drawTree } from "./tree.js";
 import { judged } from "./values.js";
@@ -61,6 +69,8 @@ class Page {
         cancel: () => this.endEdit(),
       },
     );
+    const play = (move) => this.act(() => this.play(move));
+    this.moves = new MoveList(part("moves"), play, () => this.draw());
     this.#restoreSettings();
     this.#listen();
     drawLegend(part("legend"));
@@ -73,14 +83,19 @@ class Page {
       this.#listGames();
       if (this.record) this.#listPlayers();
     });
-    if (location.hash.length > 1) await this.act(() => this.openAddress());
+    if (location.hash.length > 1) await this.attempt(() => this.openAddress());
     await listed;
     if (!this.record) this.#showGames();
   }
 
-  /** Do something; if the service refuses, show its line. */
-  async act(action) {
+  /** Do what a person asks: the error of what was asked before is over. */
+  act(action) {
     part("error").hidden = true;
+    return this.attempt(action);
+  }
+
+  /** Do something; if the service refuses, show its line until a person asks for something else. */
+  async attempt(action) {
     try {
       return await action();
     } catch (error) {
@@ -195,7 +210,7 @@ class Page {
     const { side } = this.record.ply;
     const ply = plyOf(move.position, move.move, move.again ? side : 1 - side);
     this.record.add({ ...ply, changed: move.changes.map(([cell]) => cell) });
-    return this.act(() => this.show());
+    return this.show();
   }
 
   meet(outcome) {
@@ -203,7 +218,7 @@ class Page {
     const { side } = this.record.ply;
     const ply = plyOf(outcome.position, null, outcome.again ? side : 1 - side);
     this.record.add({ ...ply, chance: outcome.text });
-    return this.act(() => this.show());
+    return this.show();
   }
 
   roll() {
@@ -221,13 +236,13 @@ class Page {
     if (view.chance.length) {
       if (!part("auto-roll")?.checked) return;
       await pause(ROLL_PAUSE);
-      if (turn === this.#turn) await this.roll();
+      if (turn === this.#turn) await this.attempt(() => this.roll());
     } else if (player !== PERSON) {
       const path = `games/${encodeURIComponent(this.game.name)}/move`;
       const asked = { position: view.position, level: player, seed: this.seed };
-      const answer = await this.act(() => this.connection.post(path, asked));
+      const answer = await this.attempt(() => this.connection.post(path, asked));
       if (answer === null || turn !== this.#turn) return;
-      await this.play(view.moves.find((move) => move.move === answer.move));
+      await this.attempt(() => this.play(view.moves.find((move) => move.move === answer.move)));
     }
   }
 
@@ -336,7 +351,7 @@ class Page {
       meaning = meaningOf(this.gestures, [cell]);
       if (meaning) this.clicks = [cell];
     }
-    if (meaning?.move) return this.play(meaning.move);
+    if (meaning?.move) return this.act(() => this.play(meaning.move));
     this.draw();
   }
 
@@ -386,12 +401,12 @@ class Page {
         nothing,
       },
     );
-    listMoves(part("moves"), this.over ? [] : view.moves, known, game, (move) => this.play(move));
+    this.moves.show(this.over ? [] : view.moves, known, game);
     listRecord(part("record"), record, (at) => this.go(at));
     drawGraph(part("graph"), record.plies.map((p) => p.share ?? null), record.at, (at) => this.go(at));
     Object.assign(part("ply"), { max: end, value: record.at });
     if (document.activeElement !== part("text")) part("text").value = view.position;
-    if (known && part("show-line").checked) this.act(() => this.#followLine());
+    if (known && part("show-line").checked) this.attempt(() => this.#followLine());
   }
 
   #drawBoard(known, meaning) {
@@ -443,41 +458,18 @@ class Page {
     const others = this.board ? this.view.moves.filter((m) => !m.changes.length) : this.view.moves;
     const offered = this.editor.open || this.over ? [] : open.length ? open : others;
     place.hidden = !offered.length;
-    place.replaceChildren(
-      ...offered.slice(0, MOST_BUTTONS).map((move) => {
-        const score = known?.scores.get(move.move);
-        const value = score && judged(score, this.game);
-        const tag = value ? html("span", { class: `tag ${value.kind}` }, value.label) : null;
-        const words = value ? `${move.move}, ${value.words}` : move.move;
-        const play = () => this.play(move);
-        return html("button", { type: "button", "aria-label": words, onclick: play }, `${move.move} `, tag);
-      }),
-    );
+    const play = (move) => this.act(() => this.play(move));
+    offerMoves(place, offered.slice(0, MOST_BUTTONS), known, this.game, play);
   }
 
   #drawChance() {
     const place = part("chance");
-    const events = this.editor.open || this.over ? [] : this.view.chance;
-    const checked = part("auto-roll")?.checked ?? false;
     place.hidden = !this.game.chance;
-    const again = () => this.act(() => this.show());
-    place.replaceChildren(
-      ...(events.length
-        ? [html("button", { type: "button", class: "primary", id: "roll", onclick: () => this.roll() }, "Roll")]
-        : []),
-      ...events.map((outcome) => {
-        const odds = `${Math.round(1000 * outcome.probability) / 10} %`;
-        const meet = () => this.meet(outcome);
-        return html("button", { type: "button", onclick: meet }, `${outcome.text} (${odds})`);
-      }),
-      html(
-        "label",
-        { class: "switch" },
-        html("input", { type: "checkbox", id: "auto-roll", checked, onchange: again }),
-        "Roll by itself",
-      ),
-    );
-    part("auto-roll").checked = checked;
+    offerChance(place, this.editor.open || this.over ? [] : this.view.chance, {
+      meet: (outcome) => this.act(() => this.meet(outcome)),
+      roll: () => this.act(() => this.roll()),
+      changed: () => this.act(() => this.show()),
+    });
   }
 
   #status() {
@@ -657,7 +649,7 @@ class Page {
     const { online } = this.connection;
     part("connection").hidden = online;
     part("connection").textContent = online ? "" : "The connection is lost; trying again …";
-    if (online && this.record) this.act(() => this.show());
+    if (online && this.record) this.attempt(() => this.show());
   }
 
   #keepSettings() {
@@ -697,7 +689,8 @@ function capital(text) {
 
 /** Leave out of a caption what the status says: who is to move. */
 function beside(caption) {
-  return caption.split("\n").filter((line) => !/^[^,]* to move$/.test(line)).join("\n");
+  const rest = caption.split("\n").map((line) => line.replace(/^[^,:]* to (move|roll)($|[,:] *)/, ""));
+  return rest.filter(Boolean).map(capital).join("\n");
 }
 
 async function copy(text, button) {

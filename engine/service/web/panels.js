@@ -1,33 +1,111 @@
 /** The panels beside the board: moves with their values, the course of the game, the legend. */
 
-import { html } from "./elements.js";
+import { html, keepChildren } from "./elements.js";
 import { judged, short } from "./values.js";
 
-/** List all moves, as they were analysed: the best first; `play(move)` is called with a choice. */
-export function listMoves(place, moves, known, game, play) {
-  const order = new Map((known?.ordered ?? []).map((score, number) => [score.move, number]));
-  const rank = (move) => order.get(move.move) ?? Infinity;
-  const sorted = [...moves].sort((one, other) => rank(one) - rank(other) || 0);
-  const focused = place.contains(document.activeElement) ? document.activeElement.value : null;
-  place.replaceChildren(
-    ...sorted.map((move) => {
+/** The list of all moves, as they were analysed: the best first. */
+export class MoveList {
+  #held = false;
+  #keys = [];
+
+  /**
+   * `play(move)` is called with a choice, and `released()` when the pointer leaves the list: while
+   * it is there, rows stay where they are, so that nobody clicks another move than he meant.
+   */
+  constructor(place, play, released) {
+    this.place = place;
+    this.play = play;
+    place.addEventListener("pointerdown", () => (this.#held = true));
+    place.addEventListener("pointermove", (event) => {
+      if (event.movementX || event.movementY) this.#held = true;
+    });
+    place.addEventListener("pointerleave", () => {
+      this.#held = false;
+      released();
+    });
+  }
+
+  show(moves, known, game) {
+    const byKey = new Map(moves.map((move) => [keyOf(move), move]));
+    const stays = byKey.size === this.#keys.length && this.#keys.every((key) => byKey.has(key));
+    if (!stays) this.#held = false;
+    if (!this.#held) {
+      const order = new Map((known?.ordered ?? []).map((score, number) => [score.move, number]));
+      const rank = ([, move]) => order.get(move.move) ?? Infinity;
+      this.#keys = [...byKey].sort((one, other) => rank(one) - rank(other) || 0).map(([key]) => key);
+    }
+    keepChildren(
+      this.place,
+      this.#keys.map((key) => [key, byKey.get(key)]),
+      (move) => this.#row(move),
+      (row, move) => describeRow(row, move, known, game),
+    );
+  }
+
+  #row(move) {
+    const parts = [html("span"), html("b", {}, move.move), html("span", { class: "then" })];
+    const choose = () => this.play(move);
+    return html("li", {}, html("button", { type: "button", value: move.move, onclick: choose }, ...parts));
+  }
+}
+
+function describeRow(row, move, known, game) {
+  const score = known?.scores.get(move.move);
+  const value = score ? judged(score, game) : null;
+  const best = known?.best.has(move.move) ?? false;
+  const button = row.firstElementChild;
+  const [tag, , then] = button.children;
+  row.className = best ? "best" : "";
+  tag.className = `tag ${value?.kind ?? ""}`;
+  tag.textContent = value?.label ?? "";
+  then.textContent = score?.pv.slice(1).join(" ") ?? "";
+  button.setAttribute("aria-label", [move.move, value?.words, best && "best"].filter(Boolean).join(", "));
+}
+
+/** Return what tells a move from all others, those of other positions included. */
+function keyOf(move) {
+  return `${move.move} ${move.position}`;
+}
+
+/** Offer some moves as buttons; `play(move)` is called with a choice. */
+export function offerMoves(place, moves, known, game, play) {
+  keepChildren(
+    place,
+    moves.map((move) => [keyOf(move), move]),
+    (move) => {
+      const tag = html("span");
+      return html("button", { type: "button", onclick: () => play(move) }, `${move.move} `, tag);
+    },
+    (button, move) => {
       const score = known?.scores.get(move.move);
       const value = score ? judged(score, game) : null;
-      const best = known?.best.has(move.move) ?? false;
-      const tag = html("span", { class: `tag ${value?.kind ?? ""}` }, value?.label ?? "");
-      const then = score?.pv.slice(1).join(" ") ?? "";
-      const words = [move.move, value?.words, best && "best"].filter(Boolean).join(", ");
-      const button = html(
-        "button",
-        { type: "button", value: move.move, "aria-label": words, onclick: () => play(move) },
-        tag,
-        html("b", {}, move.move),
-        html("span", { class: "then" }, then),
-      );
-      return html("li", { class: best ? "best" : "" }, button);
-    }),
+      const tag = button.firstElementChild;
+      tag.className = value ? `tag ${value.kind}` : "";
+      tag.textContent = value?.label ?? "";
+      button.setAttribute("aria-label", value ? `${move.move}, ${value.words}` : move.move);
+    },
   );
-  if (focused !== null) [...place.querySelectorAll("button")].find((b) => b.value === focused)?.focus();
+}
+
+/**
+ * Offer what chance may do, and to roll by itself; `meet(outcome)`, `roll()` and `changed()` are
+ * called with what is chosen.
+ */
+export function offerChance(place, outcomes, { meet, roll, changed }) {
+  const button = (attributes, text, act) =>
+    html("button", { type: "button", ...attributes, onclick: act }, text);
+  const entries = outcomes.map((outcome, number) => [
+    `${number} ${outcome.text} ${outcome.position}`,
+    () => button({}, `${outcome.text} (${percentage(outcome.probability)})`, () => meet(outcome)),
+  ]);
+  if (outcomes.length) entries.unshift(["roll", () => button({ class: "primary", id: "roll" }, "Roll", roll)]);
+  const check = () => html("input", { type: "checkbox", id: "auto-roll", onchange: changed });
+  entries.push(["by itself", () => html("label", { class: "switch" }, check(), "Roll by itself")]);
+  keepChildren(place, entries, (make) => make(), () => {});
+}
+
+function percentage(probability) {
+  return `${Math.round(1000 * probability) / 10} %`;
 }
 
 /** Say what is known of a position: its value, how deep it was searched, and the best line. */
@@ -59,15 +137,17 @@ export function tellAnalysis({ verdict, progress, line }, known, game, state) {
 
 /** List the moves of the game; `go(ply)` is called with the one that is chosen. */
 export function listRecord(place, record, go) {
-  const steps = record.plies.map((ply, at) =>
-    html(
-      "button",
-      { type: "button", "aria-current": at === record.at ? "step" : null, onclick: () => go(at) },
-      at === 0 ? "Start" : (ply.move ?? `[${ply.chance}]`),
-    ),
+  keepChildren(
+    place,
+    record.plies.map((ply, at) => [at, { ply, at }]),
+    ({ at }) => html("button", { type: "button", onclick: () => go(at) }),
+    (button, { ply, at }) => {
+      button.textContent = at === 0 ? "Start" : (ply.move ?? `[${ply.chance}]`);
+      if (at === record.at) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+    },
   );
-  place.replaceChildren(...steps);
-  const current = steps[record.at];
+  const current = place.children[record.at];
   place.scrollTop = Math.max(0, current.offsetTop - place.offsetTop - place.clientHeight / 2);
 }
 
