@@ -14,6 +14,8 @@ const MARGIN = 12;
 const NAMES = 46;
 const LETTER = 15;
 const DRAG = 8;
+const LEAST_CELL = 24.5; // pixels, for fingers
+const PHONE = 320;
 const CORNER = CELL / Math.sqrt(3);
 const EDGE = 8;
 const KING = /[⛁⛃]/;
@@ -61,6 +63,9 @@ export class BoardDrawing {
     const box = this.#box(centres);
     this.root.setAttribute("viewBox", box.join(" "));
     this.root.setAttribute("aria-label", label);
+    const least = (LEAST_CELL / CELL) * box[2];
+    this.root.style.minWidth = `${least}px`;
+    this.root.classList.toggle("large", least > PHONE);
     this.root.style.setProperty("--ratio", String(box[2] / box[3]));
     this.#groups = cells.map((content, cell) => {
       const classes = ["cell"];

@@ -43,7 +43,8 @@ export class MoveList {
   }
 
   #row(move) {
-    const parts = [html("span"), html("b", {}, move.move), html("span", { class: "then" })];
+    const [tag, words, then] = [valueTag(), html("span", { class: "words" }), html("span", { class: "then" })];
+    const parts = [tag, html("b", {}, move.move), words, then];
     const choose = () => this.play(move);
     return html("li", {}, html("button", { type: "button", value: move.move, onclick: choose }, ...parts));
   }
@@ -54,12 +55,17 @@ function describeRow(row, move, known, game) {
   const value = score ? judged(score, game) : null;
   const best = known?.best.has(move.move) ?? false;
   const button = row.firstElementChild;
-  const [tag, , then] = button.children;
+  const [tag, , words, then] = button.children;
   row.className = best ? "best" : "";
   tag.className = `tag ${value?.kind ?? ""}`;
   tag.textContent = value?.label ?? "";
+  words.textContent = [value?.words, best && "best"].filter(Boolean).join(", ");
   then.textContent = score?.pv.slice(1).join(" ") ?? "";
-  button.setAttribute("aria-label", [move.move, value?.words, best && "best"].filter(Boolean).join(", "));
+}
+
+/** Make the place of a value in colours and symbols, which words repeat for those who hear. */
+function valueTag() {
+  return html("span", { "aria-hidden": "true" });
 }
 
 /** Return what tells a move from all others, those of other positions included. */
@@ -73,16 +79,16 @@ export function offerMoves(place, moves, known, game, play) {
     place,
     moves.map((move) => [keyOf(move), move]),
     (move) => {
-      const tag = html("span");
-      return html("button", { type: "button", onclick: () => play(move) }, `${move.move} `, tag);
+      const parts = [`${move.move} `, valueTag(), html("span", { class: "words" })];
+      return html("button", { type: "button", onclick: () => play(move) }, ...parts);
     },
     (button, move) => {
       const score = known?.scores.get(move.move);
       const value = score ? judged(score, game) : null;
-      const tag = button.firstElementChild;
+      const [tag, words] = button.children;
       tag.className = value ? `tag ${value.kind}` : "";
       tag.textContent = value?.label ?? "";
-      button.setAttribute("aria-label", value ? `${move.move}, ${value.words}` : move.move);
+      words.textContent = value?.words ?? "";
     },
   );
 }
