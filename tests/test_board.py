@@ -114,7 +114,7 @@ def show(page: Page, service: str, game: str, position: str = "", *, analyse: bo
         f"analyse: {str(analyse).lower()}, seconds: '10', line: true}}))"
     )
     page.goto(f"{service}/#game={game}&position={position}")
-    expect(page.locator("#status")).not_to_be_empty()
+    expect(page.locator("#status")).not_to_be_empty(timeout=PATIENCE)
 
 
 def cell(page: Page, number: int) -> Any:
@@ -297,6 +297,127 @@ def test_bad_input_is_said(page: Page, service: str) -> None:
     page.fill("#variant", "99")
     page.get_by_role("button", name="New game").click()
     expect(page.locator("#error")).to_contain_text("1 to 13 columns")
+
+
+def test_every_click_on_a_move_counts_while_a_search_reports(page: Page, service: str) -> None:
+    """Each press lasts as long as a finger's, and the search reports meanwhile."""
+    show(page, service, "connect4", analyse=True)
+    for _ in range(12):
+        steps = page.locator("#record button").count()
+        row = page.locator("#moves button").first
+        expect(row.locator(".tag")).not_to_be_empty(timeout=PATIENCE)
+        page.mouse.move(5, 5)
+        page.hover("#moves")  # from now on, rows stay where they are
+        box, move = row.bounding_box(), row.get_attribute("value")
+        assert box is not None
+        page.mouse.move(box["x"] + 20, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.wait_for_timeout(120)
+        page.mouse.up()
+        expect(page.locator("#record button")).to_have_count(steps + 1)
+        expect(page.locator("#record [aria-current]")).to_have_text(move or "")
+
+
+def test_rows_are_kept_and_ordered_when_the_pointer_leaves(page: Page, service: str) -> None:
+    show(page, service, "tictactoe", "1245")
+    page.evaluate("window.row = document.querySelector('#moves button[value=\"9\"]')")
+    page.hover("#moves button[value='9']")
+    before = page.locator("#moves button").evaluate_all("rows => rows.map((row) => row.value)")
+    page.evaluate("document.getElementById('analyse').click()")
+    expect(page.locator("#verdict")).to_contain_text("Solved", timeout=PATIENCE)
+    expect(page.locator("#moves li.best b")).to_have_text("7")
+    after = page.locator("#moves button").evaluate_all("rows => rows.map((row) => row.value)")
+    assert after == before == ["3", "6", "7", "8", "9"]
+    page.mouse.move(5, 5)
+    expect(page.locator("#moves button").first).to_have_attribute("value", "7")
+    assert page.evaluate("window.row === document.querySelector('#moves button[value=\"9\"]')")
+
+
+def test_an_error_stays_until_a_person_acts(page: Page, service: str) -> None:
+    show(page, service, "connect4", analyse=True)
+    expect(page.locator("#progress")).to_contain_text("depth", timeout=PATIENCE)
+    page.locator("summary", has_text="Position as text").click()
+    page.fill("#text", "99")
+    page.get_by_role("button", name="Show this position").click()
+    expect(page.locator("#error")).to_be_visible()
+    depth = page.inner_text("#progress")
+    expect(page.locator("#progress")).not_to_have_text(depth)  # it reports
+    page.wait_for_timeout(300)
+    expect(page.locator("#error")).to_be_visible()
+    page.locator("#moves button").first.click()
+    expect(page.locator("#error")).to_be_hidden()
+
+
+def test_edges_are_in_the_colours_of_their_players(page: Page, service: str) -> None:
+    show(page, service, "hex:4")
+    for player, where in (("first", "top"), ("first", "bottom"), ("second", "left")):
+        edge = page.locator(f"#board .edge.{player}").nth(1 if where == "bottom" else 0)
+        box, board = edge.bounding_box(), page.locator("#board svg").bounding_box()
+        assert box is not None and board is not None
+        if where == "left":
+            assert box["x"] + box["width"] < board["x"] + board["width"] * 0.6
+        else:
+            assert (box["y"] < board["y"] + board["height"] / 2) == (where == "top")
+    names = [f"Edge of {name} player ({mark})" for name, mark in (("first", "x"), ("second", "o"))]
+    labels = page.locator("#board g[role=img]")
+    assert labels.evaluate_all("edges => edges.map((edge) => edge.ariaLabel)") == [
+        *(names[:1] * 2),
+        *(names[1:] * 2),
+    ]
+    show(page, service, "y:3")
+    expect(page.get_by_label("Edge of both players")).to_have_count(3)
+
+
+def test_draughtsmen_are_discs(page: Page, service: str) -> None:
+    show(page, service, "draughts", "B:WK9,21:B1")
+    expect(page.locator("#board .disc.light")).to_have_count(2)
+    expect(page.locator("#board .disc.dark")).to_have_count(1)
+    expect(page.locator("#board .crown.light")).to_have_count(1)
+    size, square = (
+        page.locator(f"#board {part}").first.bounding_box() for part in (".disc.dark", ".outline")
+    )
+    assert size is not None and square is not None
+    assert size["width"] > 0.7 * square["width"]
+
+
+def test_who_is_to_move_is_said_once(page: Page, service: str) -> None:
+    for game, rest in (("chess", "Castling KQkq"), ("morris", "White has 9"), ("oware", "")):
+        show(page, service, game)
+        status(page, "to move")
+        expect(page.locator("#caption")).not_to_contain_text("to move")
+        expect(page.locator("#caption")).to_contain_text(rest)
+
+
+SMALL = """[...document.querySelectorAll("button, a, input, select, textarea, summary, [role=button]")]
+  .filter((element) => element.getClientRects().length)
+  .map((element) => [element.outerHTML.slice(0, 80), element.getBoundingClientRect()])
+  .filter(([, { width, height }]) => Math.min(width, height) < 24)
+  .map(([text]) => text)"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, service: str, scheme: Any) -> None:
+    """Wide and on a phone, with a search, an editor, an error and a tree."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    for width, game in ((1100, "tictactoe"), (360, "hex:4"), (360, "mnk:15x15x5"), (1100, "ur")):
+        page = browser.new_page(viewport={"width": width, "height": 740}, color_scheme=scheme)
+        show(page, service, game, analyse=game == "tictactoe")
+        if game == "tictactoe":
+            expect(page.locator("#verdict")).to_contain_text("Solved", timeout=PATIENCE)
+        page.eval_on_selector_all("details", "all => all.forEach((each) => (each.open = true))")
+        page.fill("#text", "?")
+        page.get_by_role("button", name="Show this position").click()
+        expect(page.locator("#error")).to_be_visible()
+        if game != "ur":
+            page.click("#grow button")
+            expect(page.locator(".tree .node").first).to_be_visible(timeout=PATIENCE)
+        if game == "hex:4":
+            page.click("#edit")
+        found = axe.run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert page.evaluate(SMALL) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.close()
 
 
 def test_games_are_listed(page: Page, service: str) -> None:

@@ -7,6 +7,7 @@ import { judged, short } from "./values.js";
 export class MoveList {
   #held = false;
   #keys = [];
+  #pointer = "";
 
   /**
    * `play(move)` is called with a choice, and `released()` when the pointer leaves the list: while
@@ -15,9 +16,13 @@ export class MoveList {
   constructor(place, play, released) {
     this.place = place;
     this.play = play;
-    place.addEventListener("pointerdown", () => (this.#held = true));
+    for (const event of ["pointerenter", "pointerdown"]) {
+      place.addEventListener(event, () => (this.#held = true));
+    }
     place.addEventListener("pointermove", (event) => {
-      if (event.movementX || event.movementY) this.#held = true;
+      const where = `${event.clientX} ${event.clientY}`;
+      if (where !== this.#pointer) this.#held = true; // else rows moved, and the pointer did not
+      this.#pointer = where;
     });
     place.addEventListener("pointerleave", () => {
       this.#held = false;
