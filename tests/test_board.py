@@ -173,8 +173,8 @@ def test_another_engine_analyses(page: Page, service: str) -> None:
     for engine, facts in (("auto", "after a trial"), ("mcts", "nodes")):
         page.select_option("#engine", engine)
         expect(page.locator("#verdict")).to_contain_text("Solved", timeout=PATIENCE)
-        expect(page.locator("#progress")).to_contain_text(facts)
-        expect(page.locator("#progress")).not_to_contain_text("depth")
+        expect(page.locator("#progress")).to_contain_text(facts, timeout=PATIENCE)
+        expect(page.locator("#progress")).not_to_contain_text("depth", timeout=PATIENCE)
         expect(page.locator("#moves li.best")).to_have_count(1)
         expect(page.locator("#moves li").first).to_contain_text("3")
     page.reload()

@@ -23,7 +23,7 @@ export class ServiceError extends Error {
      */
     constructor(body: ErrorBody, status?: number | null, retryAfter?: number | null);
     /** The kind of error, such as `"no such position"`. */
-    kind: "bad request" | "no such game" | "no such position" | "no such move" | "no such evaluation" | "no such page" | "wrong method" | "refused by the game" | "too large" | "too slow" | "too many" | "starting" | "stopping" | "broken game" | "failure";
+    kind: "bad request" | "not allowed" | "no such game" | "no such position" | "no such move" | "no such evaluation" | "no such page" | "wrong method" | "refused by the game" | "too large" | "too slow" | "too many" | "starting" | "stopping" | "broken game" | "failure";
     /** The place in the request, such as `"body.position"`; null if it is nowhere in particular. */
     where: string | null;
     /** The status of HTTP; null in a stream. */

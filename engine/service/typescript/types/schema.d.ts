@@ -372,6 +372,11 @@ export interface components {
                 number,
                 number
             ][];
+            /**
+             * Edges
+             * @description The edges that stones connect, if the game has any.
+             */
+            edges: components["schemas"]["EdgeView"][];
             /** Row Names */
             row_names: string[];
             /** Column Names */
@@ -447,6 +452,22 @@ export interface components {
             reason: "done" | "time limit" | "stopped";
             limits: components["schemas"]["LimitsView"];
         };
+        /**
+         * EdgeView
+         * @description An edge of the board that stones connect.
+         */
+        EdgeView: {
+            /**
+             * Owner
+             * @description Whose it is; null if it is both players'.
+             */
+            owner: (0 | 1) | null;
+            /**
+             * Cells
+             * @description The cells along it, from one end to the other.
+             */
+            cells: number[];
+        };
         /** Estimated */
         Estimated: {
             /** Game */
@@ -485,7 +506,7 @@ export interface components {
              * Error
              * @enum {string}
              */
-            error: "bad request" | "no such game" | "no such position" | "no such move" | "no such evaluation" | "no such page" | "wrong method" | "refused by the game" | "too large" | "too slow" | "too many" | "starting" | "stopping" | "broken game" | "failure";
+            error: "bad request" | "not allowed" | "no such game" | "no such position" | "no such move" | "no such evaluation" | "no such page" | "wrong method" | "refused by the game" | "too large" | "too slow" | "too many" | "starting" | "stopping" | "broken game" | "failure";
             /** Detail */
             detail: string;
             /**
@@ -595,6 +616,16 @@ export interface components {
              * @description The most that they may take.
              */
             room: number;
+            /**
+             * Games
+             * @description The games that are compiled; each variant is a game.
+             */
+            games: number;
+            /**
+             * Most Games
+             * @description The most games that may be compiled.
+             */
+            most_games: number;
         };
         /**
          * Iterated
@@ -1195,7 +1226,7 @@ export interface components {
             depth: number;
             /**
              * Why
-             * @description Why this engine, where auto was asked for.
+             * @description Why this engine, where auto was asked for, or a proof was tried.
              * @default
              */
             why: string;
@@ -1519,7 +1550,7 @@ export interface components {
              * Error
              * @enum {string}
              */
-            error: "bad request" | "no such game" | "no such position" | "no such move" | "no such evaluation" | "no such page" | "wrong method" | "refused by the game" | "too large" | "too slow" | "too many" | "starting" | "stopping" | "broken game" | "failure";
+            error: "bad request" | "not allowed" | "no such game" | "no such position" | "no such move" | "no such evaluation" | "no such page" | "wrong method" | "refused by the game" | "too large" | "too slow" | "too many" | "starting" | "stopping" | "broken game" | "failure";
             /** Detail */
             detail: string;
             /**
@@ -1539,6 +1570,7 @@ export type AnalyseRequest = components['schemas']['AnalyseRequest'];
 export type BoardView = components['schemas']['BoardView'];
 export type ContentView = components['schemas']['ContentView'];
 export type Counted = components['schemas']['Counted'];
+export type EdgeView = components['schemas']['EdgeView'];
 export type Estimated = components['schemas']['Estimated'];
 export type EvaluateRequest = components['schemas']['EvaluateRequest'];
 export type Failed = components['schemas']['Failed'];
@@ -1590,6 +1622,15 @@ export interface operations {
                     "application/json": components["schemas"]["Games"];
                 };
             };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The rules of the game fail, or something unexpected happened. */
             500: {
                 headers: {
@@ -1620,6 +1661,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GameView"];
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description There is no such game, position, move or estimate. */
@@ -1670,6 +1720,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BoardView"] | null;
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description There is no such game, position, move or estimate. */
@@ -1723,6 +1782,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PositionView"];
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description There is no such game, position, move or estimate. */
@@ -1781,6 +1849,15 @@ export interface operations {
             };
             /** @description The body cannot be read. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1871,6 +1948,15 @@ export interface operations {
             };
             /** @description The body cannot be read. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1979,6 +2065,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description There is no such game, position, move or estimate. */
             404: {
                 headers: {
@@ -2073,6 +2168,15 @@ export interface operations {
             };
             /** @description The body cannot be read. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2181,6 +2285,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description There is no such game, position, move or estimate. */
             404: {
                 headers: {
@@ -2275,6 +2388,15 @@ export interface operations {
             };
             /** @description The body cannot be read. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2383,6 +2505,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description There is no such game, position, move or estimate. */
             404: {
                 headers: {
@@ -2484,6 +2615,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description There is no such game, position, move or estimate. */
             404: {
                 headers: {
@@ -2558,6 +2698,15 @@ export interface operations {
             };
             /** @description The body cannot be read. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2666,6 +2815,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description There is no such game, position, move or estimate. */
             404: {
                 headers: {
@@ -2767,6 +2925,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description There is no such game, position, move or estimate. */
             404: {
                 headers: {
@@ -2852,6 +3019,15 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description It starts, or is about to end. */
             503: {
                 headers: {
@@ -2879,6 +3055,15 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            /** @description The host, or the page that asks, is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
