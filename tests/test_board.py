@@ -388,7 +388,7 @@ def test_who_is_to_move_is_said_once(page: Page, service: str) -> None:
         expect(page.locator("#caption")).to_contain_text(rest)
 
 
-SMALL = """[...document.querySelectorAll("button, a, input, select, textarea, summary, [role=button]")]
+SMALL = """[...document.querySelectorAll("button, a, input, select, summary, [role=button]")]
   .filter((element) => element.getClientRects().length)
   .map((element) => [element.outerHTML.slice(0, 80), element.getBoundingClientRect()])
   .filter(([, { width, height }]) => Math.min(width, height) < 24)

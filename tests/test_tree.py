@@ -6,6 +6,7 @@ root, one of three after it; the game is over then, and its value is that of the
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -36,6 +37,7 @@ from engine.contract.choices import RECORDED_SEARCHES
 from engine.contract.dispatch import is_plain
 from engine.contract.loading import plain_copy
 from engine.contract.notation import Notation
+from engine.tree import recording
 
 # S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach" (4th edition, 2021),
 # figure 5.2: minimax 3; figure 5.5: alpha-beta never looks at the leaves 4 and 6.
@@ -82,6 +84,16 @@ def move_text(position, move):
 
 
 # The textbook
+
+
+def test_a_recorded_search_leaves_nothing_behind() -> None:
+    def recorders() -> int:
+        gc.collect()
+        return sum(isinstance(each, recording._Recorder) for each in gc.get_objects())
+
+    for _ in range(3):
+        record_tree(load_game("tictactoe").start(), 2)
+    assert recorders() == 0
 
 
 def test_textbook():
