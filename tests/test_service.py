@@ -741,7 +741,7 @@ def test_compiled_games_are_bounded() -> None:
         assert refused.json()["detail"].startswith(held)
         assert "--max-games" in refused.json()["detail"]
         assert "retry-after" not in refused.headers
-        again = one_game(ask, "tictactoe", "search", evaluation="cells")
+        again = one_game(ask, "tictactoe", "search", evaluation="own")
         assert error(again) == (503, "too many", None)
         with conversation(url) as socket:
             say(socket, do="start", kind="search", game="uniform:2x3")
