@@ -132,6 +132,7 @@ def run_service(
     :class:`engine.service.settings.Settings`.
     """
     try:
+        from engine.service.hosts import is_wildcard
         from engine.service.server import Server, address, listen
         from engine.service.settings import GAME_MEGABYTES, PROGRAM_MEGABYTES, Settings
     except ModuleNotFoundError as error:
@@ -147,8 +148,9 @@ def run_service(
         f"{PROGRAM_MEGABYTES} of the program, {limits.room} of engines, and {GAME_MEGABYTES} for "
         f"each of {limits.most_games} compiled games (--max-games)"
     )
-    names = dict.fromkeys(("localhost", *limits.hosts))
-    say(f"requests may name the hosts {', '.join(names)}; --allow-host adds others")
+    named = ("any address" if is_wildcard(each) else each for each in limits.hosts)
+    names = ", ".join(dict.fromkeys(("localhost", *named)))
+    say(f"requests may name these hosts: {names}; --allow-host adds others")
     with listen(host, port) as listening:
         server = Server(
             limits,

@@ -20,7 +20,7 @@ from engine.contract.text import quoted
 from engine.service.failures import Failure
 from engine.service.settings import Settings
 
-__all__ = ["AllowedHosts"]
+__all__ = ["AllowedHosts", "is_wildcard"]
 
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s\[\]:/@]+)(?::[0-9]*)?")
 """The header of a request: a name or an address, and perhaps a port."""
