@@ -31,6 +31,7 @@ from engine.cli.exit_codes import (
 )
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.forgiving import forgiving
+from engine.contract.notes import notes_to
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -100,7 +101,7 @@ class Commands(click.Group):
             return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with ending_quietly(), forgiving() as failures:
+        with ending_quietly(), forgiving() as failures, notes_to(tell_note):
             try:
                 found = super().invoke(ctx)
                 sys.stdout.flush()
@@ -175,6 +176,11 @@ def loaded_command(entry: EntryPoint) -> click.Command:
         return click.Command(
             entry.name, settings, refuse, [rest], short_help=f"Cannot be loaded: {reason}"
         )
+
+
+def tell_note(text: str) -> None:
+    """Tell on standard error what was read in another way than it is written."""
+    click.echo(f"cutnode: note: {' '.join(text.split())}", err=True)
 
 
 def complain(error: click.ClickException) -> NoReturn:

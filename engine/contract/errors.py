@@ -10,6 +10,7 @@ __all__ = [
     "CutnodeError",
     "GameError",
     "PositionError",
+    "PositionWarning",
     "TableError",
     "require_integer",
 ]
@@ -29,6 +30,10 @@ class ContractError(GameError):
 
 class PositionError(CutnodeError):
     """A text is not a position or a move, or a position cannot be searched."""
+
+
+class PositionWarning(UserWarning):
+    """A position is read in another way than it is written; the message says how."""
 
 
 class TableError(CutnodeError):

@@ -7,7 +7,9 @@ move of a pawn, and when neither player has the pieces to give mate.
 Values: 1 a win, 0 a draw, -1 a loss.
 
 Text: a position is written as FEN.  Read are also FEN without its two counters, or with the
-operations of EPD behind it (they are skipped), and castling as X-FEN and Shredder-FEN write it;
+operations of EPD behind it (they are skipped), and castling as X-FEN and Shredder-FEN write it
+(castling rights without king or rook at home, and en passant squares that no pawn can have passed,
+are left out, and a note says so);
 the moves from the start, with or without numbers (``1. e4 e5 2. Nf3``); and ``960:518``, a start
 position of Chess960 by its number.  Moves are written in the usual short form (SAN), and read
 in that or as UCI writes them (``games/chess/notation.py``).
@@ -82,15 +84,16 @@ from games.chess.notation import (
     caption,  # noqa: F401
     chess960,
     fen,
-    moves_in,
+    note_passant,
     parse_fen,
     parse_move,  # noqa: F401
     placement_of,
     player,
     refuse_impossible,
     san,
+    was_passed,
 )
-from games.chess.pgn import read_pgn, write_pgn
+from games.chess.pgn import read_pgn, words_of, write_pgn
 from games.chess.planes import opponent_planes as opponent_planes
 from games.chess.planes import planes as planes
 from games.chess.squares import DARK, UPSIDE_DOWN
@@ -456,10 +459,13 @@ def parse_position(text: str, variant: str = "") -> Position:
     if number := re.fullmatch("960:([0-9]{1,9})", said):
         return set_up(chess960(int(number[1])))
     if "/" not in said.partition(" ")[0]:
-        return play_texts(start(), moves_in(said), said)
+        return play_texts(start(), words_of(said), said)
     placement = parse_fen(said)
     position = set_up(placement)
-    refuse_impossible(position, placement.passant)
+    refuse_impossible(position)
+    if placement.passant is not None and not was_passed(position, placement.passant):
+        note_passant(placement.passant)
+        return set_up(placement._replace(passant=None))
     return position
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from engine import PositionError, legal_moves, quoted
 from engine.contract.cells import Grid
 from engine.contract.notation import contents_of
+from engine.contract.notes import note
 from engine.contract.verbs import check, outcome, play, skip
 from games.chess.generator import (
     CASTLING,
@@ -30,6 +31,7 @@ from games.chess.generator import (
     source_of,
     target_of,
 )
+from games.chess.pgn import FIGURINES
 from games.chess.squares import UPSIDE_DOWN
 
 __all__ = [
@@ -39,7 +41,7 @@ __all__ = [
     "caption",
     "chess960",
     "fen",
-    "moves_in",
+    "note_passant",
     "operations_in",
     "parse_fen",
     "parse_move",
@@ -48,6 +50,7 @@ __all__ = [
     "refuse_impossible",
     "san",
     "uci",
+    "was_passed",
 ]
 
 LONGEST_TEXT = 10_000
@@ -169,8 +172,9 @@ def parse_fen(text: str) -> Placement:
     """Read FEN: four fields, and the two counters, which may be left out (0 and 1).
 
     The operations of EPD may follow, and are not looked at (see :func:`operations_in`).
-    :class:`PositionError` says what is wrong with the board, where, and what is allowed;
-    :func:`refuse_impossible` looks at the rest.
+    Castling rights without their king or rook, and en passant squares that no pawn can have
+    passed, are left out with a note.  :class:`PositionError` says what is wrong with the board,
+    where, and what is allowed; :func:`refuse_impossible` looks at the rest.
     """
     board, mover, castling, passant, *counters = fields_of(text)[0]
     pieces = parse_pieces(board)
@@ -198,14 +202,17 @@ def fields_of(text: str) -> tuple[list[str], str]:
             f"{quoted(text)} has {count} of the fields of FEN: the board, w or b, castling "
             f"(KQkq or -), en passant (a square or -), and mostly two counters"
         )
+    fields[3], *more = re.split("(;)", fields[3], maxsplit=1)
+    rest = f"{''.join(more)} {rest}".strip()
     if re.match("[a-zA-Z;]", rest) or not rest:
         return fields, rest
-    counters = rest.split(None, 2)
+    counted, *more = re.split("(;)", rest, maxsplit=1)
+    counters = counted.split(None, 2)
     if len(counters) == 1:
         raise PositionError(
-            f"{quoted(rest)} is one counter; FEN has two or none: plies without progress, move"
+            f"{quoted(counted)} is one counter; FEN has two or none: plies without progress, move"
         )
-    operations = counters[2] if len(counters) > 2 else ""
+    operations = "".join([*counters[2:], *more])
     if operations and not re.match("[a-zA-Z;]", operations):
         raise PositionError(f"{quoted(operations)} follows the six fields of FEN")
     return [*fields, *counters[:2]], operations
@@ -264,48 +271,86 @@ def refuse_counts(pieces: dict[int, str]) -> None:
 
 
 def parse_castling(text: str, pieces: dict[int, str]) -> tuple[int, ...]:
-    """The rooks that may castle: ``KQkq`` (the outer rooks) or their files, ``HAha``."""
+    """The rooks that may castle: ``KQkq`` (the outer rooks) or their files, ``HAha``.
+
+    Rights without their king or rook on the first row are left out with a note.  So are those of
+    ``KQkq`` whose king or rook has left its usual square, if not all of them can be of one start
+    of Chess960.
+    """
     if text == "-":
         return ()
-    rights: dict[tuple[int, bool], int] = {}
+    rights = []
     for letter in text:
         if letter not in "KQABCDEFGHkqabcdefgh":
             raise PositionError(
                 f"{letter!r} in castling {quoted(text)}: it is -, letters of KQkq, "
                 f"or the files of rooks such as HAha"
             )
-        black = int(letter.islower())
-        king, where = king_of(pieces, black), f"castling {letter!r}: {player(black)}"
-        if king >> 3 != 7 * black:
-            raise PositionError(f"{where}'s king is on {square_name(king)}, not on the first row")
-        rook: int | None = 56 * black + FILES.find(letter.lower())
-        if letter.lower() in "kq":
-            rook = outer_rook(pieces, black, letter.lower() == "k")
-        if rook is None or pieces.get(rook) != "Rr"[black]:
-            raise PositionError(f"{where} has no rook there on the first row")
-        if (black, rook > king) in rights:
-            raise PositionError(f"castling {quoted(text)} names a side of {player(black)} twice")
-        rights[black, rook > king] = rook
-    return tuple(sorted(rights.values()))
+        rook = castling_rook(letter, pieces)
+        if rook is not None:
+            rights.append((letter, king_of(pieces, letter.islower()), rook))
+    if not of_one_start(rights):
+        rights = [right for right in rights if right[0] not in HOMES or right in HOMES.values()]
+    sides = {(letter.islower(), rook > king) for letter, king, rook in rights}
+    if len(sides) < len(rights):
+        raise PositionError(f"castling {quoted(text)} names a side of a player twice")
+    kept = "".join(letter for letter, _, _ in rights)
+    if dropped := [letter for letter in text if letter not in kept]:
+        note(
+            f"castling {text} is read as {kept or '-'}: king or rook is not at home for "
+            f"{' '.join(dropped)}"
+        )
+    return tuple(sorted(rook for _, _, rook in rights))
+
+
+HOMES = {"K": ("K", 4, 7), "Q": ("Q", 4, 0), "k": ("k", 60, 63), "q": ("q", 60, 56)}
+"""The squares of the king and the rook that may castle in usual chess."""
+
+
+def castling_rook(letter: str, pieces: dict[int, str]) -> int | None:
+    """The rook that a letter of castling means; None if it or the king is not at home."""
+    black = int(letter.islower())
+    king = king_of(pieces, black)
+    if king >> 3 != 7 * black:
+        return None
+    if letter in HOMES:
+        return outer_rook(pieces, black, letter in "Kk")
+    rook = 56 * black + FILES.index(letter.lower())
+    return rook if pieces.get(rook) == "Rr"[black] else None
+
+
+def of_one_start(rights: list[tuple[str, int, int]]) -> bool:
+    """Return whether these kings, and these rooks on each side of them, began on one file."""
+    return all(
+        len({square & 7 for square in squares}) <= 1
+        for squares in (
+            [king for _, king, _ in rights],
+            [rook for _, king, rook in rights if rook > king],
+            [rook for _, king, rook in rights if rook < king],
+        )
+    )
 
 
 def parse_passant(text: str, pieces: dict[int, str], black: bool) -> int | None:
-    """The square that a pawn of the other player has just passed."""
+    """The square that a pawn of the other player has just passed; one that none has is left out."""
     if text == "-":
         return None
-    row, ahead = ("3", 8) if black else ("6", -8)
-    if not re.fullmatch(f"[a-h]{row}", text):
-        raise PositionError(
-            f"en passant {quoted(text)}: with {player(black)} to move it is -, or a square of "
-            f"row {row}"
-        )
+    if not re.fullmatch("[a-h][1-8]", text):
+        raise PositionError(f"en passant {quoted(text)}: it is -, or a square such as e3")
+    row, ahead = (2, 8) if black else (5, -8)
     square = square_of(text)
-    if pieces.get(square + ahead) != "pP"[black] or square in pieces or square - ahead in pieces:
-        raise PositionError(
-            f"en passant {text!r}: no pawn can just have gone from {square_name(square - ahead)} "
-            f"to {square_name(square + ahead)}"
-        )
-    return square
+    if (
+        square >> 3 == row
+        and pieces.get(square + ahead) == "pP"[black]
+        and not {square, square - ahead} & pieces.keys()
+    ):
+        return square
+    note_passant(square)
+    return None
+
+
+def note_passant(square: int) -> None:
+    note(f"en passant {square_name(square)} is read as -: no pawn can just have passed there")
 
 
 def parse_counter(text: str) -> int:
@@ -314,11 +359,8 @@ def parse_counter(text: str) -> int:
     return int(text)
 
 
-def refuse_impossible(position: Any, passant: int | None) -> None:
-    """:class:`PositionError` if no move can have led to the checks of a position.
-
-    *passant*: the square that a pawn has just passed, as white sees it.
-    """
+def refuse_impossible(position: Any) -> None:
+    """:class:`PositionError` if no move can have led to the checks of a position."""
     black = position.ply & 1
     if checkers(skip(position)[1]):
         raise PositionError(
@@ -327,16 +369,18 @@ def refuse_impossible(position: Any, passant: int | None) -> None:
     count = checkers(position).bit_count()
     if count > 2:
         raise PositionError(f"{count} pieces give check; no move makes more than 2 do that")
-    if passant is not None:
-        square = passant ^ (UPSIDE_DOWN * black)
-        pawn, origin = 1 << square - 8, 1 << square + 8
-        king = (position.kings & position.mine).bit_length() - 1
-        occupied = (position.mine | position.theirs) ^ pawn | origin
-        if attackers(position, king, occupied) & ~pawn:
-            raise PositionError(
-                f"en passant {square_name(passant)!r}: before those two steps of a pawn "
-                f"{player(black)}'s king would have been in check on the other's move"
-            )
+
+
+def was_passed(position: Any, passant: int) -> bool:
+    """Return whether the other player's pawn can just have passed a square of white's view.
+
+    Before those two steps the mover's king must not have been in check.
+    """
+    square = passant ^ (UPSIDE_DOWN * (position.ply & 1))
+    pawn, origin = 1 << square - 8, 1 << square + 8
+    king = (position.kings & position.mine).bit_length() - 1
+    occupied = (position.mine | position.theirs) ^ pawn | origin
+    return not attackers(position, king, occupied) & ~pawn
 
 
 def chess960(number: int) -> Placement:
@@ -442,7 +486,7 @@ def uci(position: Any, move: int, *, chess960: bool = False) -> str:
 
 
 WRITTEN = re.compile(
-    r"([KQRBN])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:=?([QRBNqrbn])|=?\(([QRBNqrbn])\))?"
+    r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/]?([QRBNqrbn])|=?\(([QRBNqrbn])\))?"
 )
 """A piece, where it comes from, where it goes to, and what it becomes."""
 
@@ -455,7 +499,8 @@ def parse_move(position: Any, text: str) -> int:
     Signs of check and of praise need not be right.  A text that fits several moves is an
     error that names them.
     """
-    said = re.sub(r"(\s*e\.?p\.?)?[+#!?]*$", "", text.strip()[: LONGEST_MOVE + 1])
+    said = text.strip()[: LONGEST_MOVE + 1].translate(FIGURINES)
+    said = re.sub(r"(\s*e\.?\s?p\.?|[+#!?†‡])*$", "", said)
     match, castling = WRITTEN.fullmatch(said), re.fullmatch("[O0o]-[O0o](-[O0o])?", said)
     if len(text.strip()) > LONGEST_MOVE or not (match or castling):
         raise PositionError(f"{quoted(text)} is not a move such as Nf3, exd5, e8=Q, O-O or e2e4")
@@ -515,24 +560,18 @@ def king_castles_to(position: Any, move: int) -> str:
     return square_name(king_to ^ (UPSIDE_DOWN * (position.ply & 1)))
 
 
-def moves_in(text: str) -> list[str]:
-    """The moves of a line such as ``1. e4 e5 2. Nf3``; the numbers may be left out."""
-    text = re.sub(r"(?<!\S)[0-9]+\s*\.+", " ", text)
-    text = re.sub(r"\s+e\.?p\.?(?!\S)|(1-0|0-1|1/2-1/2|\*)\s*$", "", text)
-    return text.split()
-
-
 # EPD
 
 
 def operations_in(text: str) -> dict[str, tuple[str, ...]]:
     """The operations of an EPD record, each with its operands, without their quotes.
 
-    ``bm Qd1+; id "BK.01";`` is ``{"bm": ("Qd1+",), "id": ("BK.01",)}``.  :class:`PositionError`
-    if an operation has no name, or occurs twice.
+    ``bm Qd1+; id "BK.01";`` is ``{"bm": ("Qd1+",), "id": ("BK.01",)}``, and so is ``bm=Qd1+``
+    read.  :class:`PositionError` if an operation has no name, or occurs twice.
     """
     found: dict[str, tuple[str, ...]] = {}
     for operation in re.findall(r'(?:"[^"]*"|[^;"]|"[^"]*$)+', fields_of(text)[1]):
+        operation = re.sub(r"^(\s*\w+)=", r"\1 ", operation)
         name, *operands = re.findall(r'"[^"]*"?|[^\s"]+', operation) or [""]
         if not name:
             continue

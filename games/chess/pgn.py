@@ -1,4 +1,8 @@
-"""Records of games of chess: Portable Game Notation, its export format."""
+"""Records of games of chess in Portable Game Notation: its export format, and files of the field.
+
+Read are also moves and signs as books print them (figurines, ``±``), and text without the standard's
+spaces or line ends.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,57 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from engine.contract.errors import PositionError
+from engine.contract.notes import note
 from engine.contract.text import quoted
 
-__all__ = ["read_pgn", "write_pgn"]
+__all__ = ["FIGURINES", "read_pgn", "words_of", "write_pgn"]
 
 ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
 """The tags that every game has, in this order."""
 
-RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 LINE = 79
 MOST_CHARACTERS = 1_000_000
 
-TAG = re.compile(r'\[\s*(\w+)\s*"((?:[^"\\]|\\.)*)"\s*\]')
-SKIPPED = re.compile(r"\{[^}]*\}|;[^\n]*|^%[^\n]*|\$[0-9]+", re.MULTILINE)
-"""Comments, lines of a program's own, and numeric annotations."""
+NAME = r"[\w+#=:-]+"
+DASH = "[-‐‑–—−]"
+ORIGIN = f"[a-h]?[1-8]?(?:{DASH}|[x:×])?"
+FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟‐‑–—−×", "KQRBNPKQRBNP-----x")
+"""What is set in print, as it is written in SAN."""
+
+TOKEN = re.compile(
+    rf"""
+    (?P<skipped> \{{[^}}]*\}} | ;[^\n]* | ^%[^\n]* | \$[0-9]* )
+    | \[\s* (?P<name>{NAME}) \s*"(?P<value>(?:[^"\\]|\\.)*)"\s* \]
+    | ^[ \t]*\[ (?P<line>[^\n]*)
+    | (?P<open> \( )
+    | (?P<close> \) )
+    | (?P<castling> [O0o]{DASH}[O0o](?:{DASH}[O0o])? )
+    | (?P<result> \* | (?:1{DASH}0 | 0{DASH}1 | 1/2(?:{DASH}1/2)? | ½(?:{DASH}½)?)(?![\w/-]) )
+    | (?P<null> -- | Z0 | 0000 | @@@@ )
+    | (?P<number> [0-9]+(?![0-9]) (?: (?:\s*[.…]+)+ | (?=\s*[a-hKQRBNP♔-♟]|\s+[O0]) ) )
+    | (?P<move>
+        (?: [P♙♟]?{ORIGIN}[a-h][18] (?:[=/]?[QRBNqrbn♔-♟](?![a-h1-8x:×]) | =?\([QRBNqrbn]\))
+        | [KQRBNP♔-♟]?{ORIGIN}[a-h][1-8] )
+        (?: \+(?!{DASH}|[+/=]) | \# )?
+    )
+    | (?P<sign>
+        [-+=/!?~.…,\#_|^<>]+ | [^\x00-\x7f\w\s]+ | e\.?\s?p\.?(?!\w) | (?:N|D|TN)(?!\S)
+    )
+    | (?P<brace> [{{}}] )
+    | (?P<word> [^\s{{}}();]+ )
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+"""A part of a game: a comment or a numeric annotation, a tag, a move, an Informant sign, ..."""
+
+OTHER_TAG = re.compile(rf'\s*({NAME})\s*"(.*)"\s*\]\s*', re.DOTALL)
+"""The rest of a line with a tag whose value has quotes or backslashes that are not escaped."""
+
+OWN_NAMES = {"fen": "FEN", "variant": "Variant"}
+"""The tags that matter, however they are written."""
+
+OWN_VARIANTS = ("", "standard", "normal", "chess", "chess960", "fromposition")
+"""The games that the tag Variant may name, without what is not a letter or a digit."""
 
 
 def write_pgn(tags: Mapping[str, str], moves: Sequence[str], *, number: int, black: bool) -> str:
@@ -44,39 +85,86 @@ def write_pgn(tags: Mapping[str, str], moves: Sequence[str], *, number: int, bla
 
 
 def read_pgn(text: str) -> tuple[dict[str, str], list[str]]:
-    """Return the tags and the moves of the only game of a text, without comments and variations.
+    """Return the tags and the moves of the first game of a text.
 
-    :class:`PositionError` if there is none, or more than one.
+    Comments, variations, annotations and Informant signs are left out; a note says if another game
+    follows.  :class:`PositionError` if there is no game.
     """
-    if len(text) > MOST_CHARACTERS:
+    said = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").rstrip("\0\x1a")
+    tags, moves, end = _first_game(said[:MOST_CHARACTERS])
+    if end == MOST_CHARACTERS < len(said):
         raise PositionError(f"a record of a game is longer than {MOST_CHARACTERS:,} characters")
-    tags = {name: re.sub(r"\\(.)", r"\1", value) for name, value in TAG.findall(text)}
-    movetext = _without_variations(SKIPPED.sub(" ", TAG.sub(" ", text)))
-    words = re.sub(r"(?<!\S)[0-9]+\s*\.+", " ", movetext).split()
-    ends = [at for at, word in enumerate(words) if word in RESULTS]
-    if ends and ends[0] < len(words) - 1:
-        raise PositionError("it holds more than one game: write one to a file of its own")
-    moves = words[: ends[0]] if ends else words
+    if end < len(said):
+        note("it holds more than one game: the first is read")
     if not tags and not moves:
         raise PositionError("it holds no game in PGN")
+    variant = tags.get("Variant", "")
+    if re.sub("[^a-z0-9]", "", variant.lower()) not in OWN_VARIANTS:
+        raise PositionError(f"the game is of the variant {quoted(variant)}, not chess")
     return tags, moves
 
 
-def _without_variations(text: str) -> str:
-    """Return what is outside of parentheses; :class:`PositionError` if they do not match."""
-    kept, depth = [], 0
-    for part in re.split(r"([()])", text):
-        if part == "(":
+def words_of(text: str) -> list[str]:
+    """Return the moves of a line such as ``1. e4 e5 2. Nf3``, and whatever is not understood."""
+    tags, moves, end = _first_game(text)
+    if tags or end < len(text):
+        raise PositionError(f"{quoted(text)} is not one line of moves")
+    return moves
+
+
+def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
+    """Return the tags and the moves of the first game, and where the text after it begins."""
+    tags: dict[str, str] = {}
+    moves: list[str] = []
+    depth, before, has_result, is_apart = 0, 0, False, False
+    for token in TOKEN.finditer(text):
+        kind, word = str(token.lastgroup), token[0]
+        is_apart = is_apart or bool(re.search(r"\n[ \t]*\n", text[before : token.start()]))
+        before = token.end()
+        if kind in ("value", "line"):
+            if moves or has_result:
+                break
+            tags |= _tag(token)
+        elif kind == "brace":
+            raise PositionError(f"the braces of {quoted(text[token.start() :])} do not match")
+        elif kind == "open":
             depth += 1
-        elif part == ")":
+        elif kind == "close":
             depth -= 1
-        elif depth == 0:
-            kept.append(part)
+        elif depth or kind == "skipped":
+            pass
+        elif kind == "number":
+            if moves and (has_result or is_apart) and re.fullmatch(r"1\s*\.?", word):
+                break
+        elif kind == "result":
+            has_result = True
+        elif kind == "null":
+            raise PositionError(f"move {len(moves) + 1}, {quoted(word)}, is no move, but a pass")
+        elif kind != "sign":
+            moves.append(word)
+            has_result = is_apart = False
+        elif not moves and not re.fullmatch("[.…]+", word):
+            moves.append(word)  # of what is not a game
         if depth < 0:
             break
+    else:
+        token = None
     if depth:
         raise PositionError(f"the parentheses of {quoted(' '.join(text.split()))} do not match")
-    return " ".join(kept)
+    return tags, moves, len(text) if token is None else token.start()
+
+
+def _tag(token: re.Match[str]) -> dict[str, str]:
+    """Return the tag of a token; a damaged one is left out unless it tells the position."""
+    name, value = token["name"], re.sub(r"\\(.)", r"\1", token["value"] or "")
+    if name is None:
+        other = OTHER_TAG.fullmatch(token["line"])
+        if other is None:
+            if token["line"].strip().upper().startswith("FEN"):
+                raise PositionError(f"{quoted(token[0])} is not a tag: write [FEN \"...\"]")
+            return {}
+        name, value = other[1], other[2]
+    return {OWN_NAMES.get(name.lower(), name): value}
 
 
 def _escaped(value: str) -> str:

@@ -8,7 +8,8 @@ Three threads share the work.  One reads, and obeys at once what needs no though
 and ``isready`` are never late.  The main thread thinks, about one ``go`` after another.  The
 third gets the compiled search ready, from the start on: ``uci`` is answered before that, and
 ``isready`` after it.  What cannot be understood is answered by an ``info string``, and changes
-nothing: a position with one illegal move is refused whole.
+nothing, but a position with one illegal move is refused whole: until one is accepted, each ``go``
+is answered by ``bestmove 0000``.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from engine import (
     perft,
     quoted,
 )
+from engine.contract.notes import notes_to
 from engine.contract.verbs import check, play
 from engine.kernels.clock import Allowance, Clock, allot, settle
 from engine.kernels.parameters import MOST_DEPTH, MOST_MOVES
@@ -137,6 +139,8 @@ class Task:
     infinite: bool = False
     ponder: bool = False
     """Whether the other player is still to make the move that is expected."""
+    refusal: str = ""
+    """Why there is no position to think about."""
     clock: Clock = field(default_factory=partial(Clock, None))
     stop: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
@@ -188,6 +192,8 @@ class Session:
         self.texts: list[str] = []
         """The moves that were played from there, as they were written."""
         self.game: list[Any] = [start()]
+        self.refusal = ""
+        """Why the last position was refused; the game is still the one before it."""
         self.debug = False
         self.greeted = False
         self.engine: Engine | None = None
@@ -317,7 +323,16 @@ class Session:
         self.engine.new_game()
 
     def set_position(self, text: str) -> None:
-        """Take a position and the moves from there; one that is wrong changes nothing."""
+        """Take a position and the moves from there; none is left if one of them is wrong."""
+        try:
+            with notes_to(lambda text: self.say(f"info string {text}")):
+                self._read_position(text)
+        except CutnodeError as error:
+            self.refusal = str(error)
+            raise
+        self.refusal = ""
+
+    def _read_position(self, text: str) -> None:
         before, _, after = f"{text} ".partition(" moves ")
         root, texts = before.strip(), after.split()
         if root.startswith("fen "):
@@ -336,7 +351,8 @@ class Session:
         self.root, self.texts, self.game = root, texts, game
 
     def go(self, text: str) -> None:
-        task = Task(self._history(), self.settings, **self._read_go(text))
+        asked = self._read_go(text)
+        task = Task(self._history(), self.settings, refusal=self.refusal, **asked)
         with self.lock:
             self.tasks.append(task)
         self.waiting.put(partial(self._think, task))
@@ -370,8 +386,11 @@ class Session:
         """The moves that words begin with, which are taken away; others are said to be none."""
         moves = []
         while words and words[0] not in GO_WORDS:
+            word = words.pop(0)
+            if self.refusal:
+                continue
             try:
-                moves.append(parse_move(self.game[-1], words.pop(0)))
+                moves.append(parse_move(self.game[-1], word))
             except CutnodeError as error:
                 self.complain("go searchmoves", error)
         return moves
@@ -427,7 +446,10 @@ class Session:
         best = "bestmove (none)"
         try:
             self._equip(task.settings)
-            if not legal_moves(task.position):
+            if task.refusal:
+                self.say(f"info string no position to search: {' '.join(task.refusal.split())}")
+                best = "bestmove 0000"
+            elif not legal_moves(task.position):
                 lost = check(task.position)
                 self.say(f"info depth 0 score {'mate' if lost else 'cp'} 0")
             elif "perft" in task.numbers:

@@ -392,5 +392,5 @@ def parse_position(text: str, variant: str = "") -> Pieces:
     empty = start(variant)
     if ":" in text:
         return parse_fen(text, empty)
-    texts = re.findall(r"[^\s,]+", re.sub(r"(^|\s)[0-9]+\.+", " ", text))
+    texts = re.findall(r"[^\s,]+", re.sub(r"(^|\s)[0-9]+(\s*\.+)+", " ", text))
     return play_texts(empty, texts, text)

@@ -65,15 +65,19 @@ def fen(position: Any) -> str:
 
 
 def parse_fen(text: str, empty: Any) -> Any:
-    """Read a FEN; *empty* is any position of the class."""
-    fields = re.sub(r"\s", "", text).upper().removesuffix(".").split(":")
+    """Read a FEN; *empty* is any position of the class.
+
+    A dot may end each field, and the number of the move, ``F30``, is skipped.
+    """
+    joined = re.sub(r"\s", "", text).upper().strip('"')
+    fields = [field.removesuffix(".") for field in joined.split(":")]
     if fields[0] not in ("B", "W"):
         raise PositionError(f"{quoted(text)} does not begin with who is to move, as in {EXAMPLE}")
     given = {field[:1]: field for field in fields[1:]}
-    if len(given) < len(fields) - 1 or not {"B", "W"} <= given.keys() <= {"B", "W", "H"}:
+    if len(given) < len(fields) - 1 or not {"B", "W"} <= given.keys() <= {*"BWHF"}:
         raise PositionError(
             f"{quoted(text)} does not have the pieces of white, W, and of black, B, once each, "
-            f"and perhaps the plies without progress, H, as in {EXAMPLE}"
+            f"and perhaps the plies without progress, H, and the move, F, as in {EXAMPLE}:H7:F30"
         )
     pieces = _parse_pieces(given, empty)
     squares = [number for _, number, _ in pieces]
@@ -96,15 +100,20 @@ def parse_fen(text: str, empty: Any) -> Any:
     men, kings = words[mine, False], words[mine, True]
     their_men, their_kings = words[theirs, False], words[theirs, True]
     quiet = _parse_quiet(given.get("H", "H0"))
+    if not re.fullmatch("F[0-9]{1,9}", number := given.get("F", "F1")):
+        raise PositionError(f"{quoted(number)} is not the number of a move, as in F30")
     return type(empty)(men, kings, their_men, their_kings, mine == "W", quiet)
 
 
 def _parse_pieces(given: dict[str, str], empty: Any) -> list[tuple[str, int, bool]]:
-    """The pieces of both: whose, the square, and whether it is a king.  ``1-4`` are four men."""
+    """The pieces of both: whose, the square, and whether it is a king.
+
+    ``1-4`` are four men, and ``K1-4`` and ``K1-K4`` four kings.
+    """
     found = []
     for side in "BW":
         for text in filter(None, given[side][1:].split(",")):
-            match = re.fullmatch("(K?)([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
+            match = re.fullmatch(r"(K?)([0-9]{1,9})(?:-\1?([0-9]{1,9}))?", text)
             if not match:
                 raise PositionError(f"{quoted(text)} is not a piece; write its square, 12 or K12")
             low, high = int(match[2]), int(match[3] or match[2])

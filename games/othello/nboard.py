@@ -6,7 +6,8 @@ output, a line each.  The protocol is described by C. Welty in https://github.co
 
 A thread reads ahead, so that a ``ping`` ends what is being thought about; all commands are
 carried out in their order by the main thread.  There is no book, so ``learn`` and ``set
-contempt`` change nothing.  What cannot be understood is answered by a status line.
+contempt`` change nothing.  What cannot be understood is answered by a status line.  After a game
+or a move that was refused there is no move, until a game is accepted.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ class Session:
         self.depth = depth
         self.exact = exact
         self.game: list[Discs] = [start()]
+        self.refusal = ""
+        """Why the last game or move was refused; the game is still the one before it."""
         self.left: dict[bool, float] = {}
         """The seconds left on the clocks, by whether it is white's; empty without clocks."""
         self.engine = Searcher(Position, table=max(1, table // 2))
@@ -88,6 +91,9 @@ class Session:
 
     @property
     def position(self) -> Discs:
+        """The last position; :class:`PositionError` if one after it was refused."""
+        if self.refusal:
+            raise PositionError(f"there is no position to search: {self.refusal}")
         return self.game[-1]
 
     def run(self, lines: Iterable[str]) -> None:
@@ -126,6 +132,8 @@ class Session:
             command(self, text)
         except CutnodeError as error:
             self.say(f"status {quoted(name)}: {error}")
+            if name in CHANGING and not self.refusal:
+                self.refusal = str(error)
 
     # Commands
 
@@ -137,6 +145,7 @@ class Session:
 
     def set_game(self, text: str) -> None:
         self.game, self.left = read_game(text)
+        self.refusal = ""
 
     def move(self, text: str) -> None:
         said, _, rest = text.partition("/")
@@ -177,8 +186,9 @@ class Session:
 
     def analyze(self, text: str) -> None:
         """Of each position of the game, the last first, the value for black."""
+        game = [*self.game[:-1], self.position]
         self.say("status cutnode is analysing the game")
-        for made, position in reversed(list(enumerate(self.game))):
+        for made, position in reversed(list(enumerate(game))):
             if self.stop.is_set():
                 break
             over, value = outcome(position)
@@ -261,6 +271,10 @@ COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "learn": Session.learn,
     "analyze": Session.analyze,
 }
+
+
+CHANGING = ("set game", "move")
+"""The commands that change the position."""
 
 
 def check(reason: str) -> None:
