@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from engine.contract.dispatch import defines, game_constant, game_name, is_plain
-from engine.contract.errors import CutnodeError, GameError, PositionError
+from engine.contract.errors import CutnodeError, GameError
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
 from engine.contract.notation import notation_of
@@ -23,6 +23,7 @@ from engine.contract.stop import CALLED, NODES, PLAYOUTS, RUNNING, TIME
 from engine.contract.verbs import NO_MOVE
 from engine.storage.files import writing
 from engine.storage.frames import Tabular
+from engine.storage.lines import positions_in
 from engine.storage.parquet import pyarrow_modules
 
 __all__ = [
@@ -372,25 +373,19 @@ def _reason(code: int, proven: bool) -> str:
     return "proven" if proven else REASONS.get(code, "depth limit")
 
 
-def read_positions(game: Game, lines: Iterable[str], source: str = "the text") -> Packed:
+def read_positions(
+    game: Game, lines: Iterable[str], source: str = "the text", skipped: list[str] | None = None
+) -> Packed:
     """Read positions from lines of text, packed one by one, so that millions fit.
 
     What follows a ``;``, blank lines, and lines that begin with ``#`` are skipped.
-    :class:`PositionError` says what is wrong in which line of *source*.
+    :class:`PositionError` says what is wrong in which line of *source*; if *skipped* is a list, it
+    gets these messages, and such lines are left out.
     """
     words: Any = None
     example: Any = None
-    for number, line in enumerate(lines, 1):
-        text = line.partition(";")[0].strip()
-        if not text or text.startswith("#"):
-            continue
-        try:
-            position = game.parse(text)
-        except CutnodeError as error:
-            raise PositionError(f"{source}, line {number}: {error}") from None
+    for _, position in positions_in(game, lines, source, skipped):
         if example is None:
             example, words = position, [] if is_plain(type(position)) else array("Q")
         words.extend(as_words([position]))
-    if example is None:
-        raise PositionError(f"{source} holds no positions")
     return Packed(words if isinstance(words, list) else np.frombuffer(words, np.uint64), example)

@@ -10,7 +10,7 @@ import click
 import engine
 from engine.cli.completion import complete_file
 from engine.cli.exit_codes import NOT_PROVEN, interrupted
-from engine.cli.inputs import read_lines
+from engine.cli.inputs import read_lines, tell_skipped
 from engine.cli.options import (
     DEPTH_IN,
     EVALUATION,
@@ -18,6 +18,7 @@ from engine.cli.options import (
     GAME,
     PLAYOUTS,
     PROGRESS,
+    SKIP_BAD,
     TASK_ENGINE,
     TREE,
     combined,
@@ -61,6 +62,7 @@ WEAK = weak_option("Prove only who wins.")
 @click.command()
 @GAME
 @click.argument("file", shell_complete=complete_file)
+@SKIP_BAD
 @click.option(
     "--solve", "task", flag_value="solve", default="solve", help="Prove values (default)."
 )
@@ -83,6 +85,7 @@ WEAK = weak_option("Prove only who wins.")
 def batch(
     game: str,
     file: str,
+    skip_bad: bool,
     task: str,
     warm: bool,
     unique: bool,
@@ -107,7 +110,7 @@ def batch(
     from engine.batches.running import run_batch
 
     loaded = engine.load_game(game)
-    positions = read_batch(loaded, file)
+    positions = read_batch(loaded, file, [] if skip_bad else None)
     context = click.get_current_context()
     chosen = {
         name: value
@@ -141,12 +144,14 @@ def batch(
         sys.exit(NOT_PROVEN)
 
 
-def read_batch(game: Game, file: str) -> Any:
-    """Read the positions of a file, packed."""
+def read_batch(game: Game, file: str, skipped: list[str] | None) -> Any:
+    """Read the positions of a file, packed; see :func:`engine.cli.inputs.read_positions`."""
     from engine.batches.results import read_positions
 
     source, lines = read_lines(file)
-    return read_positions(game, lines, source)
+    positions = read_positions(game, lines, source, skipped)
+    tell_skipped(source, skipped)
+    return positions
 
 
 def write(result: BatchResult, out: str | None) -> None:

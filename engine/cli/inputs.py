@@ -14,6 +14,8 @@ import engine
 from engine.contract.collection import position_sets
 from engine.contract.errors import CutnodeError
 from engine.kernels.techniques import in_order, leave_out
+from engine.storage.files import decoded
+from engine.storage.lines import positions_in
 
 if TYPE_CHECKING:
     from engine.contract.loading import Game
@@ -25,6 +27,7 @@ __all__ = [
     "position_of",
     "read_lines",
     "read_positions",
+    "tell_skipped",
     "with_techniques",
 ]
 
@@ -90,12 +93,13 @@ def numbers_in(text: str) -> list[int]:
 
 
 def read_positions(
-    name: str, position: str | None, file: str | None
+    name: str, position: str | None, file: str | None, skipped: list[str] | None = None
 ) -> tuple[Game, list[tuple[str, Any]]]:
     """Return the game, and the positions asked for with the texts that they were given as.
 
     *file* is also the name of one of the game's sets, with or without the game's before it.  All of
-    a file is read before anything is solved, so that an error in it shows at once.
+    a file is read before anything is solved, so that an error in it shows at once.  If *skipped* is
+    a list, lines that cannot be read are left out, told, and added to it.
     """
     game = engine.load_game(name)
     if file is None:
@@ -103,18 +107,18 @@ def read_positions(
     if position is not None:
         raise CutnodeError("a position and --file exclude each other")
     source, lines = read_lines(_path_of(file, game.name))
-    entries = []
-    for number, line in enumerate(lines, 1):
-        text = line.partition(";")[0].strip()
-        try:
-            if text:
-                entries.append((text, game.parse(text)))
-        except CutnodeError as error:
-            if not text.startswith("#"):  # in some games that is how a position begins
-                raise CutnodeError(f"{source}, line {number}: {error}") from None
-    if not entries:
-        raise CutnodeError(f"{source} holds no positions")
+    entries = list(positions_in(game, lines, source, skipped))
+    tell_skipped(source, skipped)
     return game, entries
+
+
+def tell_skipped(source: str, skipped: list[str] | None) -> None:
+    """List the lines that were skipped on standard error, and their number."""
+    for message in skipped or ():
+        click.echo(f"cutnode: skipped {' '.join(message.split())}", err=True)
+    if skipped:
+        lines = "1 line" if len(skipped) == 1 else f"{len(skipped):,} lines"
+        click.echo(f"cutnode: skipped {lines} of {source}", err=True)
 
 
 def _path_of(name: str, game: str) -> str:
@@ -142,13 +146,9 @@ def position_of(cls: Any, text: str | None) -> Any:
 def read_lines(file: str) -> tuple[str, list[str]]:
     """Return the name and the lines of a text file, ``-`` for standard input."""
     source = "standard input" if file == "-" else file
-    data = b""
     try:
         with click.open_file(file, "rb") as stream:
             data = stream.read()
-        return source, data.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise CutnodeError(f"{source}, line {line}: this is not UTF-8 text") from None
+        return source, decoded(data).split("\n")
     except OSError as error:
         raise CutnodeError(f"{source} cannot be read: {error.strerror}") from None

@@ -165,6 +165,7 @@ def with_positions(
     game: str,
     position: str | None,
     file: str | None = None,
+    skip_bad: bool = False,
     positions: int | None,
     plies: str,
     seed: int,
@@ -176,8 +177,11 @@ def with_positions(
     bounds = plies_in(plies)
     if positions is not None and file is not None:
         raise CutnodeError("--positions and --file exclude each other")
-    loaded, entries = read_positions(game, position, file)
+    skipped: list[str] = []
+    loaded, entries = read_positions(game, position, file, skipped if skip_bad else None)
     starts, whence = [start for _, start in entries], file or ""
+    if skipped:
+        whence += f" without {len(skipped):,} of its lines, which cannot be read"
     if positions is not None:
         whence = sample_command(game, position, positions, plies, seed)
         wanted = not options.get("quiet")

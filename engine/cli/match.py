@@ -105,7 +105,7 @@ def match(
         raise CutnodeError("--elo0 and --elo1 go together")
     if record is not None:
         check_file(record)
-    loaded, entries = read_positions(game, None, file)
+    loaded, entries = read_positions(game, None, file, [] if options.pop("skip_bad") else None)
     openings = None if file is None else [position for _, position in entries]
     total = options["pairs"] or len(openings or range(50))
     with progress_bar(total, told=options.pop("told")) as progress:

@@ -56,6 +56,7 @@ __all__ = [
     "PROOF_SHARE",
     "SEARCHER",
     "SEARCH_TABLE",
+    "SKIP_BAD",
     "SOLVER",
     "TASK_ENGINE",
     "TREE",
@@ -155,13 +156,21 @@ ANY_GAME = click.argument("game", required=False, shell_complete=complete_game)
 """A game that need not be named."""
 
 POSITION = click.argument("position", required=False)
-FILE = option(
-    "--file",
-    "Read positions from FILE ('-' is standard input), or from a set that comes with the game "
-    "(`sampled`), one per line. What follows a ';', blank lines, and lines that begin with '#' "
-    "are skipped.",
-    metavar="FILE",
-    shell_complete=complete_file,
+SKIP_BAD = click.option(
+    "--skip-bad",
+    is_flag=True,
+    help="Skip lines of FILE that cannot be read; list and count them on standard error.",
+)
+FILE = combined(
+    option(
+        "--file",
+        "Read positions from FILE ('-' is standard input), or from a set that comes with the game "
+        "(`sampled`), one per line. What follows a ';', blank lines, and lines that begin with '#' "
+        "are skipped.",
+        metavar="FILE",
+        shell_complete=complete_file,
+    ),
+    SKIP_BAD,
 )
 
 
@@ -445,11 +454,18 @@ def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
     )
     @functools.wraps(command)
     def with_entries(
-        *, game: str, position: str | None, fen: str | None, file: str | None, **options: Any
+        *,
+        game: str,
+        position: str | None,
+        fen: str | None,
+        file: str | None,
+        skip_bad: bool,
+        **options: Any,
     ) -> None:
         if position is not None and fen is not None:
             raise CutnodeError("a position and --fen exclude each other")
-        _, entries = read_positions(game, position if fen is None else fen, file)
+        asked = position if fen is None else fen
+        _, entries = read_positions(game, asked, file, [] if skip_bad else None)
         command(entries=entries, file=file, **options)
 
     return with_entries

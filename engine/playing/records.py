@@ -26,6 +26,7 @@ from engine.contract.loading import load_game
 from engine.contract.messages import position_text
 from engine.contract.text import quoted
 from engine.search.record import Record
+from engine.storage.files import decoded
 
 __all__ = ["LIST_SUFFIX", "Recorded", "read_record", "record_suffix", "write_record"]
 
@@ -84,11 +85,9 @@ def read_record(file: str, name: str | None) -> Recorded:
     *name* is the game, where the file does not say it, and has to be the same where it does.
     """
     try:
-        text = Path(file).read_text(encoding="utf-8-sig")
+        text = decoded(Path(file).read_bytes())
     except OSError as error:
         raise CutnodeError(f"{file} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CutnodeError(f"{file} is not UTF-8 text") from None
     suffix = Path(file).suffix.lower()
     if suffix != LIST_SUFFIX:
         game = name or _games_by_suffix()[suffix]
@@ -100,7 +99,7 @@ def read_record(file: str, name: str | None) -> Recorded:
         except CutnodeError as error:
             raise CutnodeError(f"{file}: {error}") from None
         return Recorded(game, start, moves)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
     said = FIRST_LINE.fullmatch(lines[0]) if lines else None
     if said is None and name is None:
         raise CutnodeError(

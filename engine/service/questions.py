@@ -149,6 +149,8 @@ class Question(NamedTuple):
     limits: LimitsView
     options: dict[str, Any]
     fresh: bool
+    notes: list[str]
+    """What was read in another way than it is written."""
 
     @property
     def code(self) -> tuple[Any, ...]:
@@ -169,7 +171,9 @@ class Question(NamedTuple):
         """Return the answer; *stop* ends it early, and *on_event* is called with each depth."""
         if self.fresh:
             engine.new_game()
-        return KINDS[self.kind].ask(self, engine, stop, on_event)
+        answer = KINDS[self.kind].ask(self, engine, stop, on_event)
+        answer.notes = self.notes
+        return answer
 
 
 def _search(
@@ -309,7 +313,7 @@ def read_question(
 ) -> Question:
     """Read what a request names; :class:`Failure` if it is not there."""
     game = registry.game(name)
-    position = read_position(game, asked.position, "body.position")
+    position, notes = read_position(game, asked.position, "body.position")
     cls = type(position)
     options: dict[str, Any] = {}
     evaluation, exact, depth, playouts = None, False, None, None
@@ -328,7 +332,8 @@ def read_question(
         if asked.moves is not None:
             options["moves"] = [_move(position, text, n) for n, text in enumerate(asked.moves)]
         options["history"] = [
-            read_position(game, text, f"body.history[{n}]") for n, text in enumerate(asked.history)
+            read_position(game, text, f"body.history[{n}]")[0]
+            for n, text in enumerate(asked.history)
         ]
         if asked.depth is asked.playouts is asked.nodes is asked.seconds is None:
             seconds = min(seconds, USUAL_SECONDS)
@@ -356,16 +361,16 @@ def read_question(
         tablebase = None
     key = Key(cls, evaluation, exact, table, tablebase, searching, level, session, tree)
     fresh = kind in SEARCHING and not session
-    return Question(kind, game, name, key, position, limits, options, fresh)
+    return Question(kind, game, name, key, position, limits, options, fresh, notes)
 
 
 def estimate(registry: GameRegistry, name: str, asked: EvaluateRequest) -> Estimated:
     """Return the static estimate of a position."""
     game = registry.game(name)
-    position = read_position(game, asked.position, "body.position")
+    position, notes = read_position(game, asked.position, "body.position")
     value = _evaluation(type(position), asked.evaluation)(position)
     value = float(value) if isinstance(value, float) else int(value)
-    return Estimated(game=name, position=position_text(position), value=value)
+    return Estimated(game=name, position=position_text(position), notes=notes, value=value)
 
 
 def _move(position: Any, text: str, number: int) -> int:

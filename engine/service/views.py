@@ -18,6 +18,7 @@ from engine.contract.messages import (
     position_text,
 )
 from engine.contract.notation import board_of, contents_of, notation_of
+from engine.contract.notes import notes_to
 from engine.contract.verbs import (
     chance,
     chance_outcome,
@@ -61,10 +62,12 @@ TREE_PATIENCE = 10.0
 _one_tree_at_a_time = threading.Lock()
 
 
-def read_position(game: Game, text: str, where: str) -> Any:
-    """Return the position of a text; :class:`Failure` (404) if there is none."""
+def read_position(game: Game, text: str, where: str) -> tuple[Any, list[str]]:
+    """Return the position of a text, and notes on it; :class:`Failure` (404) if there is none."""
+    notes: list[str] = []
     try:
-        return game.parse(text)
+        with notes_to(notes.append):
+            return game.parse(text), notes
     except CutnodeError as error:
         raise Failure(404, str(error), where) from None
 
@@ -123,7 +126,7 @@ def _names(cells: Cells, contents: list[ContentView], owners: list[str]) -> tupl
 
 def show_position(registry: GameRegistry, name: str, text: str) -> PositionView:
     """Return a position, its moves, and what chance may do there."""
-    return _view(name, read_position(registry.game(name), text, "query.position"))
+    return _view(name, *read_position(registry.game(name), text, "query.position"))
 
 
 def set_up(registry: GameRegistry, name: str, asked: SetupRequest) -> PositionView:
@@ -146,10 +149,10 @@ def set_up(registry: GameRegistry, name: str, asked: SetupRequest) -> PositionVi
         position = notation_of(type(start)).set_up(asked.cells, asked.mover, start)
     except CutnodeError as error:
         raise Failure(404, str(error), "body.cells") from None
-    return _view(name, position)
+    return _view(name, position, [])
 
 
-def _view(name: str, position: Any) -> PositionView:
+def _view(name: str, position: Any, notes: list[str]) -> PositionView:
     cls = type(position)
     ended, value = outcome(position)
     over = bool(ended or drawn(position))
@@ -159,6 +162,7 @@ def _view(name: str, position: Any) -> PositionView:
     return PositionView(
         game=name,
         position=position_text(position),
+        notes=notes,
         board=board(position),
         cells=cells if board_of(cls) else None,
         caption=notation_of(cls).caption(position),
@@ -201,7 +205,7 @@ def _outcome(position: Any, event: int) -> OutcomeView:
 
 def show_tree(registry: GameRegistry, name: str, asked: TreeRequest) -> TreeView:
     """Search a position in plain Python, and return the tree; one search at a time."""
-    position = read_position(registry.game(name), asked.position, "body.position")
+    position, notes = read_position(registry.game(name), asked.position, "body.position")
     options = asked.model_dump(exclude={"position"})
     if not _one_tree_at_a_time.acquire(timeout=TREE_PATIENCE):
         raise Failure(503, "another tree is being searched", wait=1)
@@ -214,7 +218,8 @@ def show_tree(registry: GameRegistry, name: str, asked: TreeRequest) -> TreeView
     finally:
         _one_tree_at_a_time.release()
     data = tree.to_dict()
-    scored = {"game": name, "score": tree.score_text(tree.value), "root": _node(tree, data["root"])}
+    scored = {"game": name, "notes": notes, "score": tree.score_text(tree.value)}
+    scored["root"] = _node(tree, data["root"])
     return TreeView.model_validate(data | scored)
 
 

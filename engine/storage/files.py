@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import os
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO
 
 from engine.contract.errors import CutnodeError
 
-__all__ = ["check_file", "header", "read_header", "write_whole", "writing"]
+__all__ = ["check_file", "decoded", "header", "read_header", "write_whole", "writing"]
 
 _NUMBERS = struct.Struct("<II")
 _LONGEST_HEADER = 1 << 24
@@ -60,6 +61,19 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file that appears complete or not at all."""
     with writing(path) as file:
         file.write(data)
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file, with ``\\n`` at the ends of its lines.
+
+    It is read as UTF-8, or as UTF-16 if it begins with its mark; text that is neither is Latin-1.
+    """
+    is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = data.decode("utf-16" if is_wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def header(kind: bytes, about: Mapping[str, Any]) -> bytes:

@@ -31,7 +31,7 @@ from games.chess.generator import (
     source_of,
     target_of,
 )
-from games.chess.pgn import FIGURINES
+from games.chess.pgn import PRINTED
 from games.chess.squares import UPSIDE_DOWN
 
 __all__ = [
@@ -273,9 +273,8 @@ def refuse_counts(pieces: dict[int, str]) -> None:
 def parse_castling(text: str, pieces: dict[int, str]) -> tuple[int, ...]:
     """The rooks that may castle: ``KQkq`` (the outer rooks) or their files, ``HAha``.
 
-    Rights without their king or rook on the first row are left out with a note.  So are those of
-    ``KQkq`` whose king or rook has left its usual square, if not all of them can be of one start
-    of Chess960.
+    Rights without their king or rook on the first row are left out with a note.  If there are any,
+    or if not all are of one start of Chess960, then ``KQkq`` mean the usual squares only.
     """
     if text == "-":
         return ()
@@ -289,7 +288,7 @@ def parse_castling(text: str, pieces: dict[int, str]) -> tuple[int, ...]:
         rook = castling_rook(letter, pieces)
         if rook is not None:
             rights.append((letter, king_of(pieces, letter.islower()), rook))
-    if not of_one_start(rights):
+    if len(rights) < len(text) or not of_one_start(rights):
         rights = [right for right in rights if right[0] not in HOMES or right in HOMES.values()]
     sides = {(letter.islower(), rook > king) for letter, king, rook in rights}
     if len(sides) < len(rights):
@@ -499,8 +498,8 @@ def parse_move(position: Any, text: str) -> int:
     Signs of check and of praise need not be right.  A text that fits several moves is an
     error that names them.
     """
-    said = text.strip()[: LONGEST_MOVE + 1].translate(FIGURINES)
-    said = re.sub(r"(\s*e\.?\s?p\.?|[+#!?†‡])*$", "", said)
+    said = text.strip()[: LONGEST_MOVE + 1].translate(PRINTED)
+    said = re.sub(r"(\s*e\.?\s?p\.?|[+#!?\u2020\u2021])*$", "", said)
     match, castling = WRITTEN.fullmatch(said), re.fullmatch("[O0o]-[O0o](-[O0o])?", said)
     if len(text.strip()) > LONGEST_MOVE or not (match or castling):
         raise PositionError(f"{quoted(text)} is not a move such as Nf3, exd5, e8=Q, O-O or e2e4")

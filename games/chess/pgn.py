@@ -1,7 +1,7 @@
-"""Records of games of chess in Portable Game Notation: its export format, and files of the field.
+"""Records of games of chess in Portable Game Notation: its export format, and what files hold.
 
-Read are also moves and signs as books print them (figurines, ``±``), and text without the standard's
-spaces or line ends.
+Moves and signs are also read as books print them (figurines, ``±``), and with other spaces and line
+ends than the standard's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.contract.errors import PositionError
 from engine.contract.notes import note
 from engine.contract.text import quoted
 
-__all__ = ["FIGURINES", "read_pgn", "words_of", "write_pgn"]
+__all__ = ["PRINTED", "read_pgn", "words_of", "write_pgn"]
 
 ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
 """The tags that every game has, in this order."""
@@ -23,10 +23,8 @@ LINE = 79
 MOST_CHARACTERS = 1_000_000
 
 NAME = r"[\w+#=:-]+"
-DASH = "[-‐‑–—−]"
-ORIGIN = f"[a-h]?[1-8]?(?:{DASH}|[x:×])?"
-FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟‐‑–—−×", "KQRBNPKQRBNP-----x")
-"""What is set in print, as it is written in SAN."""
+PRINTED = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟\u2010\u2011\u2013\u2014\u2212\u00d7", "KQRBNPKQRBNP-----x")
+"""Figurines, dashes and the sign of a capture, as books print them."""
 
 TOKEN = re.compile(
     rf"""
@@ -35,14 +33,14 @@ TOKEN = re.compile(
     | ^[ \t]*\[ (?P<line>[^\n]*)
     | (?P<open> \( )
     | (?P<close> \) )
-    | (?P<castling> [O0o]{DASH}[O0o](?:{DASH}[O0o])? )
-    | (?P<result> \* | (?:1{DASH}0 | 0{DASH}1 | 1/2(?:{DASH}1/2)? | ½(?:{DASH}½)?)(?![\w/-]) )
+    | (?P<castling> [O0o]-[O0o](?:-[O0o])? )
+    | (?P<result> \* | (?:1-0 | 0-1 | 1/2(?:-1/2)? | ½(?:-½)?)(?![\w/-]) )
     | (?P<null> -- | Z0 | 0000 | @@@@ )
-    | (?P<number> [0-9]+(?![0-9]) (?: (?:\s*[.…]+)+ | (?=\s*[a-hKQRBNP♔-♟]|\s+[O0]) ) )
+    | (?P<number> [0-9]+(?![0-9]) (?: (?:\s*[.…]+)+ | (?=\s*[a-hKQRBNP]|\s+[O0]) ) )
     | (?P<move>
-        (?: [P♙♟]?{ORIGIN}[a-h][18] (?:[=/]?[QRBNqrbn♔-♟](?![a-h1-8x:×]) | =?\([QRBNqrbn]\))
-        | [KQRBNP♔-♟]?{ORIGIN}[a-h][1-8] )
-        (?: \+(?!{DASH}|[+/=]) | \# )?
+        (?: P?[a-h]?[1-8]?[-x:]?[a-h][18] (?:[=/]?[QRBNqrbn](?![a-h1-8x:]) | =?\([QRBNqrbn]\))
+        | [KQRBNP]?[a-h]?[1-8]?[-x:]?[a-h][1-8] )
+        (?: \+(?![-+/=]) | \# )?
     )
     | (?P<sign>
         [-+=/!?~.…,\#_|^<>]+ | [^\x00-\x7f\w\s]+ | e\.?\s?p\.?(?!\w) | (?:N|D|TN)(?!\S)
@@ -117,22 +115,24 @@ def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
     tags: dict[str, str] = {}
     moves: list[str] = []
     depth, before, has_result, is_apart = 0, 0, False, False
-    for token in TOKEN.finditer(text):
+    for token in TOKEN.finditer(text.translate(PRINTED)):
         kind, word = str(token.lastgroup), token[0]
         is_apart = is_apart or bool(re.search(r"\n[ \t]*\n", text[before : token.start()]))
         before = token.end()
         if kind in ("value", "line"):
-            if moves or has_result:
+            tag = _tag(text, token)
+            if moves or has_result or (tags and is_apart and tag.keys() & {"Event", *tags}):
                 break
-            tags |= _tag(token)
+            tags |= tag
+            is_apart = False
         elif kind == "brace":
             raise PositionError(f"the braces of {quoted(text[token.start() :])} do not match")
-        elif kind == "open":
-            depth += 1
-        elif kind == "close":
-            depth -= 1
+        elif kind in ("open", "close"):
+            depth += 1 if kind == "open" else -1
+            if depth < 0:
+                break
         elif depth or kind == "skipped":
-            pass
+            continue
         elif kind == "number":
             if moves and (has_result or is_apart) and re.fullmatch(r"1\s*\.?", word):
                 break
@@ -140,13 +140,9 @@ def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
             has_result = True
         elif kind == "null":
             raise PositionError(f"move {len(moves) + 1}, {quoted(word)}, is no move, but a pass")
-        elif kind != "sign":
+        elif kind != "sign" or not (moves or re.fullmatch("[.…]+", word)):
             moves.append(word)
             has_result = is_apart = False
-        elif not moves and not re.fullmatch("[.…]+", word):
-            moves.append(word)  # of what is not a game
-        if depth < 0:
-            break
     else:
         token = None
     if depth:
@@ -154,14 +150,15 @@ def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
     return tags, moves, len(text) if token is None else token.start()
 
 
-def _tag(token: re.Match[str]) -> dict[str, str]:
+def _tag(text: str, token: re.Match[str]) -> dict[str, str]:
     """Return the tag of a token; a damaged one is left out unless it tells the position."""
-    name, value = token["name"], re.sub(r"\\(.)", r"\1", token["value"] or "")
+    name, value = token["name"], re.sub(r"\\(.)", r"\1", text[slice(*token.span("value"))])
     if name is None:
-        other = OTHER_TAG.fullmatch(token["line"])
+        line = text[slice(*token.span("line"))]
+        other = OTHER_TAG.fullmatch(line)
         if other is None:
-            if token["line"].strip().upper().startswith("FEN"):
-                raise PositionError(f"{quoted(token[0])} is not a tag: write [FEN \"...\"]")
+            if line.strip().upper().startswith("FEN"):
+                raise PositionError(f'{quoted(f"[{line}")} is not a tag: write [FEN "..."]')
             return {}
         name, value = other[1], other[2]
     return {OWN_NAMES.get(name.lower(), name): value}

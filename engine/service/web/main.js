@@ -381,7 +381,8 @@ class Page {
     this.#drawBoard(known, meaning);
     this.#drawChoices(known, meaning);
     this.#drawChance();
-    part("caption").textContent = this.board ? beside(view.caption) : "";
+    const shown = [this.board ? beside(view.caption) : "", ...view.notes];
+    part("caption").textContent = shown.filter((line) => line).join("\n");
     part("status").textContent = this.#status();
     const end = record.plies.length - 1;
     for (const [id, off] of [["first", record.at === 0], ["undo", record.at === 0]]) {

@@ -436,6 +436,12 @@ export interface components {
              * @description The position, as the game writes it.
              */
             position: string;
+            /**
+             * Notes
+             * @description What of it is not as it was written.
+             * @default []
+             */
+            notes?: string[];
             /** Depth */
             depth: number;
             /**
@@ -477,6 +483,12 @@ export interface components {
              * @description The position, as the game writes it.
              */
             position: string;
+            /**
+             * Notes
+             * @description What of it is not as it was written.
+             * @default []
+             */
+            notes?: string[];
             /**
              * Value
              * @description The estimate for the mover.
@@ -780,6 +792,12 @@ export interface components {
              * @description The position, as the game writes it.
              */
             position: string;
+            /**
+             * Notes
+             * @description What of it is not as it was written.
+             * @default []
+             */
+            notes?: string[];
             /** Level */
             level: string;
             /** Move */
@@ -946,6 +964,12 @@ export interface components {
              * @description The position, as the game writes it.
              */
             position: string;
+            /**
+             * Notes
+             * @description What of it is not as it was written.
+             * @default []
+             */
+            notes?: string[];
             /**
              * Board
              * @description As people see it, in lines of text.
@@ -1191,6 +1215,12 @@ export interface components {
              */
             position: string;
             /**
+             * Notes
+             * @description What of it is not as it was written.
+             * @default []
+             */
+            notes: string[];
+            /**
              * Value
              * @description The score for the mover.
              */
@@ -1347,6 +1377,12 @@ export interface components {
              * @description The position, as the game writes it.
              */
             position: string;
+            /**
+             * Notes
+             * @description What of it is not as it was written.
+             * @default []
+             */
+            notes?: string[];
             /**
              * Value
              * @description The value for the mover; null if it is not proven.
@@ -1515,6 +1551,12 @@ export interface components {
              * @description The position, as the game writes it.
              */
             position: string;
+            /**
+             * Notes
+             * @description What of it is not as it was written.
+             * @default []
+             */
+            notes?: string[];
             /** Search */
             search: string;
             /** Techniques */
