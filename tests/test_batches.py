@@ -25,6 +25,7 @@ from engine.batches.journal import Journal
 from engine.cli.batch import batch
 from engine.compiler.jit import jit_enabled
 from engine.compiler.locks import lock
+from engine.contract.notes import notes_to
 from engine.contract.positions import Packed, as_words
 from engine.contract.verbs import canonical, play
 from engine.runtime.running import Limits
@@ -162,6 +163,29 @@ def test_positions_are_read_line_by_line():
         read_positions(TINY, ["", "nonsense"], "here")
     with pytest.raises(PositionError, match="the text holds no positions"):
         read_positions(TINY, [" # none"])
+
+
+def test_lines_that_cannot_be_read_are_skipped_if_wanted():
+    skipped = []
+    lines = ["nonsense", "x../.../...", "", "# none", "xx/", "xo./.../...; a comment"]
+    packed = read_positions(TINY, lines, "here", skipped)
+    assert list(packed) == [TINY.parse("x../.../..."), TINY.parse("xo./.../...")]
+    assert [message.partition(": ")[0] for message in skipped] == ["here, line 1", "here, line 5"]
+    with pytest.raises(PositionError, match="here holds no positions that can be read: here, line"):
+        read_positions(TINY, ["nonsense"], "here", [])
+
+
+def test_notes_on_lines_are_told_once():
+    stale = "4k3/8/8/8/8/8/8/4K3 w K - 0 1"
+    told = []
+    with notes_to(told.append):
+        read_positions(load_game("chess"), ["", stale, stale.replace("K -", "Q -"), stale], "here")
+        read_positions(load_game("chess"), [stale], "there")
+    assert told == [
+        "here, line 2: castling K is read as -: king or rook is not at home for K "
+        "(lines with such notes: 3)",
+        "there, line 1: castling K is read as -: king or rook is not at home for K",
+    ]
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 5000))), st.integers(1, 4))

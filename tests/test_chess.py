@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from random import Random
 
 import pytest
@@ -20,6 +21,7 @@ from engine import (
 )
 from engine.cli.main import main
 from engine.compiler.jit import Position, jit_enabled, kernel
+from engine.contract.notes import notes_to
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
     check,
@@ -287,6 +289,98 @@ def test_castling_letters():
     assert [letters(text) for text in ("GC", "Ga", "Ck")] == ["GC", "Gq", "Ck"]
 
 
+@pytest.mark.parametrize(
+    ("fen", "note"),
+    [
+        (
+            "1nbqkbnr/pp2p1pp/2p5/3p1p2/3P1B2/5N2/PPP1PPPP/RN2KB1R w KQkq - 0 4",
+            "castling KQkq is read as KQk: king or rook is not at home for q",
+        ),
+        (
+            "8/8/4k3/8/8/3QK3/8/8 w KQ - 0 1",
+            "castling KQ is read as -: king or rook is not at home for K Q",
+        ),
+        (  # by X-FEN the rook on b1 would be one that may castle, but no start has b1 and a8
+            "r3k2r/8/8/8/8/8/8/1R2K2R w KQkq - 0 1",
+            "castling KQkq is read as Kkq: king or rook is not at home for Q",
+        ),
+        (
+            "3rk2r/8/8/8/8/8/4K3/R6R b Qq - 0 1",
+            "castling Qq is read as -: king or rook is not at home for Q q",
+        ),
+        (
+            "4k3/8/8/8/8/8/8/RK5R w HC - 0 1",
+            "castling HC is read as H: king or rook is not at home for C",
+        ),
+        (
+            "4k3/8/8/8/8/8/8/4K3 w - e6 0 1",
+            "en passant e6 is read as -: no pawn can just have passed there",
+        ),
+        ("4k3/8/8/3pP3/8/8/8/4K3 w - d3 0 1", "en passant d3 is read as -"),
+        ("4r1k1/8/8/4pP2/8/8/8/4K3 w - e6 0 1", ""),
+        (  # the king was in check already when black moved the pawn
+            "4k3/8/8/3pP3/8/b7/8/2K5 w - d6 0 1",
+            "en passant d6 is read as -",
+        ),
+    ],
+)
+def test_what_a_board_does_not_bear_out_is_dropped_with_a_note(fen, note):
+    reference = pytest.importorskip("chess")
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        position = parse_position(fen)
+    assert [str(each.message)[: len(note)] for each in noted] == [note] * bool(note)
+    board = reference.Board(fen, chess960="HC" in fen)
+    assert position_text(position) == board.fen()
+    assert perft(position, 2) == sum(_replies(board, move) for move in board.legal_moves)
+
+
+def _replies(board, move):
+    board.push(move)
+    count = board.legal_moves.count()
+    board.pop()
+    return count
+
+
+def test_notes_are_told_once():
+    told = []
+    with notes_to(told.append):
+        for _ in range(3):
+            parse_position("4k3/8/8/8/8/8/8/4K3 w K - 0 1")
+        parse_position("4k3/8/8/8/8/8/8/4K3 w Q e6 0 1")
+    assert [text.partition(" is ")[0] for text in told] == [
+        "castling K",
+        "castling Q",
+        "en passant e6",
+    ]
+
+
+def test_wrong_castling_and_en_passant_are_refused():
+    board = "r3k2r/8/8/8/8/8/8/R3K2R"
+    for fields, reason in (
+        ("w KX -", "'X' in castling 'KX'"),
+        ("w KK -", "castling 'KK' names a side of a player twice"),
+        ("w KH -", "castling 'KH' names a side of a player twice"),
+        ("w KQkq e9", "en passant 'e9': it is -, or a square such as e3"),
+        ("w KQkq x", "en passant 'x'"),
+    ):
+        with pytest.raises(PositionError, match=reason):
+            parse_position(f"{board} {fields} 0 1")
+
+
+def test_a_semicolon_may_follow_any_field():
+    board = "r2qkbnr/ppp1pppp/2np4/8/2PP2b1/5N2/PP2PPPP/RNBQK2R w KQkq"
+    wanted = parse_position(f"{board} - 1 4")
+    for rest in ("1 4; v=-328", "1 4;", "1 4 ;", "1 4;D1 20; D2 400", "1 4 bm e4;"):
+        assert parse_position(f"{board} - {rest}") == wanted
+    for rest in ("-;", "-; bm e4;", "-;bm e4"):
+        assert parse_position(f"{board} {rest}") == parse_position(f"{board} -")
+    assert parse_record(f"{board} - 1 4; v=-328").operations == {"v": ("-328",)}
+    assert parse_record(f'{board} - 1 4;id "a;b";bm e3').operations["id"] == ("a;b",)
+    with pytest.raises(PositionError, match="'3' is one counter"):
+        parse_position(f"{board} - 3; bm e4")
+
+
 def test_counters_may_be_left_out():
     board = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
     assert parse_position(f"{board} w KQkq -") == start()
@@ -303,6 +397,7 @@ def test_lines_of_moves():
         "1.e4 e5 2.Nf3 Nc6 3.Bb5 Nf6 *",
         "e2e4 e7e5 g1f3 b8c6 f1b5 g8f6",
         "1. e4 1... e5 2. Nf3 Nc6\n3. Bb5 Nf6 1/2-1/2",
+        "1. e4 1. ... e5 2. Nf3+- Nc6 \u00b1 3. Bb5 (3. Bc4) {or so} Nf6",
     ):
         assert parse_position(line) == wanted
     with pytest.raises(PositionError, match=r"move 3 of 'e4 e5 Ke3': 'Ke3' is not a legal move"):
@@ -359,13 +454,16 @@ def test_disambiguation():
         (KIWIPETE, ("gxh3", "g2xh3", "g2h3", "gh3", "g:h3!"), "gxh3", "g2h3"),
         (
             "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
-            ("exd6", "exd6 e.p.", "exd6ep", "ed6", "e5d6"),
+            ("exd6", "exd6 e.p.", "exd6ep", "exd6+ e.p.!", "e5\u00d7d6", "ed6", "e5d6"),
             "exd6",
             "e5d6",
         ),
         (
             "7k/4P3/8/8/8/8/8/K7 w - - 0 1",
-            ("e8Q", "e8=Q+", "e8=q", "e8(Q)", "e7e8q"),
+            (
+                *("e8Q", "e8=Q+", "e8=q", "e8(Q)", "e8=(Q)", "e8/Q", "Pe7-e8=Q+"),
+                *("e7\u2013e8\u2655", "e7e8q"),
+            ),
             "e8=Q+",
             "e7e8q",
         ),

@@ -22,8 +22,34 @@ DATA = Path(__file__).parent / "data"
 
 # Random games, written in random ways
 
-SIGNS = ("!", "?", "!?", "?!", "!!", "??", "±", "∓", "⩲", "+-", "-+", "+/-", "=", "∞", "□", "N", "↑")
-COMMENTS = ("best", "e4 (or d4", "[%clk 0:01:02]", "; not a line", '"quoted"', "Gr\u00fc\u00dfe", "1-0 *")
+SIGNS = (
+    "!",
+    "?",
+    "!?",
+    "?!",
+    "!!",
+    "??",
+    "±",
+    "∓",
+    "⩲",
+    "+-",
+    "-+",
+    "+/-",
+    "=",
+    "∞",
+    "□",
+    "N",
+    "↑",
+)
+COMMENTS = (
+    "best",
+    "e4 (or d4",
+    "[%clk 0:01:02]",
+    "; not a line",
+    '"quoted"',
+    "Gr\u00fc\u00dfe",
+    "1-0 *",
+)
 ENDS = ("\n", "\r\n", "\r")
 FIGURES = str.maketrans("KQRBN", "♔♕♖♗♘")
 
@@ -40,7 +66,10 @@ class Writer:
         self.board = self.first()
         self.start = self.board.fen()
         self.crowded = self.random.random()
-        words = [*self.game(1 + self.random.randrange(60)), self.random.choice(("*", "1-0", "1/2-1/2", ""))]
+        words = [
+            *self.game(1 + self.random.randrange(60)),
+            self.random.choice(("*", "1-0", "1/2-1/2", "")),
+        ]
         self.text = self.random.choice(("", "\ufeff", "\n\n")) + self.tags() + self.lines(words)
         if self.chance(0.3):
             self.text += '\n[Event "another"]\n\n1. d4 *\n'
@@ -62,12 +91,16 @@ class Writer:
         tags = self.random.sample(tags, self.random.randrange(4))
         if self.start != chess.STARTING_FEN:
             tags.append(f'[FEN "{self.start}"]')
-            tags += ['[SetUp "1"]'] * self.chance(0.5) + ['[Variant "Chess960"]'] * self.board.chess960
+            tags += ['[SetUp "1"]'] * self.chance(0.5) + [
+                '[Variant "Chess960"]'
+            ] * self.board.chess960
         self.random.shuffle(tags)
         return "\n".join(tags) + self.random.choice(("\n\n", "\n \n")) * bool(tags)
 
     def value(self):
-        return self.random.choice(("", "x", r"a \"b\" \\", "{ (", "1. e4 *", "Gr\u00fc\u00dfe", 'a "b" c'))
+        return self.random.choice(
+            ("", "x", r"a \"b\" \\", "{ (", "1. e4 *", "Gr\u00fc\u00dfe", 'a "b" c')
+        )
 
     def game(self, plies):
         """The words of a game from here on, and of variations and comments in it."""
@@ -79,7 +112,9 @@ class Writer:
             if board.turn:
                 yield self.random.choice((f"{number}.", f"{number}. ", f"{number} .", ""))
             elif not told or self.chance(0.2):
-                yield self.random.choice((f"{number}...", f"{number}. ...", f"{number}\u2026", "..."))
+                yield self.random.choice(
+                    (f"{number}...", f"{number}. ...", f"{number}\u2026", "...")
+                )
             told = True
             choices = [*board.legal_moves]
             move = self.random.choice(choices)
@@ -180,3 +215,97 @@ def check_game(seed):
 def test_random_games_are_read_as_python_chess_reads_them():
     for seed in range(60):
         check_game(seed)
+
+
+# Kinds of texts
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("1. ... Kg4 2. Nf6+ Kf5 *", "Kg4 Nf6+ Kf5"),
+        ("1\u2026 Kg4 2 . Nf6", "Kg4 Nf6"),
+        ("1.e4 e5 2.Nf3+-Nc6\u00b1 3.Bb5 +/- a6 \u221e", "e4 e5 Nf3 Nc6 Bb5 a6"),
+        ("1 e4 e5 2 O-O+! 0-0-0?! 1/2", "e4 e5 O-O 0-0-0"),
+        ("3. exd6 e.p. exd3ep fxe6 e.p.+- 4. N1c3N D", "exd6 exd3 fxe6 N1c3"),
+        ("e8(Q)+ e1=(N) e8/Q e8=Q# \u2659xe8=\u2655 e8Q", "e8(Q)+ e1=(N) e8/Q e8=Q# Pxe8=Q e8Q"),
+        ("\u2658f3 e2\u2013e4 N\u00d7d4 0\u20130 1\u20130", "Nf3 e2-e4 Nxd4 0-0"),
+        ("e2e4 e7e5 g1f3 a7a8q", "e2e4 e7e5 g1f3 a7a8q"),
+        ("1. e4 (1. d4 (1. c4 ; (\n) d5 {)}) e5 {( } ... $1 $ 2. d4\n% (\nd5 ? !", "e4 e5 d4 d5"),
+        ("1. e4 * {the end}", "e4"),
+        ("1. e4 e5 1/2-1/2 2. Nf3", "e4 e5 Nf3"),
+        ("1. e4 e5 2. Sf3 2", "e4 e5 Sf3 2"),
+        ("\ufeff%\r1. e4\r\re5\r2. d4\x1a", "e4 e5 d4"),
+    ],
+)
+def test_moves_are_found(text, moves):
+    assert read_pgn(text) == ({}, moves.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("1. e4 -- 2. d4", "move 2, '--', is no move, but a pass"),
+        ("1. e4 e5 2. Z0", "move 3, 'Z0', is no move, but a pass"),
+        ("1. e4 {never closed", "the braces of '{never closed' do not match"),
+        ("1. e4 } e5", "the braces of '} e5' do not match"),
+        ("1. e4 (1. d4", "do not match"),
+        ("1. e4 e5) 2. d4", "do not match"),
+        ("", "it holds no game in PGN"),
+        ("{nothing}", "it holds no game in PGN"),
+        ('[FEN "8/8/8/8/8/8/8/8 w - -]\n*', "is not a tag"),
+        ('[Variant "Atomic"]\n1. e4', "the game is of the variant 'Atomic', not chess"),
+        ("[" * 1000 + "1. e4 " * 200_000, "longer than 1,000,000 characters"),
+    ],
+)
+def test_what_is_no_game_is_refused(text, reason):
+    with pytest.raises(PositionError, match=reason):
+        read_pgn(text)
+
+
+def test_tags():
+    text = (
+        '[Site "C:\\"]\n[Event "a \\"b\\" \\\\"]\n[Round "the "last" one"]\n[broken]\n'
+        '[White "x"\n{[Black "no"]}\n[fen "4k3/8/8/8/8/8/8/4K3 w - -"]\n'
+        '[My-Tag_1 "1. e4 (d4 { ;"]\n\n*\n'
+    )
+    tags, moves = read_pgn(text)
+    assert tags == {
+        "Event": 'a "b" \\',
+        "Site": "C:\\",
+        "Round": 'the "last" one',
+        "FEN": "4k3/8/8/8/8/8/8/4K3 w - -",
+        "My-Tag_1": "1. e4 (d4 { ;",
+    }
+    assert moves == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[Event "1"]\n\n1. e4 e5 *\n\n[Event "2"]\n\n1. d4 *\n',
+        '[Event "1"]\n\n1. e4 e5\n[Event "2"]\n1. d4',
+        '[Event "1"]\n\n1. e4 e5 1-0 {x} 1. d4 d5 0-1',
+        '[Event "1"]\n\n1. e4 e5\n\n1. d4 d5\n',
+        '[Event "1"]\n\n1. e4 e5 *' + ' [Event "2"] 1. d4 *' * 100_000,
+    ],
+)
+def test_the_first_of_several_games_is_read(text):
+    with pytest.warns(PositionWarning, match="it holds more than one game: the first is read"):
+        assert read_pgn(text) == ({"Event": "1"}, ["e4", "e5"])
+
+
+@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.parametrize("end", ENDS)
+def test_files_of_any_code_and_line_ends(tmp_path, code, end):
+    file = tmp_path / "game.pgn"
+    text = '[Site "Gr\u00fc\u00dfe"]\n\n1. e4 {caf\u00e9} e5 ; \u00e9\n2. Nf3 *\n'
+    file.write_bytes(text.replace("\n", end).encode(code))
+    assert read_record(str(file), None) == ("chess", "", ["e4", "e5", "Nf3"])
+
+
+def test_stale_rights_in_a_game_are_noted():
+    start, moves = parse_record('[FEN "4k3/8/8/8/8/8/8/4K3 w KQ - 0 1"]\n\n1. Kd2 *')
+    with pytest.warns(PositionWarning, match="castling KQ is read as -"):
+        position = parse_position(start)
+    assert moves == ["Kd2"] and position_text(position).split()[2] == "-"

@@ -205,6 +205,75 @@ def test_positions(obey):
     assert position_text(session.game[-1]).startswith("2kr3r/")
 
 
+LINES_REFUSED = [
+    "position fen 8/8/8/8/8/8/8/8 w - - 0 1",
+    "position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR",
+    "position startpos moves e2e4 e7e5 e1e3",
+    "position startpos e2e4",
+    "position",
+]
+
+
+class Answering(Deaf):
+    """A session that answers what needs no search."""
+
+    def __init__(self):
+        super().__init__()
+        self.session._equip = lambda settings: None
+
+    def answers(self, *lines):
+        """What is said to some commands, of which one is a go."""
+        self(*lines)
+        self.session.waiting.get_nowait()()
+        return list(self.said)
+
+
+@pytest.mark.parametrize("line", LINES_REFUSED)
+@pytest.mark.parametrize(
+    "go",
+    [
+        *(("go",), ("go depth 5",), ("go mate 2",), ("go perft 3",), ("go movetime 10",)),
+        *(("go infinite", "stop"), ("go ponder wtime 1000 btime 1000", "stop")),
+        *(("go ponder wtime 1000 btime 1000", "ponderhit"), ("go searchmoves e2e4 d2d4 depth 1",)),
+    ],
+)
+def test_after_a_refusal_there_is_no_move(line, go):
+    """The position before it is not played on, until another one is accepted."""
+    obey = Answering()
+    assert obey("position startpos moves d2d4") == []
+    (refusal,) = obey(line)
+    for _ in range(2):
+        info, best = obey.answers(*go)
+        assert info == f"info string no position to search: {refusal.partition(': ')[2]}"
+        assert best == "bestmove 0000"
+    assert obey("ucinewgame", "position startpos moves d2d4") == []
+    obey("go depth 1")
+    assert obey.session.tasks[-1].refusal == ""
+
+
+def test_a_go_without_a_position_waits_for_its_stop():
+    obey = Answering()
+    obey(LINES_REFUSED[0], "go infinite")
+    thinking = threading.Thread(target=obey.session.waiting.get_nowait())
+    thinking.start()
+    thinking.join(0.05)
+    assert thinking.is_alive() and not any(line.startswith("bestmove") for line in obey.said)
+    obey.session.obey("stop")
+    thinking.join(PATIENCE)
+    assert obey.said[-1] == "bestmove 0000" and obey.session.tasks == []
+
+
+def test_what_is_dropped_of_a_position_is_said_once(obey):
+    stale = "position fen 1nbqkbnr/pp2p1pp/2p5/3p1p2/3P1B2/5N2/PPP1PPPP/RN2KB1R w KQkq - 0 4"
+    note = "info string castling KQkq is read as KQk: king or rook is not at home for q"
+    assert obey(stale) == [note]
+    assert obey(f"{stale} moves e2e3 e7e6") == []
+    assert len(obey.session.game) == 3 and obey.session.refusal == ""
+    assert obey("position fen 4k3/8/8/8/8/8/8/4K3 w - e6 0 1 moves e1e2") == [
+        "info string en passant e6 is read as -: no pawn can just have passed there"
+    ]
+
+
 def test_what_can_occur_again_is_searched_with_its_game(obey):
     obey("position startpos moves e2e4 e7e5 g1f3 b8c6 f3g1", "go infinite")
     (task,) = obey.session.tasks

@@ -852,11 +852,48 @@ def test_bad_usage(args, message):
     assert "Usage:" in cutnode().output
 
 
-def test_file_that_is_not_utf8(tmp_path):
+@pytest.mark.parametrize("code", ["latin-1", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_files_of_any_code_and_line_ends(tmp_path, code, end):
     file = tmp_path / "positions.txt"
-    file.write_bytes(b"44\n4\xff\n")
-    result = cutnode("solve", "connect4", "--file", file)
-    assert complaint(result) == f"cutnode: {file}, line 2: this is not UTF-8 text"
+    text = "4\u00e9"
+    file.write_bytes(end.join(["124 ; caf\u00e9", "", text]).encode(code))
+    wrong = f"{file}, line 3: {complaint(cutnode('show', 'tictactoe', text)).partition(': ')[2]}\n"
+    assert cutnode("perft", "tictactoe", "--depth", 1, "--file", file).stderr == f"cutnode: {wrong}"
+    result = cutnode("perft", "tictactoe", "--depth", 1, "--file", file, "--skip-bad", "--json")
+    assert (result.exit_code, json.loads(result.stdout)["position"]) == (0, "xo./x../...")
+    assert result.stderr == f"cutnode: skipped {wrong}cutnode: skipped 1 line of {file}\n"
+
+
+SKIPPING = [
+    ("solve", "tictactoe", "--file"),
+    ("match", "tictactoe", "depth=1", "depth=2", "--file"),
+    ("batch", "tictactoe"),
+    ("lab", "depths", "tictactoe", "--depth", 1, "--quiet", "--json", "--file"),
+]
+
+
+@pytest.mark.parametrize("command", SKIPPING, ids=lambda command: command[0])
+def test_lines_that_cannot_be_read(tmp_path, command):
+    file = tmp_path / "positions.txt"
+    file.write_text("rubbish\n1245\n11\n1452\n")
+    assert complaint(cutnode(*command, file)).startswith(f"cutnode: {file}, line 1: ")
+    result = cutnode(*command, file, "--skip-bad")
+    told = [line for line in result.stderr.splitlines() if "skipped" in line]
+    assert result.exit_code == 0 and len(told) == 3
+    for number, line in zip((1, 3), told, strict=False):
+        assert line.startswith(f"cutnode: skipped {file}, line {number}: ")
+    assert told[-1] == f"cutnode: skipped 2 lines of {file}"
+    if command[0] == "lab":
+        wanted = f"{file} without 2 of its lines, which cannot be read"
+        assert json.loads(result.stdout)["settings"]["positions_from"] == wanted
+
+
+def test_notes_are_told_on_standard_error():
+    result = cutnode("show", "chess", "4k3/8/8/8/8/8/8/4K3 w K - 0 1")
+    assert result.exit_code == 0
+    note = "cutnode: note: castling K is read as -: king or rook is not at home for K\n"
+    assert result.stderr == note
 
 
 RULE = "def outcome(position):\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from itertools import product
 from random import Random
@@ -13,7 +14,7 @@ from hypothesis import given
 from numbering import assert_no_faults
 from positions import moves_by, order_scores, random_positions, reached
 
-from engine import legal_moves, load_game
+from engine import PositionError, legal_moves, load_game
 from engine.compiler.jit import jit_enabled
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
@@ -350,14 +351,35 @@ def test_order():
         (" W : W 18 , K22 : B 1 ", "W:W18,K22:B1"),
         ("B:W18:B", "B:W18:B"),
         ("W:WK1-3:B12:H80", "W:WK1,K2,K3:B12:H80"),
+        ("W:W18,K22:B1,K9,12:H7:F30", "W:W18,K22:B1,K9,12:H7"),
+        ("W:W18,K22:B1,K9,12:F30:H7.", "W:W18,K22:B1,K9,12:H7"),
+        ("W:W31.:B2.", "W:W31:B2"),
+        ("B:WK29-K32:BK1-4,5-6.:H0.:F1.", "B:WK29,K30,K31,K32:BK1,K2,K3,K4,5,6"),
+        ('"W:W31:B2"', "W:W31:B2"),
     ],
 )
 def test_fen(text, written):
     assert text_of(parse(text)) == written
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("W:W31:B2:F", "'F' is not the number of a move, as in F30"),
+        ("W:W31:B2:F1:F2", "once each"),
+        ("W:W31:B2:G7", "and the move, F, as in"),
+        ("W:W31:B1-K3", "'1-K3' is not a piece"),
+        ("W:WK3-1:B2", "'K3-1': squares are 1..32"),
+    ],
+)
+def test_wrong_fens_are_refused(text, reason):
+    with pytest.raises(PositionError, match=re.escape(reason)):
+        parse(text)
+
+
 def test_moves_played():
     position = parse("11-15 23-19 8-11")
+    assert parse("1. 11-15 1. ... 23-19 2 . 8-11") == position
     assert parse("1. 11-15 23-19 2. 8-11") == parse("1.11-15 23-19 2.8-11") == position
     assert text_of(position) == (
         "W:W19,21,22,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,9,10,11,12,15"

@@ -173,6 +173,23 @@ def test_moves_are_made(nboard):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("line", ["set game (;GM[Othello]BO[8 *];)", "set game", "move a1", "move"])
+def test_after_a_refusal_there_is_no_move(nboard, line):
+    """Until a game is accepted: the one before it is not played on."""
+    nboard.ask(f"set game {GAME.format(MOVES)}", "set depth 2")
+    (refusal,) = nboard.ask(line)
+    for command in ("go", "hint 1", "analyze", "move f5", "go"):
+        (answer,) = nboard.ask(command)
+        name = command.partition(" ")[0]
+        assert answer.startswith(f"status {name!r}: there is no position to search: ")
+        assert answer.endswith(refusal.partition(": ")[2])
+    assert nboard.ask(f"set game {GAME.format(MOVES)}") == []
+    nboard.send("go")
+    assert nboard.until("===")[-1].startswith("=== ")
+    nboard.until("status")
+
+
+@pytest.mark.slow
 def test_hints_give_several_moves(nboard):
     nboard.ask(f"set game {GAME.format(MOVES)}", "set depth 4")
     deepest = [
@@ -237,6 +254,7 @@ def test_rubbish_is_survived(nboard):
     for line in wrong:
         (answer,) = nboard.ask(line)
         assert answer.startswith("status ")
+    nboard.ask(f"set game {GAME.format(MOVES)}")
     nboard.send("set depth 2", "go")
     assert nboard.until("===")[-1].startswith("=== ")
     assert nboard.ask("learn")[-1] == "learned"

@@ -364,11 +364,20 @@ def test_foreign_pgn_is_read(tmp_path):
     assert "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3" in output
 
 
+def test_notes_on_a_record_are_told(tmp_path):
+    file = tmp_path / "games.pgn"
+    file.write_text('[FEN "4k3/8/8/8/8/8/8/4K2R w KQ - 0 1"]\n\n1. O-O * 1. d4 *')
+    output = play("--resume", file, "--both").output
+    assert "cutnode: note: it holds more than one game: the first is read\n" in output
+    assert "cutnode: note: castling KQ is read as K: king or rook is not at home for Q\n" in output
+    assert "4k3/8/8/8/8/8/8/5RK1 b - - 1 1" in output
+
+
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
         ("game.pgn", "1. e4 e6 2. Ke3 *", "step 3: 'Ke3' is not a legal move of white"),
-        ("game.pgn", "1. e4 * 1. d4 *", "it holds more than one game"),
+        ("game.pgn", "1. e4 -- *", "game.pgn: move 2, '--', is no move, but a pass"),
         ("game.pgn", "1. e4 (1. d4 *", "do not match"),
         ("game.pgn", "", "it holds no game in PGN"),
         ("game.txt", "5\n1\n", "does not say which game it is"),

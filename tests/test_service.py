@@ -140,6 +140,20 @@ def test_position(client: httpx.Client) -> None:
     assert (dice["player"], dice["chance"][0]["again"]) == (0, True)
 
 
+def test_notes_are_in_answers(client: httpx.Client) -> None:
+    """On what is read in another way than it is written."""
+    stale = {"position": "4k3/8/8/8/8/8/8/4K3 w K e6 0 1"}
+    notes = [
+        "castling K is read as -: king or rook is not at home for K",
+        "en passant e6 is read as -: no pawn can just have passed there",
+    ]
+    view = client.get("/games/chess/position", params=stale).json()
+    assert (view["position"], view["notes"]) == ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", notes)
+    assert client.post("/games/chess/perft", json=stale | {"depth": 1}).json()["notes"] == notes
+    assert client.post("/games/chess/evaluate", json=stale).json()["notes"] == notes
+    assert client.get("/games/chess/position").json()["notes"] == []
+
+
 def test_boards(client: httpx.Client) -> None:
     board = client.get("/games/morris:three/board").json()
     assert (board["shape"], len(board["places"]), board["editable"]) == ("points", 9, False)
