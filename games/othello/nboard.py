@@ -163,8 +163,9 @@ class Session:
 
     def hint(self, text: str) -> None:
         count = max(1, number(text or "1"))
+        position = self.position
         self.say("status cutnode is analysing")
-        self.think(self.position, count, self.seconds)
+        self.think(position, count, self.seconds)
         self.say("status")
 
     def go(self, text: str) -> None:
