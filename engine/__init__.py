@@ -40,11 +40,13 @@ if TYPE_CHECKING:
     from engine.contract.errors import CutnodeError as CutnodeError
     from engine.contract.errors import GameError as GameError
     from engine.contract.errors import PositionError as PositionError
+    from engine.contract.errors import PositionWarning as PositionWarning
     from engine.contract.errors import TableError as TableError
     from engine.contract.legal import legal_moves as legal_moves
     from engine.contract.loading import Game as Game
     from engine.contract.loading import load_game as load_game
     from engine.contract.notation import play_texts as play_texts
+    from engine.contract.notes import note as note
     from engine.contract.positions import rebuild as rebuild
     from engine.contract.text import draw_board as draw_board
     from engine.contract.text import is_board as is_board
@@ -130,6 +132,7 @@ _HOMES = {
         "CutnodeError",
         "GameError",
         "PositionError",
+        "PositionWarning",
         "TableError",
     ),
     "engine.contract.legal": ("legal_moves",),
@@ -138,6 +141,7 @@ _HOMES = {
         "load_game",
     ),
     "engine.contract.notation": ("play_texts",),
+    "engine.contract.notes": ("note",),
     "engine.contract.positions": ("rebuild",),
     "engine.contract.text": (
         "draw_board",

@@ -5,20 +5,16 @@ from __future__ import annotations
 import io
 import random
 import re
-from pathlib import Path
-
-import chess
-import chess.pgn
 import pytest
 
-from engine import PositionError
-from engine.contract.errors import PositionWarning
+from engine import PositionError, PositionWarning
 from engine.playing.records import read_record
 from engine.storage.files import decoded
 from games.chess import parse_move, parse_position, parse_record, play, position_text
 from games.chess.pgn import read_pgn
 
-DATA = Path(__file__).parent / "data"
+chess = pytest.importorskip("chess")
+pgn = pytest.importorskip("chess.pgn")
 
 # Random games, written in random ways
 
@@ -207,7 +203,7 @@ def check_game(seed):
     text = decoded(writer.data())
     assert final_fen(text) == writer.board.fen(), (seed, writer.text)
     if writer.plain:
-        read = chess.pgn.read_game(io.StringIO(text.lstrip("\ufeff")))
+        read = pgn.read_game(io.StringIO(text.lstrip("\ufeff")))
         assert read.end().board().fen() == writer.board.fen(), (seed, writer.text)
 
 

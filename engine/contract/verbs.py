@@ -71,7 +71,8 @@ makes of the rest:
 ``position_text(position)`` and ``parse_position(text, variant="")``
     One line, and the way back; by default the board, or the fields by name.  Read are also the
     moves played, one after the other (``MOVE_PATTERN``, a regular expression, is one of them).  A
-    text that denotes no legal position is a :class:`PositionError` that says what is wrong.
+    text that denotes no legal position is a :class:`PositionError` that says what is wrong; what
+    is read in another way than it is written is told by :func:`engine.contract.notes.note`.
 ``move_text(position, move)`` and ``parse_move(position, text)``
     By default the number of the move, and the legal move that has a text.
 ``chance_text(position, index)``
