@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import re
+
 import pytest
 
 from engine import PositionError, PositionWarning

@@ -889,6 +889,17 @@ def test_lines_that_cannot_be_read(tmp_path, command):
         assert json.loads(result.stdout)["settings"]["positions_from"] == wanted
 
 
+def test_a_batch_without_bad_lines_is_resumed(tmp_path):
+    file, journal = tmp_path / "positions.txt", tmp_path / "journal"
+    file.write_text("rubbish\n1245\n1452\n")
+    command = ("batch", "tictactoe", file, "--skip-bad", "--journal", journal)
+    first, again = cutnode(*command), cutnode(*command)
+    assert first.exit_code == again.exit_code == 0 and "skipped 1 line of" in again.stderr
+    kept = [json.loads(line)["position"] for line in first.stdout.splitlines()]
+    assert kept == [json.loads(line)["position"] for line in again.stdout.splitlines()]
+    assert len(kept) == 2
+
+
 def test_notes_are_told_on_standard_error():
     result = cutnode("show", "chess", "4k3/8/8/8/8/8/8/4K3 w K - 0 1")
     assert result.exit_code == 0

@@ -30,7 +30,7 @@ def note(text: str) -> None:
 
 
 @contextlib.contextmanager
-def notes_to(tell: Callable[[str], None]) -> Iterator[None]:
+def notes_to(tell: Callable[[str], object]) -> Iterator[None]:
     """Give each different note once to *tell*."""
     told: set[str] = set()
 

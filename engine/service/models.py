@@ -321,7 +321,7 @@ class LimitsView(BaseModel):
 class Answer(BaseModel):
     game: str
     position: str = Field(description="The position, as the game writes it.")
-    notes: list[str] = Field([], description="What of it is not as it was written.")
+    notes: list[str] = Field(default=[], description="What of it is not as it was written.")
 
 
 class LineView(BaseModel):

@@ -218,7 +218,7 @@ def show_tree(registry: GameRegistry, name: str, asked: TreeRequest) -> TreeView
     finally:
         _one_tree_at_a_time.release()
     data = tree.to_dict()
-    scored = {"game": name, "notes": notes, "score": tree.score_text(tree.value)}
+    scored: dict[str, Any] = {"game": name, "notes": notes, "score": tree.score_text(tree.value)}
     scored["root"] = _node(tree, data["root"])
     return TreeView.model_validate(data | scored)
 
