@@ -284,6 +284,7 @@ def test_tags():
         '[Event "1"]\n\n1. e4 e5\n[Event "2"]\n1. d4',
         '[Event "1"]\n\n1. e4 e5 1-0 {x} 1. d4 d5 0-1',
         '[Event "1"]\n\n1. e4 e5\n\n1. d4 d5\n',
+        '[Event "1"]\n\n1. e4 e5\n\n[FEN "damaged]\n\n1. d4 d5\n',
         '[Event "1"]\n\n1. e4 e5 *' + ' [Event "2"] 1. d4 *' * 100_000,
     ],
 )

@@ -58,7 +58,10 @@ OTHER_TAG = re.compile(rf'\s*({NAME})\s*"(.*)"\s*\]\s*', re.DOTALL)
 OWN_NAMES = {"fen": "FEN", "variant": "Variant"}
 """The tags that matter, however they are written."""
 
-OWN_VARIANTS = ("", "standard", "normal", "chess", "chess960", "fromposition")
+OWN_VARIANTS = (
+    *("", "standard", "classical", "normal", "chess", "fromposition"),
+    *("chess960", "fischerandom", "fischerrandom"),
+)
 """The games that the tag Variant may name, without what is not a letter or a digit."""
 
 
@@ -120,8 +123,10 @@ def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
         is_apart = is_apart or bool(re.search(r"\n[ \t]*\n", text[before : token.start()]))
         before = token.end()
         if kind in ("value", "line"):
+            if moves or has_result:
+                break
             tag = _tag(text, token)
-            if moves or has_result or (tags and is_apart and tag.keys() & {"Event", *tags}):
+            if tags and is_apart and tag.keys() & {"Event", *tags}:
                 break
             tags |= tag
             is_apart = False
