@@ -15,7 +15,6 @@ from engine.contract.collection import position_sets
 from engine.contract.errors import CutnodeError
 from engine.kernels.techniques import in_order, leave_out
 from engine.storage.files import decoded
-from engine.storage.lines import positions_in
 
 if TYPE_CHECKING:
     from engine.contract.loading import Game
@@ -106,6 +105,8 @@ def read_positions(
         return game, [(position or "", game.parse(position or ""))]
     if position is not None:
         raise CutnodeError("a position and --file exclude each other")
+    from engine.storage.lines import positions_in  # it needs the compiler
+
     source, lines = read_lines(_path_of(file, game.name))
     entries = list(positions_in(game, lines, source, skipped))
     tell_skipped(source, skipped)
