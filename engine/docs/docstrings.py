@@ -5,34 +5,19 @@ Docstrings here are written in reStructuredText, of which they use little.
 
 from __future__ import annotations
 
-import ast
-import functools
 import re
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import griffe
 
-__all__ = ["RestructuredDocstrings", "homes", "markdown", "summary"]
+from engine import _HOMES
 
-ENGINE = Path(__file__).parents[1]
+__all__ = ["RestructuredDocstrings", "markdown", "summary"]
 
 ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`~?([\w.]+)`")
 LITERAL = re.compile(r"^( *)(.*?)::\n\n((?:\1 {2,}.*\n|\n)+)", re.M)
 DEFINITION = re.compile(r"^(?!\s|[-*] |\d|```)(.+)\n((?: {4}.*(?:\n|$))+)", re.M)
-
-
-@functools.cache
-def homes() -> dict[str, str]:
-    """Return the module in which each public name of the engine is defined."""
-    source = ast.parse((ENGINE / "__init__.py").read_text())
-    return {
-        alias.name: str(node.module)
-        for node in ast.walk(source)
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("engine.")
-        for alias in node.names
-    }
 
 
 def markdown(text: str) -> str:
@@ -64,7 +49,7 @@ def _definition(found: re.Match[str]) -> str:
 def _link(found: re.Match[str]) -> str:
     name = found[1]
     first, _, rest = name.removeprefix("engine.").partition(".")
-    home = homes().get(first, "engine.contract.verbs" if "." not in name else "")
+    home = _HOMES.get(first, "engine.contract.verbs" if "." not in name else "")
     target = f"{home}.{first}.{rest}".rstrip(".") if home else name
     return f'<autoref identifier="{target}" optional><code>{name}</code></autoref>'
 

@@ -17,7 +17,8 @@ import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from engine.docs.docstrings import homes, markdown, summary
+from engine import _HOMES
+from engine.docs.docstrings import markdown, summary
 
 __all__ = ["INSERTS", "on_config", "on_files", "on_page_markdown"]
 
@@ -64,7 +65,7 @@ def on_page_markdown(text: str, **context: Any) -> str:
 def _reference(found: re.Match[str]) -> str:
     name = found[1]
     options = {"heading": f"cutnode.{name}", "toc_label": name}
-    lines = [f"::: {homes()[name]}.{name}", "    options:"]
+    lines = [f"::: {_HOMES[name]}.{name}", "    options:"]
     return "\n".join([*lines, *(f"      {key}: {value}" for key, value in options.items())])
 
 
@@ -163,7 +164,7 @@ def package(name: str) -> str:
     tree = ast.parse((ROOT / "engine" / name / "__init__.py").read_text())
     lists = (node.value for node in tree.body if isinstance(node, ast.Assign))
     names = next(ast.literal_eval(value) for value in lists if isinstance(value, ast.List))
-    return "\n\n".join(f"::: engine.{name}.{public}" for public in names if public not in homes())
+    return "\n\n".join(f"::: engine.{name}.{public}" for public in names if public not in _HOMES)
 
 
 def commands() -> str:

@@ -10,7 +10,7 @@
     cutnode.search(board, seconds=1)        # as deep as limits allow
 
 All names are those of the package ``engine``, where they are also found, and are loaded when they
-are first used.
+are first used.  Type checkers read them in ``__init__.pyi``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from engine import *  # noqa: F403
-
-    __version__: str
+from typing import Any
 
 
 def _own_engine() -> Any:
@@ -63,4 +58,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]
