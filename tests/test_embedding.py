@@ -458,7 +458,7 @@ def test_a_callback_cannot_wait_for_its_search(engine):
 
 @pytest.mark.parametrize("copy", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_an_engine_is_not_copied(engine, copy):
-    with pytest.raises(TypeError, match="an engine cannot be copied"):
+    with pytest.raises(TypeError, match="Engine objects cannot be pickled or copied"):
         copy(engine)
 
 

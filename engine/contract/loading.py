@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
+import operator
 import os
 import re
 import sys
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from engine.contract.cells import Look
 from engine.contract.collection import FOLDER, game_names
@@ -63,9 +65,7 @@ class Game:
     @property
     def source(self) -> str:
         """The text by which :func:`load_game` finds the game and its variant, in any process."""
-        name = self.module.__name__
-        inside = name.removeprefix(f"{COLLECTION}.")
-        source = inside if "." in name or ":" in name else str(self.module.__file__)
+        source = Place.of(self.module).source
         return f"{source}:{self.variant}" if self.variant else source
 
     @property
@@ -137,8 +137,12 @@ class Game:
         """Return a value for the player to move in words; "" if the game has none."""
         return self.notation.describe(position, value)
 
+    def __reduce__(self) -> Any:
+        return _game_in, (Place.of(self.module), self.variant)
+
     def __repr__(self) -> str:
-        return f"load_game({self.source!r})"
+        plain = ", plain=True" * Place.of(self.module).plain
+        return f"load_game({self.source!r}{plain})"
 
     def _repr_html_(self) -> str:
         summary = (self.module.__doc__ or "").strip().partition("\n\n")[0]
@@ -146,14 +150,90 @@ class Game:
 
 
 def _shown(position: Any) -> Any:
-    """Return the same position; its class shows boards in notebooks, and its ``repr`` reads back.
+    """Return the same position; its class shows boards in notebooks, its ``repr`` reads back, and
+    it pickles into processes that cannot import its module.
 
     A class that has a ``repr`` of its own, not that of a NamedTuple, keeps it.
     """
     cls: Any = type(position)
     if getattr(cls.__repr__, "__module__", "") == "collections":
         cls.__repr__ = _repr
+    place = Place.of(module_of(cls))
+    if (place.digest or place.plain) and cls.__reduce_ex__ is object.__reduce_ex__:
+        if cls.__reduce__ is object.__reduce__:
+            cls.__reduce_ex__ = _reduced
     return shows_board(position)
+
+
+class Place(NamedTuple):
+    """The place where another process finds the module of a game."""
+
+    name: str
+    """What it is called in :data:`sys.modules`."""
+    source: str
+    """The text by which :func:`load_game` finds it, without a variant."""
+    digest: str
+    """The digest of a user's file as it was when it was loaded; "" for modules with a name."""
+    plain: bool
+    """Whether it is the plain copy."""
+
+    @classmethod
+    def of(cls, module: ModuleType) -> Place:
+        """Return the place of a module."""
+        name = module.__name__.removesuffix(PLAIN_COPY)
+        plain = name != module.__name__ and name in sys.modules
+        name = name if plain else module.__name__
+        if "." in name or ":" in name or not getattr(module, "__file__", None):
+            return cls(name, name.removeprefix(f"{COLLECTION}."), "", plain)
+        if name == "__main__":
+            return cls(name, str(module.__file__), "", plain)
+        return cls(name, str(module.__file__), _digest(sys.modules.get(name, module)), plain)
+
+    @classmethod
+    def loaded(cls, *fields: Any) -> Place:
+        """Return a place whose module is loaded now: what follows in a pickle may refer to it."""
+        place = cls(*fields)
+        place.module()
+        return place
+
+    def module(self) -> ModuleType:
+        """Return the module; :class:`GameError` if its file is gone, or is another one now."""
+        module = sys.modules.get(self.name)
+        if module is None or (self.digest and getattr(module, "__file__", None) != self.source):
+            module = _located(self.source)[0]
+        if self.digest and _digest(module) != self.digest:
+            raise GameError(
+                f"{self.source!r} has changed since this was pickled: restore it, or load "
+                f"the game and pickle again"
+            )
+        return plain_copy(module) if self.plain else module
+
+    def __reduce__(self) -> Any:
+        return Place.loaded, tuple(self)
+
+
+def _digest(module: ModuleType) -> str:
+    """Return the digest of the file of a module, which keeps it from when it was loaded."""
+    known: str = vars(module).get("__digest__", "")
+    if not known:
+        content = Path(str(module.__file__)).read_bytes()
+        known = vars(module)["__digest__"] = hashlib.blake2b(content, digest_size=16).hexdigest()
+    return known
+
+
+def _game_in(place: Place, variant: str) -> Game:
+    return Game(place.module(), variant)
+
+
+def _reduced(position: Any, protocol: Any) -> Any:
+    """Reduce a position for ``pickle`` and ``copy``: to its place first, which loads its class."""
+    make, (cls, *given), *state = object.__reduce_ex__(position, max(protocol, 2))
+    place = Place.of(module_of(cls))
+    return _position_in, (place, cls.__qualname__, make, *given), *state
+
+
+def _position_in(place: Place, cls: str, make: Any, *given: Any) -> Any:
+    return _shown(make(operator.attrgetter(cls)(place.module()), *given))
 
 
 def _repr(position: Any) -> str:
@@ -202,14 +282,7 @@ def load_game(name: str | os.PathLike[str], *, plain: bool = False) -> Game:
     """
     if not isinstance(name, str | os.PathLike):
         raise GameError(f"a game is called by its name, or by the path of its file, not {name!r}")
-    name = os.fspath(name)
-    on_drive = re.match(r"[A-Za-z]:[\\/]", name)
-    at = name.find(":", 2 if on_drive else 0)
-    source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])
-    if source in ADAPTERS:
-        module, variant = importlib.import_module(ADAPTERS[source]).adapted(variant), ""
-    else:
-        module = _module(source)
+    module, source, variant = _located(os.fspath(name))
     if plain:
         module = plain_copy(module)
     missing = [verb for verb in sorted(REQUIRED) if not callable(getattr(module, verb, None))]
@@ -218,6 +291,16 @@ def load_game(name: str | os.PathLike[str], *, plain: bool = False) -> Game:
     game = Game(module, variant)
     _require_position(source, game)
     return game
+
+
+def _located(name: str) -> tuple[ModuleType, str, str]:
+    """Return the module that is called *name*, the name without the variant, and the variant."""
+    on_drive = re.match(r"[A-Za-z]:[\\/]", name)
+    at = name.find(":", 2 if on_drive else 0)
+    source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])
+    if source in ADAPTERS:
+        return importlib.import_module(ADAPTERS[source]).adapted(variant), source, ""
+    return _module(source), source, variant
 
 
 def _require_position(source: str, game: Game) -> None:
@@ -276,6 +359,7 @@ def module_of_file(path: Path) -> ModuleType:
         raise GameError(f"{path} cannot be loaded as a module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    _digest(module)
     if str(path.resolve().parent) not in sys.path:
         sys.path.append(str(path.resolve().parent))  # the game may import its neighbours
     try:

@@ -6,6 +6,7 @@ The package can be called: ``engine.search(position, depth=8)`` is
 
 from __future__ import annotations
 
+import importlib
 import sys
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,9 @@ class _SearchModule(ModuleType):
         from engine.search.api import search
 
         return search(*args, **options)
+
+    def __reduce__(self) -> Any:
+        return importlib.import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _SearchModule

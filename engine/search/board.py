@@ -137,7 +137,8 @@ class Board:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Board):
             return NotImplemented
-        return self.record.positions == other.record.positions
+        ours, others = self.record.positions, other.record.positions
+        return type(self.position) is type(other.position) and ours == others
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, NoReturn, Self, Unpack
+from typing import Any, Self, Unpack
 
 from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError
@@ -21,6 +21,7 @@ from engine.kernels.clock import Clock
 from engine.kernels.node import search_dtype
 from engine.kernels.solver import search_dtype as solver_dtype
 from engine.runtime.threads import Workers, interrupts
+from engine.runtime.unpickled import Unpickled
 from engine.search.api import perft
 from engine.search.board import Board
 from engine.search.game_solver import GameSolver
@@ -60,7 +61,7 @@ class EngineKeywords(ProvingKeywords, TreeKeywords, total=False):
     """Keywords of an engine: those of alpha-beta, or of Monte Carlo tree search."""
 
 
-class Engine:
+class Engine(Unpickled):
     """Searches and proofs for one game, with a table and threads of its own.
 
     *game* is a game or its name, a position or a position class; what is searched is a position, a
@@ -88,7 +89,8 @@ class Engine:
     a search stores is there for the next, until :meth:`new_game`.  :meth:`close`, or the end of
     a ``with`` statement, gives memory and threads back.  Memory is reserved at once and touched
     as searches need it; :attr:`megabytes` is what it can come to.  A process that is forked may
-    use an engine that was idle then, and only close one that was not.  An engine is not copied.
+    use an engine that was idle then, and only close one that was not.  An engine is
+    neither copied nor pickled.
     """
 
     def __init__(
@@ -318,9 +320,6 @@ class Engine:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("an engine cannot be copied or sent: make another")
 
     def __repr__(self) -> str:
         state = "closed" if self._searcher is None else f"{self.megabytes} MiB"

@@ -25,6 +25,7 @@ from engine.kernels.clock import Clock
 from engine.kernels.mate import mating_dtype, mating_root
 from engine.kernels.parameters import MOST_MOVES
 from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
+from engine.runtime.unpickled import Unpickled
 from engine.search.given import class_of, given_history, given_position
 from engine.search.history import drawing_words
 from engine.search.options import LimitKeywords, chosen_moves
@@ -51,7 +52,7 @@ class WinKeywords(LimitKeywords, total=False):
     progress: Callable[[int, int], None] | None
 
 
-class Prover:
+class Prover(Unpickled):
     """Finds forced wins in positions of one game.
 
     *game* is a game, a position or a position class; *table* is a :class:`Table` or its size

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.contract.errors import CutnodeError
 from engine.kernels.clock import Clock
+from engine.runtime.unpickled import Unpickled
 from engine.search.results import Iteration, Result, SearchResult
 from engine.search.tree_results import MonteCarloResult
 
@@ -53,7 +54,7 @@ class Progress:
     """The part of the table's entries that are in use."""
 
 
-class Handle:
+class Handle(Unpickled):
     """A search that an :class:`~engine.Engine` has started.
 
     :meth:`wait` gives its result; ``await`` does in asyncio, and ``async for`` gives the

@@ -40,6 +40,7 @@ from engine.kernels.playouts import (
 from engine.kernels.scores import is_decisive
 from engine.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from engine.runtime.threads import SHARED_WORKERS, Workers
+from engine.runtime.unpickled import Unpickled
 from engine.search.given import class_of
 from engine.search.history import drawing_words, require_history
 from engine.search.options import (
@@ -68,7 +69,7 @@ FIRST_REPORT = 1000
 """Progress is told after so many playouts, and whenever they have doubled."""
 
 
-class MonteCarlo:
+class MonteCarlo(Unpickled):
     """A Monte Carlo tree search for one game.
 
     *game* is a game, a position or a position class.  *threads* grow one tree together.  Further

@@ -16,6 +16,7 @@ from engine.contract.positions import coerce
 from engine.kernels.clock import Clock
 from engine.runtime.running import Limits
 from engine.runtime.threads import SHARED_WORKERS, Workers
+from engine.runtime.unpickled import Unpickled
 from engine.search.compiled_search import CompiledSearch
 from engine.search.deepening import Attempt, Deepening
 from engine.search.given import class_of
@@ -38,7 +39,7 @@ from engine.storage.tables import Table
 __all__ = ["Searcher"]
 
 
-class Searcher(CompiledSearch):
+class Searcher(CompiledSearch, Unpickled):
     """A search of limited depth for one game.
 
     *game* is a game, a position or a position class.  *table* is a :class:`Table` or its

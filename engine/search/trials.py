@@ -27,6 +27,7 @@ from engine.kernels.clock import Clock
 from engine.kernels.evaluation import OWN
 from engine.runtime.running import is_stopped
 from engine.runtime.threads import SHARED_WORKERS, Workers
+from engine.runtime.unpickled import Unpickled
 from engine.search.monte_carlo import MonteCarlo
 from engine.search.options import SearchOptions
 from engine.search.proving_searcher import ProvingSearcher
@@ -57,7 +58,7 @@ LONGEST_GAME = 400
 """Plies after which a game of a trial is taken for a draw."""
 
 
-class AutoSearcher:
+class AutoSearcher(Unpickled):
     """A search by alpha-beta or by Monte Carlo tree search, whichever does better in a trial.
 
     It is called as a :class:`Searcher`, with a limit of *seconds*, and keeps its choice until

@@ -25,6 +25,7 @@ from engine.kernels.table import (
     HEADER_WORDS,
     HIGHEST,
 )
+from engine.runtime.unpickled import Unpickled
 from engine.storage.arrays import class_in, identity, read_arrays, write_arrays
 
 __all__ = ["Table", "available_megabytes", "holding", "new_words"]
@@ -32,7 +33,7 @@ __all__ = ["Table", "available_megabytes", "holding", "new_words"]
 TABLE_KIND = b"cutnode table\n"
 
 
-class Table:
+class Table(Unpickled):
     """A transposition table of a given size in MiB, to share between searches.
 
     The memory is reserved at once and touched as searches need it.  *words* is memory to take
