@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 from engine import CutnodeError, Engine, PositionError, iterate, load_game, match, perft, solve
 from engine.adapters import exported, openspiel_game, pettingzoo_env
-from engine.adapters.extras import extra
 from engine.cli.main import main
 from engine.conformance import check
 from engine.contract.errors import ContractError, GameError
+from engine.contract.extras import extra
 from engine.contract.legal import legal_moves
 from engine.contract.verbs import outcome, play, turn
 from engine.kernels.scores import win_distance
@@ -29,7 +29,7 @@ from engine.tree.recording import record_tree
 def needed(module, name):
     """A module of an extra; the test is skipped where it is missing or broken, and says which."""
     try:
-        return extra(module, name, "these tests")
+        return extra(module, name, "these tests need")
     except CutnodeError as error:
         pytest.skip(str(error))
 
@@ -246,7 +246,7 @@ def test_texts_of_openspiel(pyspiel):
         ("pig(players=3)", "it has 3 players, not 2"),
         ("chinese_checkers(players=3)", "it has 3 players"),
         ("morpion_solitaire", "it has 1 players"),
-        ("tic_tac_to", "no game 'tic_tac_to'; did you mean 'tic_tac_toe'"),
+        ("tic_tac_to", "no game 'tic_tac_to' .did you mean 'tic_tac_toe'"),
         ("", "write which game of OpenSpiel, as in openspiel:tic_tac_toe"),
         ("hex(sides=3)", r"cannot load 'hex\(sides=3\)': Unknown parameter 'sides'"),
     ],
@@ -406,7 +406,7 @@ def test_positions_that_come_back(own):
     ("name", "message"),
     [
         ("easyai:Nim", "write where a game for easyAI is"),
-        ("easyai:easyAI.games:Nimm", "has no game 'Nimm'; did you mean 'Nim'"),
+        ("easyai:easyAI.games:Nimm", "has no game 'Nimm' .did you mean 'Nim'"),
         ("easyai:easyAI.games.nothing:Nim", "cannot load 'easyAI.games.nothing': ModuleNotFound"),
         ("easyai:nothing.py:Nim", "there is no file 'nothing.py'"),
         ("easyai:easyAI:Negamax", "makes no game for easyAI: it has no possible_moves"),

@@ -751,7 +751,7 @@ BAD_POSITIONS = {
 SOLVE = "solve", "connect4"
 SECONDS = "invalid value for '-s' / '--seconds'"
 BAD_INPUT = {
-    ("solve", "conect4"): "there is no game 'conect4'; did you mean 'connect4'?",
+    ("solve", "conect4"): "there is no game 'conect4' (did you mean 'connect4'?)",
     ("solve", ""): "there is no game ''; games are breakthrough",
     ("solve", ".."): "there is no game '..'",
     ("solve", "no_such.game"): "cannot load 'no_such.game': No module named 'no_such'",
@@ -767,8 +767,8 @@ BAD_INPUT = {
     (*SOLVE, "--file", "no_such_file"): "no_such_file cannot be read: No such file or directory",
     (*SOLVE, "--file", "."): ". cannot be read: Is a directory",
     (*SOLVE, "--file", "-"): "standard input holds no positions",
-    ("search", "connect4", "--techniques", "tabel"): "there is no technique 'tabel'; did you",
-    ("search", "connect4", "--without", "killer"): "there is no technique 'killer'; did you",
+    ("search", "connect4", "--techniques", "tabel"): "there is no technique 'tabel' (did you",
+    ("search", "connect4", "--without", "killer"): "there is no technique 'killer' (did you",
     (
         "search",
         "connect4",
@@ -796,7 +796,7 @@ BAD_INPUT = {
         "--seconds",
         "nan",
     ): f"{SECONDS}: nan is not a finite number",
-    ("search", "connect4", "--evaluation", "cell"): "connect4 has no evaluation 'cell'; did you",
+    ("search", "connect4", "--evaluation", "cell"): "connect4 has no evaluation 'cell' (did you",
     (*SOLVE, "--", "-4"): "move 1 of '-4': '-' is not a column",
 }
 BAD_USAGE = {

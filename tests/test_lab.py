@@ -285,7 +285,7 @@ def test_without_leaves_techniques_out():
 
 
 BAD_INPUT = {
-    ("--techniques", "tabel"): "there is no technique 'tabel'; did you mean 'table'?",
+    ("--techniques", "tabel"): "there is no technique 'tabel' (did you mean 'table'?)",
     ("--techniques", "symmetry,table"): "tictactoe does not allow symmetry",
     ("--techniques", "aspiration"): "aspiration makes no sense without deepening",
     ("--techniques", ""): "an ablation needs at least one technique",
@@ -301,7 +301,7 @@ BAD_INPUT = {
     ("--out", "a.txt"): "a.txt cannot be written: it has to end in .csv, .json,",
     ("--samples", "a.html"): "a.html cannot be written: it has to end in .csv, .jsonl, .parquet",
     ("--out", "a.csv", "--samples", "a.csv"): "a.csv would be written twice",
-    ("--columns", "node"): "there is no column 'node'; did you mean 'nodes'?",
+    ("--columns", "node"): "there is no column 'node' (did you mean 'nodes'?)",
     ("--resume",): "--resume needs the --out FILE.jsonl of the study that was stopped",
     ("--plot", "a.gif"): "a plot is a file that ends in .png, .svg, .pdf, not 'a.gif'",
     ("--file", "-", "5"): "a position and --file exclude each other",

@@ -192,7 +192,7 @@ def test_every_form_is_printed(several, tmp_path):
     chosen = printed("--format", "markdown", "--columns", "nodes,step")
     assert "\n| nodes | step |\n| ---: | --- |\n" in chosen
     result = cutnode("lab", "show", file, "--columns", "node")
-    assert "there is no column 'node'; did you mean 'nodes'?" in result.output
+    assert "there is no column 'node' (did you mean 'nodes'?)" in result.output
 
 
 def test_what_is_written_is_read_back(several, tmp_path):

@@ -135,7 +135,7 @@ def test_games_without_features():
 
 
 def test_names_that_are_none():
-    words = "connect4 has no evaluation 'economical'; did you mean 'economic'"
+    words = "connect4 has no evaluation 'economical' .did you mean 'economic'"
     with pytest.raises(GameError, match=words):
         Searcher(load_game("connect4"), evaluation="economical")
     with pytest.raises(GameError, match="boxes has no evaluation 'lines'; it has only its own"):

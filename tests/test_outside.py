@@ -302,7 +302,7 @@ def test_parameters_go_before_the_profile():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"lmr.bas": 1}, r"there is no parameter 'lmr.bas'; did you mean .*base"),
+        ({"lmr.bas": 1}, r"there is no parameter 'lmr.bas' .did you mean .*base"),
         ({"lmr.base": "x"}, "lmr.base is a number from -4 to 8, not 'x'"),
         ({"lmr.depth": 1.5}, "lmr.depth is an integer from 1 to 63, not 1.5"),
         ({"lmr.depth": 99}, "lmr.depth is an integer from 1 to 63, not 99"),

@@ -51,8 +51,11 @@ class Piece(Enum):
 class Position:
     pieces: tuple = (Piece.STONE,) * 3
 
-def moves(position):
-    return [n for n in (1, 2) if n <= len(position.pieces)]
+def moves(position, buffer, at):
+    for taken in range(1, 1 + min(2, len(position.pieces))):
+        buffer[at] = taken
+        at += 1
+    return at
 
 def play(position, move):
     return Position(position.pieces[move:])

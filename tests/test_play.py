@@ -127,7 +127,7 @@ def test_repetition_is_told():
 def test_wrong_moves_get_another_try():
     output = play("tictactoe", "--both", script="5\n5\nhelpp\n0\n\n1\n").output
     assert "cell 5 is marked already (moves lists the moves, help the commands)\n" in output
-    assert "; did you mean 'help'?" in output
+    assert " (did you mean 'help'?)" in output
     assert "'0' is not a cell" in output
     assert "o . .\n. x .\n. . ." in output
 

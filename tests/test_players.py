@@ -160,7 +160,7 @@ def test_configuration_is_read():
     ("text", "reason"),
     [
         ("", "there is no setting ''"),
-        ("dept=3", "there is no setting 'dept'; did you mean 'depth'"),
+        ("dept=3", "there is no setting 'dept' .did you mean 'depth'"),
         ("level=heavy", "there is no level 'heavy'"),
         ("level=hard,depth=3", "level does not go with depth"),
         ("random,depth=3", "random does not go with depth"),

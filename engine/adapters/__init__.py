@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.adapters.exported import Exported
-from engine.adapters.extras import extra
+from engine.contract.extras import extra
 from engine.contract.loading import Game
 
 __all__ = ["openspiel_game", "pettingzoo_env"]
@@ -27,7 +27,7 @@ def openspiel_game(game: Game | str | Any, *, actions: int | None = None) -> Any
     OpenSpiel knows the game as ``cutnode_connect4``, say, from now on: ``pyspiel.load_game`` finds
     it in this process.  :class:`CutnodeError` if OpenSpiel is not installed.
     """
-    extra("pyspiel", "openspiel", "games for OpenSpiel")
+    extra("pyspiel", "openspiel", "games for OpenSpiel need")
     from engine.adapters.to_openspiel import registered
 
     return registered(Exported(game, actions))
@@ -47,7 +47,7 @@ def pettingzoo_env(
 
     :class:`CutnodeError` if PettingZoo is not installed, or if there is nothing to observe.
     """
-    extra("pettingzoo", "pettingzoo", "environments")
+    extra("pettingzoo", "pettingzoo", "environments need")
     from engine.adapters.to_pettingzoo import Environment
 
     return Environment(Exported(game, actions), render_mode)

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.adapters.extras import extra
 from engine.adapters.states import Rules, adapted_game
 from engine.contract.errors import GameError
+from engine.contract.extras import extra
 from engine.contract.loading import module_of_file
 from engine.contract.text import nearest, quoted
 from engine.kernels.scores import MOST_ESTIMATE
@@ -46,7 +46,7 @@ LEAVES = (bool, int, float, complex, str, bytes, type(None), type, FunctionType,
 
 def adapted(name: str) -> ModuleType:
     """Return the game that a class for easyAI makes; :class:`GameError` if it makes none."""
-    extra("easyAI", "easyai", "games for easyAI")
+    extra("easyAI", "easyai", "games for easyAI need")
     source, _, called = name.rpartition(":")
     if not source or not called:
         raise GameError(f"write where a game for easyAI is and what it is called: {EXAMPLE}")
@@ -69,7 +69,7 @@ def _named(source: str, called: str) -> Any:
     make = getattr(module, called, None)
     if not callable(make):
         names = [name for name, value in vars(module).items() if _is_game(value)]
-        some = nearest(called, names) or f"; it has {', '.join(names) or 'none'}"
+        some = nearest(called, names, f"it has {', '.join(names) or 'none'}")
         raise GameError(f"{source} has no game {quoted(called)}{some}")
     return make
 

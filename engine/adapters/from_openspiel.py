@@ -20,10 +20,10 @@ from collections.abc import Hashable
 from types import ModuleType
 from typing import Any
 
-from engine.adapters.extras import extra
 from engine.adapters.states import Rules, adapted_game
 from engine.contract.dispatch import MAX_VALUE
 from engine.contract.errors import ContractError, GameError
+from engine.contract.extras import extra
 from engine.contract.text import nearest, quoted
 from engine.contract.verbs import NO_MOVE
 
@@ -63,7 +63,7 @@ def adapted(name: str) -> ModuleType:
 
 def _load(name: str) -> Any:
     """Return OpenSpiel's own object of a game."""
-    pyspiel = extra("pyspiel", "openspiel", "games of OpenSpiel")
+    pyspiel = extra("pyspiel", "openspiel", "games of OpenSpiel need")
     short = name.partition("(")[0]
     if short.startswith("python_"):
         importlib.import_module("open_spiel.python.games")
@@ -71,7 +71,8 @@ def _load(name: str) -> Any:
     if not short:
         raise GameError(f"write which game of OpenSpiel, as in {EXAMPLE}")
     if short not in names:
-        raise GameError(f"OpenSpiel has no game {quoted(short)}{nearest(short, names)}")
+        known = f"it has {', '.join(names)}"
+        raise GameError(f"OpenSpiel has no game {quoted(short)}{nearest(short, names, known)}")
     try:
         return pyspiel.load_game(name)
     except Exception as error:

@@ -22,7 +22,7 @@ from engine.cli.options import (
     tablebase_option,
     threads_option,
 )
-from engine.contract.errors import CutnodeError
+from engine.contract.extras import extra
 
 __all__ = ["cores", "run_service", "say", "serve"]
 
@@ -136,11 +136,10 @@ def run_service(
         from engine.service.server import Server, address, listen
         from engine.service.settings import GAME_MEGABYTES, PROGRAM_MEGABYTES, Settings
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in NEEDED:
-            raise
-        raise CutnodeError(
-            f"the service needs {error.name}: pip install 'cutnode[serve]'"
-        ) from None
+        missing = (error.name or "").partition(".")[0]
+        if missing in NEEDED:
+            extra(missing, "serve", "the service needs")
+        raise
 
     limits = Settings(hosts=(host, *hosts), **settings)
     say(

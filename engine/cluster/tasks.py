@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.contract.errors import CutnodeError
+from engine.contract.extras import extra
 
 if TYPE_CHECKING:
     from engine.cluster.worker import GameOnWorker
@@ -50,13 +51,7 @@ def reachable() -> Iterator[None]:
 
 def require_distributed() -> Any:
     """Return Dask's module ``distributed``; :class:`CutnodeError` if it is not installed."""
-    try:
-        import distributed
-    except ModuleNotFoundError:
-        raise CutnodeError(
-            "a cluster needs Dask's distributed: pip install 'cutnode[cluster]'"
-        ) from None
-    return distributed
+    return extra("distributed", "cluster", "a cluster needs")
 
 
 def require_client(client: Any) -> Any:

@@ -339,10 +339,8 @@ def _module(source: str) -> ModuleType:
             raise GameError(f"cannot load {source!r}: {error}") from None
         except Exception as error:
             raise _not_loaded(source, error) from error
-    raise GameError(
-        f"there is no game {quoted(source)}{nearest(source, names)}; games are "
-        f"{', '.join(names)}, or a file such as my_game.py"
-    )
+    known_names = f"games are {', '.join(names)}, or a file such as my_game.py"
+    raise GameError(f"there is no game {quoted(source)}{nearest(source, names, known_names)}")
 
 
 def module_of_file(path: Path) -> ModuleType:
@@ -389,7 +387,8 @@ def named_in_file(text: str, what: str) -> Any:
         raise GameError(f"say which function of {path} is {what}, as in {example}")
     if not hasattr(module, name):
         public = [known for known in vars(module) if not known.startswith("_")]
-        raise GameError(f"{path} defines no {name!r}{nearest(name, public)}")
+        known = f"its functions are {', '.join(own) or 'none'}"
+        raise GameError(f"{path} defines no {name!r}{nearest(name, public, known)}")
     return getattr(module, name)
 
 

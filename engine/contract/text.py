@@ -11,6 +11,9 @@ __all__ = ["draw_board", "is_board", "nearest", "parse_board", "parse_rows", "qu
 
 LONGEST_QUOTE = 60
 
+CLOSE = 0.66
+"""The least likeness of a name that is suggested: one letter of three is wrong, or two of six."""
+
 
 def is_board(text: str, symbols: str) -> bool:
     """Return whether a text looks like a board: it holds one of the *symbols* or a ``/``."""
@@ -52,10 +55,17 @@ def parse_rows(text: str, lengths: list[int], symbols: str) -> list[str]:
     return rows
 
 
-def nearest(text: str, names: Iterable[str]) -> str:
-    """Return a suggestion for *text*, written for one of *names*, or nothing."""
-    near = difflib.get_close_matches(text, list(names), n=1, cutoff=0.4)
-    return f"; did you mean {near[0]!r}?" if near else ""
+def nearest(text: str, names: Iterable[str], otherwise: str = "") -> str:
+    """Return the end of a message about an unknown name.
+
+    The question whether one of *names* was meant, if one is close to *text*; else, after a
+    semicolon, *otherwise*, which lists what there is.
+    """
+    by_lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(text.lower(), by_lower, n=1, cutoff=CLOSE)
+    if near:
+        return f" (did you mean {by_lower[near[0]]!r}?)"
+    return f"; {otherwise}" if otherwise else ""
 
 
 def quoted(text: str) -> str:

@@ -248,8 +248,8 @@ def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality 
         raise GameError(f"an evaluation is a name or a compiled function, not {chosen!r}")
     if chosen not in names:
         names += PRESETS if defines(cls, "features") else ()
+        known = f"it has {', '.join(names)}, and its own" if names else "it has only its own"
         raise GameError(
-            f"{game_name(cls)} has no evaluation {chosen!r}{nearest(chosen, names)}; "
-            + (f"it has {', '.join(names)}, and its own" if names else "it has only its own")
+            f"{game_name(cls)} has no evaluation {chosen!r}{nearest(chosen, names, known)}"
         )
     return Evaluation(getattr(module_of(cls), EVALUATION + chosen), chosen).require(cls)

@@ -175,10 +175,10 @@ def profile_of(cls: Any) -> Profile:
         return Profile(values={name: value for name, value in _checked(cls, chosen)})
     if isinstance(chosen, str) and chosen in PROFILES:
         return PROFILES[chosen]
+    known = f"it is one of {', '.join(PROFILES)}, or a dictionary such as {{'order.depth': 3}}"
     raise GameError(
         f"PROFILE of {game_name(cls)}: there is no {quoted(str(chosen))}"
-        f"{nearest(str(chosen), PROFILES)}; it is one of {', '.join(PROFILES)}, or a dictionary "
-        f"of parameters such as {{'order.depth': 3}}"
+        f"{nearest(str(chosen), PROFILES, known)}"
     )
 
 

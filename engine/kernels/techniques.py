@@ -576,8 +576,8 @@ def technique_of(name: str | Technique) -> Technique:
     known = TECHNIQUES | OUTSIDE
     if name not in known:
         raise CutnodeError(
-            f"there is no technique {quoted(name)}{nearest(name, known)}; "
-            f"techniques are {', '.join(known)}"
+            f"there is no technique {quoted(name)}"
+            + nearest(name, known, f"techniques are {', '.join(known)}")
         )
     return known[name]
 
@@ -701,8 +701,8 @@ def find_parameter(name: str) -> tuple[str, Parameter]:
     full = f"{SHORT.get(first, first)}{dot}{last}"
     if full not in known:
         raise CutnodeError(
-            f"there is no parameter {quoted(str(name))}{nearest(full, known)} "
-            f"(`cutnode lab parameters` lists them)"
+            f"there is no parameter {quoted(str(name))}"
+            f"{nearest(full, known, '`cutnode lab parameters` lists them')}"
         )
     return full, known[full]
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.contract.errors import CutnodeError
+from engine.contract.extras import extra
 from engine.lab.experiments import Draw
 from engine.lab.study import Study, one_line
 from engine.lab.tables import heading
@@ -133,8 +134,7 @@ def check_plot(path: str) -> None:
     """Check that a plot can be drawn and written, before anything is measured."""
     if _kind(path) not in PLOTS:
         raise CutnodeError(f"a plot is a file that ends in .{', .'.join(PLOTS)}, not {path!r}")
-    if not can_plot():
-        raise CutnodeError("plots need matplotlib: pip install 'cutnode[plot]'")
+    extra("matplotlib", "plot", "plots need")
     check_file(path)
 
 

@@ -298,10 +298,8 @@ class Study(Tabular):
         chosen = list(dict.fromkeys(names))
         for name in chosen:
             if name not in columns:
-                raise CutnodeError(
-                    f"there is no column {name!r}{nearest(name, columns)}; "
-                    f"columns are {', '.join(columns)}"
-                )
+                known = f"columns are {', '.join(columns)}"
+                raise CutnodeError(f"there is no column {name!r}{nearest(name, columns, known)}")
         if not chosen:
             raise CutnodeError("a table has at least one column")
         picked = tuple(columns[name] for name in chosen)

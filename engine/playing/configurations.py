@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypedDict
 
 from engine.contract.errors import CutnodeError
 from engine.contract.loading import is_in_file
@@ -17,10 +18,12 @@ __all__ = [
     "KEYS",
     "KEYS_OF",
     "SEEDED",
+    "PlayerKeywords",
     "loads_code",
     "parse_configuration",
     "split_configuration",
     "version_of",
+    "with_settings",
 ]
 
 
@@ -66,6 +69,40 @@ KEYS: dict[str, Callable[[str], Any]] = {
 }
 """The settings of a configuration, and what their values are; those of ``bool`` have none."""
 
+
+class PlayerKeywords(TypedDict, total=False):
+    """The settings of a configuration as keywords."""
+
+    engine: str
+    level: str
+    strength: int
+    depth: int
+    nodes: int
+    seconds: float
+    evaluation: str
+    techniques: Iterable[str]
+    without: Iterable[str]
+    set: Mapping[str, float]
+    driver: str
+    proof_share: float
+    table: int
+    tablebase: str | os.PathLike[str]
+    exact: bool
+    random: bool
+    playouts: int
+    memory: int
+    selection: str
+    priors: str
+    exploration: float
+    rave: float
+    minimax: float
+    rollouts: str
+    cut_after: int
+    path: str | os.PathLike[str]
+    python: str | os.PathLike[str]
+    game: str | os.PathLike[str]
+
+
 ELSEWHERE = "path", "python", "game"
 """The settings that say which version plays, in a process of its own."""
 
@@ -94,9 +131,9 @@ def parse_configuration(text: str) -> dict[str, Any]:
         if name in LEVELS and not equals:
             name, equals, value = "level", "=", name
         if name not in KEYS:
+            known = f"settings are {', '.join(KEYS)}, as in level=hard or depth=6,without=history"
             raise CutnodeError(
-                f"{quoted(text)}: there is no setting {quoted(name)}{nearest(name, KEYS)}; "
-                f"settings are {', '.join(KEYS)}, as in level=hard or depth=6,without=history"
+                f"{quoted(text)}: there is no setting {quoted(name)}{nearest(name, KEYS, known)}"
             )
         if name in settings:
             raise CutnodeError(f"{quoted(text)}: {name} is set twice")
@@ -111,6 +148,22 @@ def parse_configuration(text: str) -> dict[str, Any]:
             wanted = what.get(kind, "a number")
             raise CutnodeError(f"{quoted(text)}: {name} is {wanted}, not {quoted(value)}") from None
     return settings
+
+
+def with_settings(text: str, settings: Mapping[str, Any]) -> str:
+    """Return a configuration with more *settings*, given by their names; None is left out."""
+    parts = [text] if text else []
+    for name, value in settings.items():
+        if value is None or value is False:
+            continue
+        if isinstance(value, Mapping):
+            value = "+".join(f"{key}={number}" for key, number in value.items())
+        elif isinstance(value, Iterable) and not isinstance(value, str):
+            value = "+".join(map(str, value))
+        if "," in str(value):
+            raise CutnodeError(f"{name} cannot hold a comma, got {value!r}")
+        parts.append(name if value is True else f"{name}={value}")
+    return ",".join(parts)
 
 
 def split_configuration(text: str) -> tuple[dict[str, str], str]:

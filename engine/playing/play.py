@@ -185,7 +185,7 @@ class Session:
         name, _, argument = line.partition(" ")
         command = COMMANDS.get(name.lower())
         if command is None:
-            near = nearest(name.lower(), COMMANDS) if name.isalpha() and len(name) > 2 else ""
+            near = nearest(name, COMMANDS) if name.isalpha() and len(name) > 2 else ""
             view.show(f"{problem}{near} (moves lists the moves, help the commands)")
             return True
         try:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import pstdev
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
@@ -27,9 +27,11 @@ from engine.kernels.techniques import choose, leave_out
 from engine.playing.configurations import (
     KEYS_OF,
     SEEDED,
+    PlayerKeywords,
     parse_configuration,
     split_configuration,
     version_of,
+    with_settings,
 )
 from engine.playing.levels import FULL_STRENGTH, LEVELS, Level
 from engine.playing.remote import Remote
@@ -284,10 +286,8 @@ class LevelPlayer(EnginePlayer):
         tablebase: Tablebase | str | None = None,
     ):
         if level not in LEVELS:
-            raise CutnodeError(
-                f"there is no level {quoted(level)}{nearest(level, LEVELS)}; "
-                f"levels are {', '.join(LEVELS)}"
-            )
+            known = f"levels are {', '.join(LEVELS)}"
+            raise CutnodeError(f"there is no level {quoted(level)}{nearest(level, LEVELS, known)}")
         self.level = LEVELS[level]
         super().__init__(
             game,
@@ -449,8 +449,10 @@ class RemotePlayer:
 # A player by its description
 
 
-def make_player(game: Any, text: str) -> Player:
+def make_player(game: Any, text: str = "", **settings: Unpack[PlayerKeywords]) -> Player:
     """Make the player that a short text describes, for a game or its name, or for a position.
+
+    Settings can also be keywords: ``make_player(game, strength=60)``.
 
     ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``;
     ``depth=6,without=history+killers``; ``depth=6,set=lmr.base=0.8+lmr.moves=3``;
@@ -461,36 +463,37 @@ def make_player(game: Any, text: str) -> Player:
     """
     if not isinstance(text, str):
         raise CutnodeError(f"a player is described by a text such as 'hard', not {text!r}")
+    text = with_settings(text, settings)
     if split_configuration(text)[0]:
         return RemotePlayer(game, text)
-    settings = parse_configuration(text)
-    engine = settings.pop("engine", "alphabeta")
+    chosen = parse_configuration(text)
+    engine = chosen.pop("engine", "alphabeta")
     for name, others in (("random", ()), ("level", ("seconds", "table", "tablebase"))):
-        surplus = sorted(settings.keys() - {name, *others})
-        if name in settings and surplus:
+        surplus = sorted(chosen.keys() - {name, *others})
+        if name in chosen and surplus:
             raise CutnodeError(f"{quoted(text)}: {name} does not go with {surplus[0]}")
-    if "random" in settings:
+    if "random" in chosen:
         return RandomPlayer()
     try:
         check_engine(engine)
-        surplus = sorted(settings.keys() - KEYS_OF.get(engine, settings.keys()))
+        surplus = sorted(chosen.keys() - KEYS_OF.get(engine, chosen.keys()))
         if surplus:
             raise CutnodeError(f"{surplus[0]} does not go with engine={engine}")
         if engine == "mcts":
-            return TreePlayer(game, **settings)
+            return TreePlayer(game, **chosen)
         if engine == "auto":
-            return AutoPlayer(game, **settings)
-        if "level" in settings:
-            return LevelPlayer(game, **settings)
-        if "without" in settings:
-            names, exact = settings.get("techniques"), settings.get("exact", False)
-            chosen = choose(class_of(game), names, exact=exact)
-            settings["techniques"] = sorted(leave_out(chosen, settings.pop("without")))
-        if "set" in settings:
-            settings["parameters"] = settings.pop("set")
-        if "strength" in settings:
-            return StrengthPlayer(game, **settings)
-        return EnginePlayer(game, **settings)
+            return AutoPlayer(game, **chosen)
+        if "level" in chosen:
+            return LevelPlayer(game, **chosen)
+        if "without" in chosen:
+            names, exact = chosen.get("techniques"), chosen.get("exact", False)
+            techniques = choose(class_of(game), names, exact=exact)
+            chosen["techniques"] = sorted(leave_out(techniques, chosen.pop("without")))
+        if "set" in chosen:
+            chosen["parameters"] = chosen.pop("set")
+        if "strength" in chosen:
+            return StrengthPlayer(game, **chosen)
+        return EnginePlayer(game, **chosen)
     except GameError:
         raise
     except CutnodeError as error:

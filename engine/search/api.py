@@ -13,7 +13,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
@@ -75,7 +75,7 @@ TO_THE_END = 1 << 30
 class AnalyseKeywords(ProofKeywords, total=False):
     """Keywords of a proof, and of what it is found with."""
 
-    table: Table | None
+    table: Table | int | None
     threads: int
     book: Book | None
     tablebase: Tablebase | str | os.PathLike[str] | None
@@ -95,7 +95,7 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     the ``answer`` of the result, which has bounds then.  Without *table* the search starts from
     nothing, and with one of the *threads* (by default there is one) it visits the same nodes each
     time; with a :class:`Table` it builds on what earlier searches with that table stored, and no
-    other may use it meanwhile.  *nodes* and *seconds* limit the search, and another thread can end
+    other may use it meanwhile.  A number in place of a table is the size of a new one in MiB.  *nodes* and *seconds* limit the search, and another thread can end
     it by setting the event *stop*.  A *book* is put into the table first.
 
     A position that is in a *tablebase* is answered from it.  Where play can go round, the positions
@@ -124,7 +124,7 @@ def _prove(
     kind: str,
     position: Any,
     *,
-    table: Table | None = None,
+    table: Table | int | None = None,
     threads: int = 1,
     book: Book | None = None,
     tablebase: Tablebase | str | os.PathLike[str] | None = None,
@@ -146,6 +146,36 @@ class _Keywords(ProvingKeywords, SearchKeywords, TreeKeywords, total=False):
     """Keywords of a searcher of any kind and of its search together."""
 
 
+@overload
+def search(
+    position: Any,
+    text: str | None = ...,
+    *,
+    engine: Literal["alphabeta"] = ...,
+    table: Table | int = ...,
+    threads: int = ...,
+    **options: Unpack[_Keywords],
+) -> SearchResult: ...
+@overload
+def search(
+    position: Any,
+    text: str | None = ...,
+    *,
+    engine: Literal["mcts"],
+    table: Table | int = ...,
+    threads: int = ...,
+    **options: Unpack[_Keywords],
+) -> MonteCarloResult: ...
+@overload
+def search(
+    position: Any,
+    text: str | None = ...,
+    *,
+    engine: str,
+    table: Table | int = ...,
+    threads: int = ...,
+    **options: Unpack[_Keywords],
+) -> SearchResult | MonteCarloResult: ...
 def search(
     position: Any,
     text: str | None = None,
@@ -183,7 +213,7 @@ def search(
 def solve_many(
     positions: Sequence[Any],
     *,
-    table: Table | None = None,
+    table: Table | int | None = None,
     threads: int = 1,
     cold: bool = False,
     lines: bool = False,
@@ -232,7 +262,7 @@ def solve_many(
 
 def _solve_each(
     positions: list[Any],
-    table: Table | None,
+    table: Table | int | None,
     threads: int,
     chosen: ProofOptions,
     cold: bool,

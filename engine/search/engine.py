@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
 from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError
@@ -61,12 +61,20 @@ class EngineKeywords(ProvingKeywords, TreeKeywords, total=False):
     """Keywords of an engine: those of alpha-beta, or of Monte Carlo tree search."""
 
 
-class Engine(Unpickled):
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    R_co = TypeVar("R_co", covariant=True, default=SearchResult | MonteCarloResult)
+else:
+    R_co = TypeVar("R_co", covariant=True)
+
+
+class Engine(Unpickled, Generic[R_co]):
     """Searches and proofs for one game, with a table and threads of its own.
 
     *game* is a game or its name, a position or a position class; what is searched is a position, a
     text in the game's notation, or a :class:`~engine.search.board.Board`, whose history a search
-    knows. *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, whose
+    knows; left out, the position that *game* is or begins with. *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, whose
     options are those of :class:`~engine.search.monte_carlo.MonteCarlo`, or by ``"auto"``, the one
     of them that does better in a trial, which takes a quarter of the first search of a game.
     *table* is a :class:`Table`, or its size in MiB. *threads* work together on one position by
@@ -93,6 +101,36 @@ class Engine(Unpickled):
     neither copied nor pickled.
     """
 
+    @overload
+    def __init__(
+        self: Engine[SearchResult],
+        game: Any,
+        *,
+        engine: Literal["alphabeta"] = ...,
+        table: Table | int = ...,
+        threads: int = ...,
+        **options: Unpack[EngineKeywords],
+    ): ...
+    @overload
+    def __init__(
+        self: Engine[MonteCarloResult],
+        game: Any,
+        *,
+        engine: Literal["mcts"],
+        table: Table | int = ...,
+        threads: int = ...,
+        **options: Unpack[EngineKeywords],
+    ): ...
+    @overload
+    def __init__(
+        self: Engine[SearchResult | MonteCarloResult],
+        game: Any,
+        *,
+        engine: str,
+        table: Table | int = ...,
+        threads: int = ...,
+        **options: Unpack[EngineKeywords],
+    ): ...
     def __init__(
         self,
         game: Any,
@@ -120,6 +158,7 @@ class Engine(Unpickled):
             searcher = ProvingSearcher(cls, table=table, **common, **given)
         self._searcher: Searcher | MonteCarlo | AutoSearcher | None = searcher
         self.cls: Any = cls
+        self._first = Game.of(cls).start() if isinstance(game, type) else given_position(game)
         self.techniques = searcher.techniques
         self.exact = searcher.exact
         self.megabytes = self.room(cls, table=table, threads=threads)
@@ -169,9 +208,7 @@ class Engine(Unpickled):
 
     # Calls that wait
 
-    def search(
-        self, position: Any, **options: Unpack[SearchKeywords]
-    ) -> SearchResult | MonteCarloResult:
+    def search(self, position: Any = None, **options: Unpack[SearchKeywords]) -> R_co:
         """Return the best move and its score, as deep as limits allow.
 
         *depth* is in plies, to 63; *seconds* ends a search in its middle, *soft_seconds*
@@ -192,18 +229,18 @@ class Engine(Unpickled):
         chosen.require_limit(self.engine)
         running = self._begin(chosen.stop)
         try:
-            return self._opened().run(position, chosen, stop=running)
+            return cast(R_co, self._opened().run(position, chosen, stop=running))
         finally:
             self._finish()
 
-    def solve(self, position: Any, **options: Unpack[QuestionKeywords]) -> Result:
+    def solve(self, position: Any = None, **options: Unpack[QuestionKeywords]) -> Result:
         """Prove the value of a position, a best move, and the line of best play.
 
         As :func:`engine.solve` does, and with what earlier proofs have stored.
         """
         return self._prove(position, "solve", proof_options("solve", options))
 
-    def analyse(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
+    def analyse(self, position: Any = None, **options: Unpack[ProofKeywords]) -> Result:
         """:meth:`solve`, and prove the value of every legal move as well."""
         return self._prove(position, "analyse", proof_options("analyse", options))
 
@@ -215,7 +252,7 @@ class Engine(Unpickled):
         finally:
             self._finish()
 
-    def evaluate(self, position: Any) -> float:
+    def evaluate(self, position: Any = None) -> float:
         """Return the score of a position without looking ahead: the estimate for the mover."""
         return self._opened().estimate(self._mine(position))
 
@@ -238,7 +275,21 @@ class Engine(Unpickled):
 
     # Calls that do not wait
 
-    def start(self, position: Any, kind: str = "search", **options: Any) -> Handle:
+    @overload
+    def start(
+        self, position: Any = ..., kind: Literal["search"] = ..., **options: Any
+    ) -> Handle[R_co]: ...
+    @overload
+    def start(
+        self, position: Any = ..., *, kind: Literal["solve", "analyse"], **options: Any
+    ) -> Handle[Result]: ...
+    @overload
+    def start(
+        self, position: Any, kind: Literal["solve", "analyse"], **options: Any
+    ) -> Handle[Result]: ...
+    @overload
+    def start(self, position: Any = ..., kind: str = ..., **options: Any) -> Handle: ...
+    def start(self, position: Any = None, kind: str = "search", **options: Any) -> Handle[Any]:
         """Begin a ``"search"``, or to ``"solve"`` or ``"analyse"``, and return a handle at once.
 
         *options* are those of the method of that name.  Callbacks are called in the thread that
@@ -246,7 +297,7 @@ class Engine(Unpickled):
         """
         return self._start(position, kind, Clock(None), options)
 
-    def ponder(self, position: Any, **options: Unpack[SearchKeywords]) -> Handle:
+    def ponder(self, position: Any = None, **options: Unpack[SearchKeywords]) -> Handle[R_co]:
         """Begin a search whose limits of time count only from ``hit()`` of its handle on.
 
         For the time in which the other player thinks: *position* is the one that is expected.  If
@@ -254,22 +305,19 @@ class Engine(Unpickled):
         """
         return self._start(position, "search", Clock(None, held=True), dict(options))
 
-    async def search_async(
-        self, position: Any, **options: Unpack[SearchKeywords]
-    ) -> SearchResult | MonteCarloResult:
+    async def search_async(self, position: Any = None, **options: Unpack[SearchKeywords]) -> R_co:
         """:meth:`search` without blocking the event loop; cancelling the task ends the search."""
-        result: SearchResult | MonteCarloResult = await self.start(position, "search", **options)
-        return result
+        return await self.start(position, "search", **options)
 
-    async def solve_async(self, position: Any, **options: Unpack[QuestionKeywords]) -> Result:
+    async def solve_async(
+        self, position: Any = None, **options: Unpack[QuestionKeywords]
+    ) -> Result:
         """:meth:`solve` without blocking the event loop; cancelling the task ends the proof."""
-        result: Result = await self.start(position, "solve", **options)
-        return result
+        return await self.start(position, "solve", **options)
 
-    async def analyse_async(self, position: Any, **options: Unpack[ProofKeywords]) -> Result:
+    async def analyse_async(self, position: Any = None, **options: Unpack[ProofKeywords]) -> Result:
         """:meth:`analyse` without blocking the event loop; cancelling the task ends it."""
-        result: Result = await self.start(position, "analyse", **options)
-        return result
+        return await self.start(position, "analyse", **options)
 
     # What is kept
 
@@ -355,6 +403,8 @@ class Engine(Unpickled):
 
     def _mine(self, position: Any) -> Any:
         """Return the position that is meant; :class:`GameError` if it is of another game."""
+        if position is None:
+            return self._first
         if isinstance(position, str):
             return Game.of(self.cls).parse(position)
         if isinstance(position, Game | Board):
@@ -402,7 +452,9 @@ class Engine(Unpickled):
                 if self._solver is not None:
                     self._solver.stop()
 
-    def _start(self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]) -> Handle:
+    def _start(
+        self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
+    ) -> Handle[Any]:
         _require_kind(kind)
         if kind == "search":
             keywords["history"] = given_history(position, keywords.get("history", ()))
@@ -410,7 +462,7 @@ class Engine(Unpickled):
         stop, call = self._call(position, kind, clock, keywords)
         running = self._begin(stop, Stop())
         self._opened().reset()
-        handle = Handle(position, kind, clock, running, self._end, self._progress)
+        handle: Handle[Any] = Handle(position, kind, clock, running, self._end, self._progress)
 
         def run() -> None:
             result, failure = None, None
@@ -435,7 +487,7 @@ class Engine(Unpickled):
             raise KeyboardInterrupt
         return handle
 
-    def _progress(self, handle: Handle, result: Any = None) -> Progress:
+    def _progress(self, handle: Handle[Any], result: Any = None) -> Progress:
         """Return how far a search is that is under way, or at its end."""
         searcher = self._opened()
         fill, seconds = searcher.fill(), handle.clock.elapsed()
@@ -458,7 +510,7 @@ class Engine(Unpickled):
 
     def _call(
         self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
-    ) -> tuple[threading.Event | None, Callable[[Stop, Handle], Any]]:
+    ) -> tuple[threading.Event | None, Callable[[Stop, Handle[Any]], Any]]:
         """Check the options of a call of some kind; return its stop event, and the call."""
         if kind != "search":
             options = proof_options(kind, keywords)
@@ -468,7 +520,7 @@ class Engine(Unpickled):
         searcher = self._opened()
         searcher.check(position, chosen)
 
-        def search(running: Stop, handle: Handle) -> SearchResult | MonteCarloResult:
+        def search(running: Stop, handle: Handle[Any]) -> SearchResult | MonteCarloResult:
             def follow(iteration: Iteration) -> None:
                 handle.note(iteration)
                 if chosen.progress is not None:

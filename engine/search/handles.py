@@ -8,16 +8,21 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Generator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from engine.contract.errors import CutnodeError
 from engine.kernels.clock import Clock
 from engine.runtime.unpickled import Unpickled
-from engine.search.results import Iteration, Result, SearchResult
-from engine.search.tree_results import MonteCarloResult
+from engine.search.results import Iteration
 
 if TYPE_CHECKING:
     import asyncio
+
+    from typing_extensions import TypeVar
+
+    R_co = TypeVar("R_co", covariant=True, default=Any)
+else:
+    R_co = TypeVar("R_co", covariant=True)
 
 __all__ = ["Handle", "Progress", "Stop"]
 
@@ -54,7 +59,7 @@ class Progress:
     """The part of the table's entries that are in use."""
 
 
-class Handle(Unpickled):
+class Handle(Unpickled, Generic[R_co]):
     """A search that an :class:`~engine.Engine` has started.
 
     :meth:`wait` gives its result; ``await`` does in asyncio, and ``async for`` gives the
@@ -70,7 +75,7 @@ class Handle(Unpickled):
         clock: Clock,
         stop: Stop,
         end: Callable[[Stop], None],
-        look: Callable[[Handle], Progress],
+        look: Callable[[Handle[Any]], Progress],
     ):
         self.position = position
         self.kind = kind
@@ -115,7 +120,7 @@ class Handle(Unpickled):
         """Let limits of time count from now on: the move that was pondered about has come."""
         self.clock.release()
 
-    def wait(self, timeout: float | None = None) -> Any:
+    def wait(self, timeout: float | None = None) -> R_co:
         """Return the result, when it is there: a ``SearchResult``, or the ``Result`` of a proof.
 
         :class:`TimeoutError` if it is not after *timeout* seconds; the search goes on.  Ctrl-C
@@ -140,10 +145,10 @@ class Handle(Unpickled):
                 pass
         return self._outcome()
 
-    def __await__(self) -> Generator[Any, None, Any]:
+    def __await__(self) -> Generator[Any, None, R_co]:
         return self._finished().__await__()
 
-    async def _finished(self) -> Any:
+    async def _finished(self) -> R_co:
         import asyncio
 
         try:
@@ -206,13 +211,13 @@ class Handle(Unpickled):
             with contextlib.suppress(RuntimeError):  # that loop is closed
                 loop.call_soon_threadsafe(_arrive, future)
 
-    def _outcome(self) -> SearchResult | MonteCarloResult | Result:
+    def _outcome(self) -> R_co:
         if self._error is not None:
             raise self._error
-        result: SearchResult | MonteCarloResult | Result = self._result
+        result = self._result
         if self._interrupted:
             result = replace(result, reason="interrupted")
-        return result
+        return cast(R_co, result)
 
     def __repr__(self) -> str:
         state = "running" if self.running else "done"

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.contract.derived import most_value
 from engine.contract.dispatch import defines, game_constant, game_name
-from engine.contract.errors import ContractError, CutnodeError, GameError
+from engine.contract.errors import ContractError, GameError
 from engine.contract.legal import legal_moves
 from engine.contract.native import records
 from engine.contract.positions import coerce
@@ -29,7 +29,7 @@ from engine.search.results import Result, TableUse
 from engine.search.scouting import Scouting, scouting
 from engine.search.searcher import Searcher
 from engine.storage.books import Book
-from engine.storage.tables import Table
+from engine.storage.tables import Table, holding
 from engine.tablebases.tablebase import Tablebase
 
 __all__ = [
@@ -375,16 +375,15 @@ def _shared_table() -> Table:
 
 
 @contextlib.contextmanager
-def table_for(table: Table | None) -> Iterator[Table]:
+def table_for(table: Table | int | None) -> Iterator[Table]:
     """Hold a table that nobody else uses meanwhile: the given one, or one with nothing in it.
 
-    :class:`CutnodeError` if the one that is given is in use, or is none.
+    A number is the size of a new one in MiB.  :class:`CutnodeError` if the one that is given is in
+    use, or is none.
     """
     if table is not None:
-        if not isinstance(table, Table):
-            raise CutnodeError(f"a table is one such as Table(64), not {table!r}")
-        with table.held():
-            yield table
+        with holding(table) as held:
+            yield held
         return
     table = _shared_table()
     if not table.in_use.acquire(blocking=False):  # another thread searches, perhaps another game

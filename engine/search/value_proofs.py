@@ -147,7 +147,7 @@ def write_proof(
     at_least: int | None = None,
     at_most: int | None = None,
     positions: int = 1_000_000,
-    table: Table | None = None,
+    table: Table | int | None = None,
     **limits: Unpack[LimitKeywords],
 ) -> ValueProof:
     """Write a proof that the mover has *at_least* a value, or *at_most*: one of them is given.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from engine.contract.errors import CutnodeError
+from engine.contract.extras import extra
 from engine.storage.parquet import pyarrow_modules
 
 __all__ = ["Rows", "Tabular"]
@@ -37,11 +37,7 @@ class Tabular(ABC):
 
     def to_pandas(self) -> Any:
         """Return a ``pandas.DataFrame``; :class:`CutnodeError` if pandas is not installed."""
-        try:
-            import pandas
-        except ImportError:
-            raise CutnodeError("data frames need pandas: pip install 'cutnode[pandas]'") from None
-        return pandas.DataFrame(self.to_columns())
+        return extra("pandas", "pandas", "data frames need").DataFrame(self.to_columns())
 
     def to_csv(self) -> str:
         """Return the rows as CSV below a line of names."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.contract.errors import CutnodeError
+from engine.contract.extras import extra
 
 __all__ = ["pyarrow_modules"]
 
@@ -15,10 +16,7 @@ def pyarrow_modules(otherwise: str = "") -> tuple[Any, Any]:
     *otherwise* is what the error says one can do without them.
     """
     try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise CutnodeError(
-            f"Arrow and Parquet need pyarrow: pip install 'cutnode[parquet]'{otherwise}"
-        ) from None
-    return pyarrow, pyarrow.parquet
+        parquet = extra("pyarrow.parquet", "parquet", "Arrow and Parquet need")
+    except CutnodeError as error:
+        raise CutnodeError(f"{error}{otherwise}") from None
+    return extra("pyarrow", "parquet", "Arrow needs"), parquet

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.contract.errors import CutnodeError
+from engine.contract.extras import extra
 
 __all__ = ["compressed", "expanded"]
 
@@ -21,13 +21,7 @@ LEAST_SAVED = 1 / 8
 
 
 def _zstandard() -> Any:
-    try:
-        import zstandard
-    except ModuleNotFoundError:
-        raise CutnodeError(
-            "compressed tablebases need zstandard: pip install 'cutnode[compress]'"
-        ) from None
-    return zstandard
+    return extra("zstandard", "compress", "compressed tablebases need")
 
 
 def _frames(words: Any) -> Iterator[Any]:

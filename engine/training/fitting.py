@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.contract.errors import CutnodeError
+from engine.contract.extras import extra
 from engine.training.objectives import Examples, JaxObjective, NetworkObjective, Objective
 
 __all__ = [
@@ -84,8 +84,8 @@ class Layers:
 
 def require_jax() -> None:
     """:class:`CutnodeError` if what training needs is not installed."""
-    if not (find_spec("jax") and find_spec("optax")):
-        raise CutnodeError("training needs JAX and Optax: pip install 'cutnode[train]'")
+    for module in ("jax", "optax"):
+        extra(module, "train", "training needs")
 
 
 def fit_patterns(

@@ -1,4 +1,4 @@
-"""The libraries that adapters need, each of which is an extra."""
+"""The libraries that parts of cutnode need, each of which is an extra."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["extra"]
 
 
 def extra(module: str, name: str, what: str) -> Any:
-    """Return a module of the extra *name*.
+    """Return a module of the extra *name*; *what* needs it, as in "plots need".
 
     :class:`CutnodeError` if it is not installed, with the command that installs it, or if it is
     installed and cannot be imported, with its version.
@@ -23,9 +23,9 @@ def extra(module: str, name: str, what: str) -> Any:
     except Exception as error:
         package = module.partition(".")[0]
         if importlib.util.find_spec(package) is None:
-            raise CutnodeError(f"{what} need an extra: pip install 'cutnode[{name}]'") from None
+            raise CutnodeError(f"{what} {package}: pip install 'cutnode[{name}]'") from None
         raise CutnodeError(
-            f"{what} need {package}, but {_installed(package)} cannot be imported "
+            f"{what} {package}, but {_installed(package)} cannot be imported "
             f"({type(error).__name__}: {error}); 'cutnode[{name}]' installs a version that can"
         ) from error
 
