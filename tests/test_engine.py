@@ -64,7 +64,7 @@ def test_wins_are_counted_from_the_root(exact):
     assert result.meaning() == "the player to move wins in 1 ply"
     result = exact.search(SMALL.parse("14253"), depth=5)
     assert (result.value, result.lines, result.depth) == (-WIN, (), 0)
-    assert result.meaning() == "the other player has won"
+    assert result.meaning() == "the game is over: the player to move has lost"
     assert (result.reason, result.best_move, result.pv) == ("proven", None, ())
 
 

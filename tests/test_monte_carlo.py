@@ -541,7 +541,7 @@ def test_missing_limits_are_those_of_the_engine():
 @pytest.mark.parametrize(
     ("text", "word", "meaning"),
     [
-        ("14253", "loss", "the other player has won"),
+        ("14253", "loss", "the game is over: the player to move has lost"),
         ("1425", "win", "the player to move wins"),
         ("", None, "of the points, estimated by 20 playouts"),
     ],

@@ -95,8 +95,9 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     the ``answer`` of the result, which has bounds then.  Without *table* the search starts from
     nothing, and with one of the *threads* (by default there is one) it visits the same nodes each
     time; with a :class:`Table` it builds on what earlier searches with that table stored, and no
-    other may use it meanwhile.  A number in place of a table is the size of a new one in MiB.  *nodes* and *seconds* limit the search, and another thread can end
-    it by setting the event *stop*.  A *book* is put into the table first.
+    other may use it meanwhile.  A number in place of a table is the size of a new one in MiB.
+    *nodes* and *seconds* limit the search, and another thread can end it by setting the event
+    *stop*.  A *book* is put into the table first.
 
     A position that is in a *tablebase* is answered from it.  Where play can go round, the positions
     that can be reached are solved in *memory*, so many bytes, by default 512 MiB; if they do not

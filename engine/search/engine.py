@@ -72,10 +72,11 @@ else:
 class Engine(Unpickled, Generic[R_co]):
     """Searches and proofs for one game, with a table and threads of its own.
 
-    *game* is a game or its name, a position or a position class; what is searched is a position, a
-    text in the game's notation, or a :class:`~engine.search.board.Board`, whose history a search
-    knows; left out, the position that *game* is or begins with. *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, whose
-    options are those of :class:`~engine.search.monte_carlo.MonteCarlo`, or by ``"auto"``, the one
+    *game* is a game or its name, a position or a position class.  It searches a position, a text in
+    the game's notation, or a :class:`~engine.search.board.Board`, whose history a search knows; by
+    default the position that it was made with, or the game's start.
+    *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, whose options are
+    those of :class:`~engine.search.monte_carlo.MonteCarlo`, or by ``"auto"``, the one
     of them that does better in a trial, which takes a quarter of the first search of a game.
     *table* is a :class:`Table`, or its size in MiB. *threads* work together on one position by
     what each finds in the table (without the technique ``table`` only one searches), and have

@@ -11,7 +11,7 @@ import numpy as np
 from engine.contract.dispatch import game_name
 from engine.contract.messages import description, move_text, position_text
 from engine.contract.notebook import InNotebooks
-from engine.contract.verbs import play
+from engine.contract.verbs import outcome, play
 from engine.kernels.scores import win_distance
 from engine.kernels.tablebase_scores import FAR
 from engine.search.statistics import Statistics
@@ -87,6 +87,15 @@ class PositionResult(InNotebooks):
         """Return the best line in the game's own notation."""
         return line_text(self.position, self.pv)
 
+    def ending(self) -> str:
+        """Return in words how the game has ended at the position; "" if it has not."""
+        over, value = outcome(self.position)
+        if not over:
+            return ""
+        sign = (value > 0) - (value < 0)
+        words = ("a draw", "the player to move has won", "the player to move has lost")[sign]
+        return f"the game is over: {description(self.position, value) or words}"
+
     def _about(self) -> dict[str, Any]:
         """Return plain data of the position."""
         return {"game": game_name(type(self.position)), "position": position_text(self.position)}
@@ -160,6 +169,8 @@ class Result(PositionResult):
 
     def meaning(self) -> str:
         """Return in words the value, or what is known of it."""
+        if ending := self.ending():
+            return ending
         if self.value is None:
             known = f"between {self.lower} and {self.upper}"
             return known if self.answered else f"{known}: {self.reason}"
@@ -311,6 +322,8 @@ class SearchResult(PositionResult):
 
     def meaning(self) -> str:
         """Return the score in words."""
+        if ending := self.ending():
+            return ending
         distance = win_distance(self.value) if self.decisive else None
         if isinstance(self.value, float) and distance != 0:
             distance = None  # a mean of several distances, or of wins and losses
@@ -318,15 +331,14 @@ class SearchResult(PositionResult):
             plies = "ply" if self.depth == 1 else "plies"
             return "proven" if self.proven else f"estimated {self.depth} {plies} deep"
         winner = "the player to move" if self.value > 0 else "the other player"
-        if distance == 0:
-            return f"{winner} has won"
         if distance >= FAR:
             return f"{winner} wins"  # a tablebase says so, and not how soon
         return f"{winner} wins in {distance} {'plies' if distance > 1 else 'ply'}"
 
     def value_text(self) -> str:
-        """Return the score in a word."""
-        return score_text(self.value)
+        """Return the score in a word; of a finished game, its value."""
+        over, value = outcome(self.position)
+        return score_text(value if over else self.value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation."""
@@ -362,7 +374,7 @@ class SearchResult(PositionResult):
         return {"move": texts[0], "value": line.value, "pv": texts}
 
     def __str__(self) -> str:
-        lines = [f"value  {score_text(self.value)}  ({self.meaning()})"]
+        lines = [f"value  {self.value_text()}  ({self.meaning()})"]
         for line in self.lines:
             texts = line_text(self.position, line.pv)
             label = "best   " if line is self.lines[0] else "then   "

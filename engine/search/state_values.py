@@ -81,6 +81,8 @@ class Iterated(PositionResult):
 
     def meaning(self) -> str:
         """Return the value in words."""
+        if ending := self.ending():
+            return ending
         if self.value is None:
             return f"between {self.lower:.12g} and {self.upper:.12g}: {self.reason}"
         return description(self.position, self.value) or f"within {self.tolerance:g}"

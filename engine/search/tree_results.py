@@ -178,6 +178,8 @@ class MonteCarloResult(PositionResult):
 
     def meaning(self) -> str:
         """Return the score in words."""
+        if ending := self.ending():
+            return ending
         if not self.proven:
             what = "mean value" if self.win_rate is None else f"{self.win_rate:.1%} of the points,"
             return f"{what} estimated by {self.playouts:,} playouts"
@@ -187,7 +189,7 @@ class MonteCarloResult(PositionResult):
         if distance is None:
             return "a draw"
         winner = "the player to move" if self.value > 0 else "the other player"
-        return f"{winner} {'wins' if distance else 'has won'}"
+        return f"{winner} wins"
 
     def value_text(self) -> str:
         """Return the value in a word: the expected points, win, draw or loss, or mean points."""
