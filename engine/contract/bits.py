@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from llvmlite import ir
@@ -48,14 +48,19 @@ WORD = (1 << 64) - 1
 """All 64 bits set."""
 
 
-class Bits(int):
-    """A 64-bit word: an annotation, a constant, and a cast.
+if TYPE_CHECKING:
+    # Operators of words give plain integers, which fields of positions take.
+    Bits: TypeAlias = int
+else:
 
-    ``board: Bits`` declares a field of a position, ``Bits(0x41)`` makes a constant that
-    compiled code sees as unsigned, and ``Bits(x)`` inside compiled code casts.
-    """
+    class Bits(int):
+        """A 64-bit word: an annotation, a constant, and a cast.
 
-    __slots__ = ()
+        ``board: Bits`` declares a field of a position, ``Bits(0x41)`` makes a constant that
+        compiled code sees as unsigned, and ``Bits(x)`` inside compiled code casts.
+        """
+
+        __slots__ = ()
 
 
 @typeof_impl.register(Bits)

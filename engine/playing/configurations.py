@@ -100,7 +100,6 @@ class PlayerKeywords(TypedDict, total=False):
     cut_after: int
     path: str | os.PathLike[str]
     python: str | os.PathLike[str]
-    game: str | os.PathLike[str]
 
 
 ELSEWHERE = "path", "python", "game"
