@@ -31,6 +31,8 @@ from engine import (
     solve_many,
 )
 from engine.contract.errors import CutnodeError, GameError
+from engine.contract.text import nearest
+from engine.playing.configurations import KEYS, PlayerKeywords
 
 TICTACTOE = load_game("tictactoe")
 
@@ -98,6 +100,67 @@ def test_players_by_the_name_of_a_level():
     assert game.ending() == "rules"
 
 
+def test_settings_of_a_player_as_keywords():
+    game = load_game("tictactoe", plain=True)
+    board = Board(game, "15")
+    for made, text in (
+        (make_player(game, strength=60), "strength=60"),
+        (make_player(game, "depth=3", without=["history", "killers"], exact=False), ""),
+        (make_player(game, depth=3, set={"lmr.base": 0.5}, seconds=None), ""),
+        (make_player(game, random=True), "random"),
+    ):
+        assert made.choose(board).move in board.legal_moves
+        assert not text or type(made) is type(make_player(game, text))
+    assert PlayerKeywords.__annotations__.keys() == KEYS.keys() - {"game"}
+    for settings, message in (
+        ({"strenght": 60}, r"there is no setting 'strenght' \(did you mean 'strength'\?\)"),
+        ({"strength": 2.5}, "strength is a whole number, not '2.5'"),
+        ({"strength": 101}, "a strength is 0..100, not 101"),
+        ({"text": "hard", "level": "easy"}, "level is set twice"),
+        ({"tablebase": "a,b"}, "tablebase cannot hold a comma, got 'a,b'"),
+    ):
+        with pytest.raises(CutnodeError, match=message):
+            make_player(game, **settings)
+
+
+def test_an_engine_begins_at_its_game_or_position():
+    game = load_game("tictactoe", plain=True)
+    with Engine(game, table=1) as held:
+        assert held.search(depth=2).position == game.start()
+        assert held.solve().score == 0
+        assert held.start(depth=1).wait().position == game.start()
+        assert held.evaluate() == 0
+    with Engine(Board(game, "1524"), table=1) as held:
+        assert held.analyse().position == game.parse("1524")
+    with Engine(type(game.start()), table=1) as held:
+        assert held.search(depth=1).position == game.start()
+
+
+@pytest.mark.parametrize(
+    ("name", "moves", "value", "words"),
+    [
+        ("tictactoe", "14253", -1, "the player to move has lost"),
+        ("tictactoe", "123546879", 0, "a draw"),
+        ("connect4", "1212121", -18, "first player (x) has won"),
+    ],
+)
+def test_finished_positions_say_so(name, moves, value, words):
+    game = load_game(name, plain=True)
+    over = game.parse(moves)
+    for result in (
+        solve(over, table=1),
+        solve(over, weak=True),
+        search(over, depth=3),
+        search(over, engine="mcts", playouts=3),
+    ):
+        assert result.ending() == result.meaning() == f"the game is over: {words}"
+        assert result.meaning() in str(result)
+        assert "30000" not in str(result)
+        assert result.move is None
+    assert str(search(over, depth=3)).startswith(f"value  {value}  (the game is over")
+    assert solve(game.parse(moves[:-1])).ending() == ""
+
+
 # Games
 
 
@@ -152,6 +215,27 @@ def test_chances_are_probabilities_and_positions():
     assert sum(odds for odds, _ in chances) == pytest.approx(1)
     assert all(type(position) is type(ur.start()) for _, position in chances)
     assert ur.legal_moves(ur.start()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        *(
+            ("conect4", "connect4"),
+            ("Chess", "chess"),
+            ("hax", "hex"),
+            ("tic-tac-toe", "tictactoe"),
+        ),
+        *(("nosuch", ""), ("checkers", ""), ("reversi", ""), ("go", ""), ("", "")),
+    ],
+)
+def test_names_are_suggested_where_they_are_close(name, meant):
+    ending = f" (did you mean {meant!r}?)" if meant else "; games are"
+    with pytest.raises(GameError) as caught:
+        load_game(name)
+    assert str(caught.value).startswith(f"there is no game {name!r}{ending}")
+    assert nearest("depht", ["Depth"]) == " (did you mean 'Depth'?)"
+    assert nearest("x", ["Depth"]) == ""
 
 
 # Boards

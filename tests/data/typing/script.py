@@ -1,4 +1,4 @@
-"""A program as a user writes it; lines that end in ``# error: ...`` are mistakes."""
+"""A program as a user writes it; lines with a comment that begins with "error" are mistakes."""
 
 import asyncio
 from typing import Any, assert_type
