@@ -329,7 +329,7 @@ def test_a_stop_ends_a_search_at_once(engine):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"techniques": ["tabel"]}, "there is no technique 'tabel' .did you mean 'table'"),
+        ({"techniques": ["tabel"]}, "there is no technique 'tabel' (did you mean 'table'"),
         (
             {"techniques": ["null_move"]},
             "connect4 does not allow null_move: it does not define skip",
@@ -337,7 +337,7 @@ def test_a_stop_ends_a_search_at_once(engine):
         ({"techniques": ["futility"]}, "does not allow futility: it does not define UNIT"),
         ({"techniques": ["symmetry"]}, "symmetry makes no sense without table"),
         ({"techniques": ["late_move_pruning"], "exact": True}, "late_move_pruning is selective"),
-        ({"evaluation": "cell"}, "no evaluation 'cell' .did you mean 'cells'"),
+        ({"evaluation": "cell"}, "no evaluation 'cell' (did you mean 'cells'"),
         ({"driver": "negascout"}, "a driver is one of alphabeta, mtdf, not 'negascout'"),
         ({"table": 0}, "at least 1 MiB"),
         ({"table": "64"}, "the size of a table in MiB is a whole number"),

@@ -227,7 +227,8 @@ def _game_in(place: Place, variant: str) -> Game:
 
 def _reduced(position: Any, protocol: Any) -> Any:
     """Reduce a position for ``pickle`` and ``copy``: to its place first, which loads its class."""
-    make, (cls, *given), *state = object.__reduce_ex__(position, max(protocol, 2))
+    parts: Any = object.__reduce_ex__(position, max(protocol, 2))
+    make, (cls, *given), *state = parts
     place = Place.of(module_of(cls))
     return _position_in, (place, cls.__qualname__, make, *given), *state
 

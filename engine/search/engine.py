@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 
     R_co = TypeVar("R_co", covariant=True, default=SearchResult | MonteCarloResult)
 else:
+    from typing import TypeVar
+
     R_co = TypeVar("R_co", covariant=True)
 
 

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Generator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from engine.contract.errors import CutnodeError
 from engine.kernels.clock import Clock
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     R_co = TypeVar("R_co", covariant=True, default=Any)
 else:
+    from typing import TypeVar
+
     R_co = TypeVar("R_co", covariant=True)
 
 __all__ = ["Handle", "Progress", "Stop"]
