@@ -30,9 +30,13 @@ from engine import (
     solve,
     solve_many,
 )
+from engine.cli.serve import run_service
+from engine.cluster.tasks import require_distributed
 from engine.contract.errors import CutnodeError, GameError
 from engine.contract.text import nearest
+from engine.lab.plots import check_plot
 from engine.playing.configurations import KEYS, PlayerKeywords
+from engine.training.fitting import require_jax
 
 TICTACTOE = load_game("tictactoe")
 
@@ -377,6 +381,26 @@ def test_batches_as_tables():
     assert pyarrow.table(batch).to_pylist() == frame.to_dict("records")
     assert isinstance(frame, pandas.DataFrame)
     assert "<th>position</th>" in batch._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "use"),
+    [
+        ("pandas", "pandas", lambda: solve_many([TICTACTOE.parse("14253")]).to_pandas()),
+        ("pyarrow", "parquet", lambda: solve_many([TICTACTOE.parse("14253")]).to_arrow()),
+        ("jax", "train", require_jax),
+        ("optax", "train", require_jax),
+        ("distributed", "cluster", require_distributed),
+        ("matplotlib", "plot", lambda: check_plot("a.svg")),
+        ("prometheus_client", "serve", lambda: run_service("127.0.0.1", 0, print)),
+    ],
+)
+def test_missing_extras_are_named(monkeypatch, package, name, use):
+    for loaded in [each for each in sys.modules if each.startswith("engine.service")]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(CutnodeError, match=rf"needs? {package}: pip install 'cutnode\[{name}\]'"):
+        use()
 
 
 def test_trees_fit_a_notebook():

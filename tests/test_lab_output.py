@@ -109,8 +109,7 @@ def test_report_of_the_command(tmp_path):
 
 
 def test_without_matplotlib(study, tmp_path, monkeypatch):
-    for place in ("page", "plots"):
-        monkeypatch.setattr(f"engine.lab.{place}.can_plot", lambda: False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     text = page(study, draw)
     assert "<svg" not in text and "Plots were left out" in text
     result = cutnode(*LAB, "--plot", tmp_path / "a.png")

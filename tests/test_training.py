@@ -672,7 +672,7 @@ def test_the_fit_finds_weights_that_are_there():
 
 
 def test_training_says_what_is_missing(monkeypatch, tmp_path):
-    monkeypatch.setattr(fitting, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "optax", None)
     result = CliRunner().invoke(main, ["train", "tictactoe"])
     assert result.exit_code == 2
     assert "pip install 'cutnode[train]'" in result.output

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, Unpack, cast, overload
 
 from engine.contract.dispatch import defines, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError
