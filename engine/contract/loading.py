@@ -213,7 +213,7 @@ class Place(NamedTuple):
 
 
 def _digest(module: ModuleType) -> str:
-    """Return the digest of the file of a module, which keeps it from when it was loaded."""
+    """Return the digest of the file of a module, which keeps it from when its game was loaded."""
     known: str = vars(module).get("__digest__", "")
     if not known:
         content = Path(str(module.__file__)).read_bytes()
@@ -358,7 +358,6 @@ def module_of_file(path: Path) -> ModuleType:
         raise GameError(f"{path} cannot be loaded as a module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    _digest(module)
     if str(path.resolve().parent) not in sys.path:
         sys.path.append(str(path.resolve().parent))  # the game may import its neighbours
     try:
