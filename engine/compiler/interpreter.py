@@ -31,9 +31,9 @@ from engine.contract.dispatch import (
     HOOKED,
     VERBS,
     bind,
+    defines,
     game_constant,
     game_name,
-    module_of,
 )
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.messages import explained
@@ -112,7 +112,10 @@ _bindings: dict[Any, Binding] = {}
 
 
 def _binding(cls: Any, techniques: tuple[Any, ...]) -> Binding:
-    """The binding of a class; a new one if a rule was defined again since (in a notebook)."""
+    """The binding of a class; a new one if a rule was defined again since (in a notebook).
+
+    So it is, too, when a rule is no longer guarded (``engine.contract.guarding``).
+    """
     if observers := _observers.get():
         return Binding(cls, techniques, observers)
     binding = _bindings.get((cls, techniques))
@@ -122,8 +125,7 @@ def _binding(cls: Any, techniques: tuple[Any, ...]) -> Binding:
 
 
 def _rules(cls: Any) -> list[Any]:
-    module = module_of(cls)
-    return [getattr(module, name, None) for name in VERBS]
+    return [bind(cls, name) for name in VERBS if defines(cls, name)]
 
 
 class Binding:

@@ -18,6 +18,7 @@ from numba import types
 from numba.core import config
 
 from engine.contract.errors import GameError
+from engine.contract.guarding import guard
 from engine.contract.native import in_compiled_code, is_compiled
 from engine.contract.numbering import numbering
 
@@ -152,7 +153,7 @@ def bind(cls: type, name: str) -> Callable[..., Any]:
             f"{cls.__module__}.{name} takes {len(given)} parameters; "
             f"the contract is {name}({', '.join(parameters)})"
         )
-    return rule
+    return guard(cls, rule, name) if is_plain(cls) else rule
 
 
 @functools.lru_cache(1000)

@@ -20,6 +20,7 @@ from typing import Any, TypeVar, Unpack
 from engine.contract.cells import Cells, Look
 from engine.contract.dispatch import declared, defines, game_constant, module_of
 from engine.contract.errors import GameError, PositionError
+from engine.contract.guarding import by_position
 from engine.contract.positions import coerce, field_kinds
 from engine.contract.text import quoted
 from engine.contract.variants import variants_of
@@ -70,7 +71,9 @@ class Notation:
 
     def _own(self, name: str) -> Callable[..., Any] | None:
         function = getattr(self.module, name, None)
-        return function if callable(function) else None
+        if not callable(function):
+            return None
+        return by_position(function, name) if FOR_PEOPLE[name][0] == "position" else function
 
     def start(self, variant: str = "") -> Any:
         """Return the first position of a variant."""
