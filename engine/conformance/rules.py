@@ -13,6 +13,7 @@ from engine.conformance.minimax import children
 from engine.conformance.sample import Properties, Sample, has_chance
 from engine.contract.bits import WORD, Bits
 from engine.contract.dispatch import defines, game_constant, is_plain, value_limit
+from engine.contract.guarding import is_scalar
 from engine.contract.legal import legal_moves
 from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce
@@ -46,7 +47,7 @@ def fields_have_their_types(position: Any, sample: Sample) -> Iterator[str]:
     if type(position) is not type(sample.game.start()):
         yield f"is a {type(position).__qualname__}, not the class of the start"
     if is_plain(type(position)):
-        hash(position)
+        yield from _equality_complaints(position, sample)
         return
     for name, value, coerced in zip(position._fields, position, coerce(position), strict=True):
         kind = type(coerced)
@@ -57,6 +58,28 @@ def fields_have_their_types(position: Any, sample: Sample) -> Iterator[str]:
             fits = fits and -(1 << 63) <= operator.index(value) < 1 << 63
         if not fits:
             yield f"{name} is {value!r}, which is no {kind.__name__}"
+
+
+def _equality_complaints(position: Any, sample: Sample) -> Iterator[str]:
+    """Complaints about what positions of plain Python are equal."""
+    if is_scalar(type(position)):
+        return
+    twin = copy.deepcopy(position)
+    if twin != position:
+        yield "a copy of it is not equal (==): compare all fields in __eq__, and nothing else"
+    elif hash(twin) != hash(position):
+        yield "an equal position has another hash: make __hash__ of the fields that __eq__ compares"
+    for met in children(position):
+        other = sample.equals.setdefault(met, met)
+        if other is not met and _future(other) != _future(met):
+            yield (
+                f"{sample.text(met)!r} and {sample.text(other)!r} are equal (==), but what follows "
+                f"differs: compare all fields in __eq__"
+            )
+
+
+def _future(position: Any) -> Any:
+    return outcome(position), legal_moves(position), children(position)
 
 
 @RULES.about("__str__")
@@ -137,6 +160,7 @@ def keys_tell_positions_apart(position: Any, sample: Sample) -> Iterator[str]:
         if key(coerce(met)) != word:
             yield "an equal position has another key"
         other = sample.keys.setdefault(int(word), met)
+        sample.compared["key"] += 1
         if other != met and not _recurs(met, other):
             yield f"{met!r} and {other!r} have the same key {word}"
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from random import Random
 
 from engine.conformance.compiled import COMPILED, SEARCHES
@@ -20,16 +21,19 @@ from engine.conformance.findings import Finding, raised
 from engine.conformance.numbering import NUMBERING
 from engine.conformance.rules import RULES
 from engine.conformance.sample import Sample
+from engine.conformance.summary import Summary
+from engine.conformance.suspicions import suspicions
 from engine.conformance.symmetry import SYMMETRY
 from engine.conformance.texts import TEXTS
 from engine.conformance.turns import TURNS
 from engine.conformance.values import VALUES
 from engine.contract.dispatch import REQUIRED, VERBS, module_of, runs_plainly
+from engine.contract.guarding import guarding
 from engine.contract.loading import Game
 from engine.contract.notation import FOR_PEOPLE
 from engine.contract.positions import coerce
 
-__all__ = ["check"]
+__all__ = ["Report", "check", "examine"]
 
 TOGETHER = (
     *(("chance", "chance_outcome"), ("chance_outcome", "chance")),
@@ -40,24 +44,50 @@ TOGETHER = (
 """Verbs that mean nothing without another."""
 
 
+@dataclass(frozen=True)
+class Report:
+    """What a check has found."""
+
+    findings: list[Finding]
+    """The breaches of the contract; none if the game conforms."""
+    warnings: list[Finding] = field(default_factory=list)
+    """What no rule forbids, and is mostly a mistake."""
+    summary: Summary | None = None
+    """What the random games were like; None if none was played to its end."""
+
+
 def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -> list[Finding]:
     """Return the breaches of the contract seen in random *games*; empty if the game conforms.
 
     Without *compile* only the rules are looked at, as plain Python, which takes a second or
     two instead of ten.
     """
+    return examine(game, games=games, seed=seed, compile=compile).findings
+
+
+def examine(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -> Report:
+    """Return the findings of :func:`check`, warnings, and a summary of the random games."""
     findings = list(_declarations(game)) or list(_beginnings(game))
     if findings:
-        return findings
-    sample = Sample(game, Random(seed))
-    for number in range(games):
-        sample.play_game(reluctant=number % 2 == 1)
-    sample.ask([*RULES, *TEXTS, *TURNS, *VALUES, *SYMMETRY, *NUMBERING])
-    if compile and not sample.found() and not runs_plainly(game.module):
-        sample.ask(COMPILED)
-    if compile and not sample.found():
-        sample.ask(SEARCHES)
-    return sample.found()
+        return Report(findings)
+    with guarding():
+        sample = Sample(game, Random(seed))
+        for number in range(games):
+            sample.play_game(reluctant=number % 2 == 1)
+        sample.ask([*RULES, *TEXTS, *TURNS, *VALUES, *SYMMETRY, *NUMBERING])
+        if compile and not sample.found() and not runs_plainly(game.module):
+            sample.ask(COMPILED)
+        if compile and not sample.found():
+            sample.ask(SEARCHES)
+        found = sample.found()
+        if sample.changed:
+            return Report(found)
+        try:
+            return Report(found, suspicions(sample), Summary.of(sample))
+        except Exception:
+            if found:  # rules that fail cannot be summed up
+                return Report(found)
+            raise
 
 
 def _declarations(game: Game) -> Iterator[Finding]:

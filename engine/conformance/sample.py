@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
@@ -20,19 +21,53 @@ from engine.conformance.minimax import (
     chance_outcomes,
     children,
 )
+from engine.contract.derived import same_after_chance
 from engine.contract.dispatch import defines, game_constant
+from engine.contract.guarding import ChangedPositionError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game
-from engine.contract.verbs import canonical, chance, outcome, play, recurrence, reversible
+from engine.contract.messages import too_long
+from engine.contract.verbs import (
+    canonical,
+    chance,
+    moves_again,
+    outcome,
+    play,
+    recurrence,
+    reversible,
+)
 from engine.kernels.evaluation import OWN
 from engine.search.record import is_over
 from engine.search.searcher import Searcher
 from engine.storage.tables import Table
 
-__all__ = ["Properties", "Property", "Sample", "has_chance"]
+__all__ = ["Line", "Properties", "Property", "Sample", "has_chance"]
+
+COMES_BACK = (
+    "let reversible(position, child) be True of moves that can be undone; a position that comes "
+    "back is then a draw"
+)
 
 OF_LINES = ("reversible", "drawn")
 """Verbs that make the value of a position depend on how play came there."""
+
+
+@dataclass
+class Line:
+    """A random game: its positions, the player who has each, 0 or 1, and the moves between them."""
+
+    positions: list[Any]
+    sides: list[int] = field(default_factory=lambda: [0])
+    moves: list[int | None] = field(default_factory=list)
+    """None where chance decides."""
+
+    def add(self, move: int | None, child: Any) -> None:
+        """Add a move, or an outcome of chance, and the position after it."""
+        position = self.positions[-1]
+        again = same_after_chance if move is None else moves_again
+        self.sides.append(self.sides[-1] ^ (not again(position, child)))
+        self.moves.append(move)
+        self.positions.append(child)
 
 
 @dataclass
@@ -46,11 +81,20 @@ class Sample:
     """The first exception that each verb raised."""
     unexplained: list[Finding] = field(default_factory=list)
     """Exceptions that no verb raised."""
+    changed: list[Finding] = field(default_factory=list)
+    """A rule that changes positions in place; all else may come from it."""
+    lines: list[Line] = field(default_factory=list)
+    """The random games."""
+    compared: Counter[str] = field(default_factory=Counter)
+    """How often what a verb says of a position was compared with a value or another position."""
     plies_seen: dict[Any, int] = field(default_factory=dict)
     """The positions met, with the most plies that were played from there."""
     values: dict[Any, float] = field(default_factory=dict)
-    """The values of those near the end."""
+    """The values of those near the end,"""
     exact: dict[Any, float] = field(default_factory=dict)
+    """and of all that can follow, where values do not depend on the line of play."""
+    equals: dict[Any, Any] = field(default_factory=dict)
+    """The first position met of those that are equal."""
     keys: dict[int, Any] = field(default_factory=dict)
     recurrences: dict[int, Any] = field(default_factory=dict)
     classes: dict[int, Any] = field(default_factory=dict)
@@ -78,27 +122,37 @@ class Sample:
         """The positions whose value is known."""
         return list(self.values)
 
-    def met(self, known: dict[int, Any], word: int, position: Any) -> list[Any]:
+    def solved(self) -> list[Any]:
+        """Those, and all positions that can follow."""
+        return list(self.exact or self.values)
+
+    def met(self, verb: str, known: dict[int, Any], word: int, position: Any) -> list[Any]:
         """Return the first position with a word, if its value and this one's can be compared."""
         other = known.setdefault(int(word), position)
-        both = {position, other} <= self.values.keys() and not self.path_dependent
-        return [other] if both else []
+        if other == position or not {position, other} <= self.exact.keys():
+            return []
+        self.compared[verb] += 1
+        return [other]
 
     def find(self, verb: str, position: Any, message: str) -> None:
         """Note a complaint, unless it was made before."""
         if message not in {finding.message for finding in self.complaints}:
-            self.complaints.append(Finding(verb, self._text(position), message))
+            self.complaints.append(Finding(verb, self.text(position), message))
 
     def fail(self, verb: str, position: Any, error: Exception) -> None:
         """Note an exception that was met when *verb* was asked about."""
+        if isinstance(error, ChangedPositionError):
+            self.changed = self.changed or [Finding(error.verb, "", error.change)]
+            return
         raising = raising_verb(error, self.game)
-        finding = Finding(raising or verb, self._text(position), raised(error))
+        finding = Finding(raising or verb, self.text(position), raised(error))
         if raising:
             self.failures.setdefault(raising, finding)
         else:
             self.unexplained.append(finding)
 
-    def _text(self, position: Any) -> str:
+    def text(self, position: Any) -> str:
+        """Return a position in the game's notation, or as Python shows it."""
         try:
             return str(self.game.notation.position_text(position))
         except Exception:
@@ -106,6 +160,8 @@ class Sample:
 
     def found(self) -> list[Finding]:
         """The complaints, and the exceptions that they do not explain."""
+        if self.changed:
+            return self.changed
         explained = {finding.verb for finding in self.complaints}
         failures = [found for verb, found in self.failures.items() if verb not in explained]
         return self.complaints + failures or self.unexplained[:1]
@@ -113,6 +169,8 @@ class Sample:
     def ask(self, properties: list[Property]) -> None:
         """Ask properties of their positions, until the first complaint of each."""
         for asked in properties:
+            if self.changed:
+                return
             position: Any = None
             try:
                 subjects = asked.subjects(self)
@@ -132,48 +190,57 @@ class Sample:
         A *reluctant* game goes on for as long as it can, so its end has small game trees.
         """
         start = self.game.start()
-        lines = [[start]]
+        line = Line([start])
+        self.lines.append(line)
+        lines = [line.positions]
         try:
-            self._extend(lines[0], reluctant)
+            self._extend(line, reluctant)
             if defines(type(start), "canonical"):
-                lines.append(self._equivalent_line(lines[0]))
-            for line in lines:
-                self._find_values(line)
+                lines.append(self._equivalent_line(line.positions))
+            for positions in lines:
+                self._find_values(positions)
         except Exception as error:
-            self.fail("play", lines[0][-1], error)
-        for line in lines:
-            for plies, position in enumerate(reversed(line)):
+            self.fail("play", line.positions[-1], error)
+        for positions in lines:
+            for plies, position in enumerate(reversed(positions)):
                 self.plies_seen[position] = max(plies, self.plies_seen.get(position, 0))
 
-    def _extend(self, line: list[Any], reluctant: bool) -> None:
+    def _extend(self, line: Line, reluctant: bool) -> None:
         """Play on at random until the game is over or a position repeats."""
-        most = game_constant(type(line[0]), "MAX_PLIES", 512)
+        position = line.positions[0]
+        cls, met = type(position), {position}
+        most = game_constant(cls, "MAX_PLIES", 512)
         recurring: list[int] = []
-        while not is_over(line[-1]) and not (recurring and recurrence(line[-1]) in recurring):
-            if len(line) > most:
+        while not is_over(position) and not (recurring and recurrence(position) in recurring):
+            if len(line.positions) > most:
                 if not self.path_dependent:
-                    self.find("MAX_PLIES", line[0], f"a line of play is longer than {most}")
+                    self.find("MAX_PLIES", line.positions[0], too_long(cls))
                 return
-            position = line[-1]
-            child = self._step(position, reluctant)
+            move, child = self._step(position, reluctant)
             if type(child) is not type(position):
                 return
             again = reversible(position, child)
             recurring = [*recurring, recurrence(position)] if again else []
-            line.append(child)
+            line.add(move, child)
+            position = child
+            if child in met and not recurring and not has_chance(child):
+                said = "says no" if defines(cls, "reversible") else "is not defined"
+                self.find("reversible", child, f"it {said}, but play comes back here: {COMES_BACK}")
+                return
+            met.add(child)
 
-    def _step(self, position: Any, reluctant: bool) -> Any:
+    def _step(self, position: Any, reluctant: bool) -> tuple[int | None, Any]:
         if chance(position):
             events = chance_outcomes(position)
             odds = [probability for probability, _ in events]
-            return self.random.choices(events, odds)[0][1]
-        child = None
+            return None, self.random.choices(events, odds)[0][1]
+        move, child = None, None
         allowed = legal_moves(position)
         for move in self.random.sample(allowed, len(allowed)):
             child = play(position, move)
             if not reluctant or not is_over(child):
                 break
-        return child
+        return move, child
 
     def _equivalent_line(self, line: list[Any]) -> list[Any]:
         """A line through positions with the same canonical keys, and different where it can."""

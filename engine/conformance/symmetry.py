@@ -18,28 +18,31 @@ __all__ = ["SYMMETRY"]
 SYMMETRY = Properties()
 
 
-@SYMMETRY.about("canonical")
+@SYMMETRY.about("canonical", Sample.solved, most=2000)
 def equivalent_positions_have_equal_values(position: Any, sample: Sample) -> Iterator[str]:
     word, _ = canonical(position)
     yield from word_complaints(word)
-    for other in sample.met(sample.classes, word, position):
-        if not same_value(sample.values[position], sample.values[other]):
+    for other in sample.met("canonical", sample.classes, word, position):
+        value, its = sample.exact[position], sample.exact[other]
+        if not same_value(value, its):
             yield (
-                f"{other!r} is in the same class, but has value {sample.values[other]}, "
-                f"not {sample.values[position]}"
+                f"{sample.text(other)!r} has the same key {word}, but its value is {its:g}, not "
+                f"{value:g}: this is no symmetry of the game (turn all fields of a position alike)"
             )
 
 
-@SYMMETRY.about("settled")
+@SYMMETRY.about("settled", Sample.solved, most=2000)
 def values_differ_by_what_is_settled(position: Any, sample: Sample) -> Iterator[str]:
+    if not defines(type(position), "settled"):
+        return
     points, word = settled(position)
     yield from word_complaints(word)
-    for other in sample.met(sample.rests, word, position):
-        rest = sample.values[position] - points
-        others = sample.values[other] - settled(other)[0]
+    for other in sample.met("settled", sample.rests, word, position):
+        rest = sample.exact[position] - points
+        others = sample.exact[other] - settled(other)[0]
         if not same_value(rest, others):
             yield (
-                f"{other!r} has the same key of what is left, but there {others} are left to "
+                f"{sample.text(other)!r} has the same key of what is left, but there {others} are left to "
                 f"win, not {rest}"
             )
 

@@ -79,5 +79,7 @@ def chances_sum_to_one(position: Any, sample: Sample) -> Iterator[str]:
 
 @TURNS.about("plies_left")
 def games_end_in_time(position: Any, sample: Sample) -> Iterator[str]:
-    if not outcome(position)[0] and plies_left(position) < sample.plies_seen[position]:
+    if not defines(type(position), "plies_left") or outcome(position)[0]:
+        return
+    if plies_left(position) < sample.plies_seen[position]:
         yield f"is {plies_left(position)}, but {sample.plies_seen[position]} plies were played"

@@ -126,9 +126,10 @@ def orders_are_limited(position: Any, sample: Sample) -> Iterator[str]:
             yield f"move {move} has score {score}, further from 0 than {ORDER_LIMIT}"
 
 
-@VALUES.about("bounds", Sample.endings)
+@VALUES.about("bounds", Sample.solved, most=600)
 def bounds_hold(position: Any, sample: Sample) -> Iterator[str]:
-    value = sample.values[position]
+    value = sample.exact.get(position, sample.values.get(position, 0))
+    sample.compared["bounds"] += not sample.path_dependent
     for alpha, beta in _windows(value):
         lower, upper = bounds(position, alpha, beta)
         if not sample.path_dependent and not lower <= value <= upper:

@@ -43,9 +43,7 @@ class ChangedPositionError(ContractError):
 
     def __init__(self, game: str, verb: str, change: str):
         self.verb = verb
-        way_out = (
-            "change and return a copy" if verb == "play" else "work on a copy"
-        )
+        way_out = "change and return a copy" if verb == "play" else "work on a copy"
         self.change = f"it changes the position that it is given ({change}): {way_out}"
         super().__init__(f"{game}.{verb} breaks the contract: {self.change}")
 
@@ -148,9 +146,7 @@ class _Image:
         if isinstance(value, bytearray):
             return bytes(value)
         fields = _attributes(value)
-        return (
-            {name: self.of(part) for name, part in fields.items()} if fields else _text(value)
-        )
+        return {name: self.of(part) for name, part in fields.items()} if fields else _text(value)
 
 
 def _attributes(value: Any) -> dict[str, Any]:

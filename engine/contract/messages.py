@@ -14,7 +14,14 @@ from types import FrameType, ModuleType
 from typing import Any, Unpack
 
 from engine.contract.cells import Look
-from engine.contract.dispatch import game_constant, game_name, longest_line, module_of, value_limit
+from engine.contract.dispatch import (
+    defines,
+    game_constant,
+    game_name,
+    longest_line,
+    module_of,
+    value_limit,
+)
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.forgiving import collected_failures
 from engine.contract.notation import board_text, notation_of
@@ -38,6 +45,7 @@ __all__ = [
     "explained",
     "move_text",
     "position_text",
+    "too_long",
 ]
 
 
@@ -136,6 +144,20 @@ def contract_violation(position: Any, code: int, evaluation: Any = None) -> Cont
     else:
         what = f"its value is further from 0 than VALUE_LIMIT = {limit:g}"
     return ContractError(f"{game_name(cls)} breaks the contract at {_quoted(position)}: {what}")
+
+
+def too_long(cls: Any) -> str:
+    """Return in words that lines of play are longer than ``MAX_PLIES``, and the ways out."""
+    plies = game_constant(cls, "MAX_PLIES", 512)
+    loops = (
+        ""
+        if defines(cls, "chance") or defines(cls, "reversible")
+        else (
+            ", or, if play can come back to a position, define reversible(position, child): "
+            "a position that repeats is then a draw"
+        )
+    )
+    return f"a line of play is longer than MAX_PLIES = {plies}: raise it{loops}"
 
 
 def _game_of(file: str) -> ModuleType | None:

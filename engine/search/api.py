@@ -21,7 +21,7 @@ from engine.compiler.jit import Kernel
 from engine.compiler.memory import Memory
 from engine.contract.derived import most_value
 from engine.contract.dispatch import defines, game_constant
-from engine.contract.errors import ContractError, CutnodeError, GameError, require_integer
+from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.legal import legal_moves
 from engine.contract.messages import contract_violation
 from engine.contract.native import records
@@ -53,7 +53,13 @@ from engine.search.options import (
 from engine.search.proving import ProofSettings
 from engine.search.proving_searcher import ProvingSearcher
 from engine.search.results import Batch, PlainResult, Result, SearchResult
-from engine.search.solving import proof_result, require_batches, table_for, write_row
+from engine.search.solving import (
+    lines_too_long,
+    proof_result,
+    require_batches,
+    table_for,
+    write_row,
+)
 from engine.search.spans import Spans, proof_workers, work_through
 from engine.search.tree_options import TreeKeywords
 from engine.search.tree_results import MonteCarloResult
@@ -434,8 +440,7 @@ def _plain_memory(cls: Any, **settings: int) -> Memory:
 def _require_sound(memory: Memory, position: Any) -> None:
     """:class:`ContractError` if a plain kernel met what breaks the contract."""
     if memory["stop"] == PLIES:
-        plies = memory["plies"]
-        raise ContractError(f"a line of play is longer than MAX_PLIES = {plies}")
+        raise lines_too_long(type(position))
     if memory["stop"] == MOVES:
         raise contract_violation(memory.position("violation", position), MOVES)
 

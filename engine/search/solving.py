@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from engine.contract.derived import most_value
-from engine.contract.dispatch import defines, game_constant, game_name
+from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import ContractError, GameError
 from engine.contract.legal import legal_moves
+from engine.contract.messages import too_long
 from engine.contract.native import records
 from engine.contract.positions import coerce
 from engine.contract.stop import CALLED, NODES, PLIES, RUNNING, TIME
@@ -340,11 +341,7 @@ def proof_result(
 
 def lines_too_long(cls: Any) -> ContractError:
     """Return the error of lines of play longer than ``MAX_PLIES``."""
-    plies = game_constant(cls, "MAX_PLIES", 512)
-    return ContractError(
-        f"{game_name(cls)} has lines of play longer than its MAX_PLIES = {plies}: "
-        f"raise it, or, if play can go on forever, this game cannot be solved"
-    )
+    return ContractError(f"{game_name(cls)} breaks the contract: {too_long(cls)}")
 
 
 def require_solvable(cls: type) -> None:

@@ -94,7 +94,10 @@ def iterate(
         raise GameError(f"{game_name(cls)} has draws by rule: value iteration does not take them")
     if defines(cls, "reversible"):
         raise GameError(
-            f"{game_name(cls)} has repetition: a position that repeats is a draw, so values "
+            f"{game_name(cls)} has chance and reversible: with it a position that repeats is a "
+            f"draw, so values depend on the line of play; drop reversible, then play may go round"
+            if defines(cls, "chance")
+            else f"{game_name(cls)} has repetition: a position that repeats is a draw, so values "
             f"depend on the line of play, and value iteration does not take it"
         )
     graph = _Graph(coerce(position), positions)

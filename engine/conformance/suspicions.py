@@ -1,0 +1,213 @@
+"""Suspicions: what a game does that no rule forbids, and that is mostly a mistake."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from types import CodeType, ModuleType
+from typing import Any
+
+from engine.conformance.findings import Finding
+from engine.conformance.sample import Line, Sample
+from engine.contract.dispatch import VERBS, defines
+from engine.contract.legal import legal_moves
+from engine.contract.notation import FOR_PEOPLE, board_of, contents_of
+from engine.contract.verbs import canonical, play
+
+__all__ = ["CONSTANTS", "near_names", "suspicions"]
+
+CONSTANTS = (
+    *("CELLS", "DECISIVE", "FOCUS", "LAYER_NAMES", "LAYER_SIZES", "MAX_ACTIONS", "MAX_MOVES"),
+    *("MAX_PLIES", "MOVE_PATTERN", "PROFILE", "RECORD_SUFFIX", "REPETITIONS", "UNIT"),
+    *("VALUE_LIMIT", "VARIANT", "VARIANTS"),
+)
+"""The constants of the contract (``engine.contract.verbs``)."""
+
+LIKE = 0.8
+"""Names that are more alike than this are taken for one name, misspelt."""
+
+PAIRS = (("mine", "theirs"), ("own", "other"), ("own", "opp"), ("me", "you"), ("us", "them"))
+"""Names of fields for what the mover has, and what the other player has."""
+
+FLIPPED = 10
+"""Pieces that have to change their owner before that looks like a mistake."""
+
+
+def suspicions(sample: Sample) -> list[Finding]:
+    """Return what is suspicious in a game and its sample of random games."""
+    position = sample.lines[0].positions[0]
+    return [
+        *near_names(sample.game.module, type(position)),
+        *_turns(sample, type(position)),
+        *(list(_swaps(sample, position)) or _owners(sample, type(position))),
+        *_symmetries(sample, type(position)),
+        *_repetition(type(position)),
+    ]
+
+
+def near_names(module: ModuleType, cls: type) -> Iterator[Finding]:
+    """Yield public functions and constants whose names are nearly names of the contract.
+
+    A name that other functions use is the game's own.
+    """
+    functions = (*VERBS, *FOR_PEOPLE)
+    used = set(_used_names(module))
+    places: tuple[Any, ...] = (module, cls)
+    for name, value in {**vars(cls), **vars(module)}.items():
+        known: Iterable[str] = functions if _is_own(value, module) else CONSTANTS
+        if (callable(value) and known is CONSTANTS) or name[0] == "_" or name in used:
+            continue
+        if isinstance(value, type | ModuleType) or name in known or name.startswith("evaluate_"):
+            continue
+        if known is CONSTANTS and not name.isupper():
+            continue
+        missing = [other for other in known if not any(hasattr(it, other) for it in places)]
+        if meant := _nearest(name, missing):
+            what = "function" if known is functions else "constant"
+            yield Finding(name, "", f"no {what} of the contract, nothing uses it; is it {meant}?")
+
+
+def _is_own(value: Any, module: ModuleType) -> bool:
+    own = getattr(value, "__module__", None) == module.__name__
+    return callable(value) and not isinstance(value, type) and own
+
+
+def _used_names(module: ModuleType) -> Iterator[str]:
+    """Yield the names that functions and classes of a module use."""
+    values = list(vars(module).values())
+    for value in vars(module).values():
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            values += vars(value).values()
+    for value in values:
+        code = getattr(value, "__code__", None)
+        if isinstance(code, CodeType):
+            yield from _names_in(code)
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _names_in(part)
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    """Return the name that another is nearly; "" if there is none."""
+    plain = {other.replace("_", "").lower(): other for other in known}
+    given = name.replace("_", "").lower()
+    for other in plain:
+        if sorted(other) == sorted(given):
+            return plain[other]
+    likeness = {
+        other: difflib.SequenceMatcher(None, given, other, autojunk=False).ratio()
+        for other in plain
+    }
+    best = max(likeness, key=lambda other: likeness[other], default="")
+    return plain[best] if best and likeness[best] > LIKE else ""
+
+
+def _turns(sample: Sample, cls: type) -> Iterator[Finding]:
+    sides = {side for line in sample.lines for side in line.sides}
+    if defines(cls, "turn") and len(sides) == 1 and any(len(it.moves) > 1 for it in sample.lines):
+        yield Finding(
+            "turn",
+            "",
+            f"it never changed: the same player moved in all {len(sample.lines)} games; where "
+            f"players alternate, leave turn out",
+        )
+
+
+def _plies(lines: list[Line]) -> Iterator[tuple[Any, Any]]:
+    """Yield the positions before and after each move after which the other player moves."""
+    for line in lines:
+        steps = zip(pairwise(line.positions), pairwise(line.sides), line.moves, strict=True)
+        for (before, after), (mover, following), move in steps:
+            if move is not None and mover != following:
+                yield before, after
+
+
+def _swaps(sample: Sample, start: Any) -> Iterator[Finding]:
+    """Yield that the fields of mover and opponent stay, instead of changing places."""
+    fields = getattr(start, "_fields", ())
+    for mine, theirs in PAIRS:
+        if mine not in fields or theirs not in fields:
+            continue
+        if not isinstance(getattr(start, mine), int):
+            continue
+        kept = swapped = 0
+        for before, after in _plies(sample.lines):
+            old, new = (
+                [int(getattr(it, name)) for name in (mine, theirs)] for it in (before, after)
+            )
+            kept += sum((a ^ b).bit_count() for a, b in zip(old, new, strict=True))
+            swapped += sum((a ^ b).bit_count() for a, b in zip(old, reversed(new), strict=True))
+        if kept < swapped:
+            yield Finding(
+                "play",
+                "",
+                f"it does not swap {mine} and {theirs}, though the other player is to move: "
+                f"nobody but the first player ever moves {mine} (see the opening)",
+            )
+
+
+def _owners(sample: Sample, cls: type) -> Iterator[Finding]:
+    """Yield that pieces change their owners, or that those of one player never move."""
+    board = board_of(cls)
+    if board is None or set(board.owners) < {0, 1}:
+        return
+    owners = board.owners
+    came, stayed, flipped = [0, 0], 0, 0
+    for before, after in _plies(sample.lines):
+        pairs = zip(contents_of(before), contents_of(after), strict=True)
+        for old, new in ((owners[a], owners[b]) for a, b in pairs if 0 <= a < len(owners) > b >= 0):
+            if new is not None and old != new:
+                came[new] += 1
+            stayed += old is not None and old == new
+            flipped += old is not None and new is not None and old != new
+    if flipped > FLIPPED and stayed == 0:
+        yield Finding(
+            "cell",
+            "",
+            "each piece changes its owner with every move (see the opening): play swaps the fields "
+            "of mover and opponent, and cell gives each piece the player who owns it",
+        )
+    elif 0 in came and sum(came) > FLIPPED:
+        player = board.sides[came.index(0)]
+        yield Finding(
+            "play", "", f"no piece of {player} was ever moved or placed (see the opening)"
+        )
+
+
+def _symmetries(sample: Sample, cls: type) -> Iterator[Finding]:
+    """Yield that positions are turned and moves are not."""
+    if not defines(cls, "canonical") or defines(cls, "canonical_move"):
+        return
+    classes: dict[int, Any] = {}
+    for position in sample.choices():
+        word, symmetry = canonical(position)
+        other = classes.setdefault(int(word), position)
+        if canonical(other)[1] == symmetry:
+            continue
+        for move in legal_moves(position):
+            if move in legal_moves(other):
+                ends = [canonical(play(it, move))[0] for it in (position, other)]
+                if ends[0] == ends[1]:
+                    continue
+            yield Finding(
+                "canonical_move",
+                sample.text(position),
+                f"it is not defined, but canonical turns positions: move {move} is another at "
+                f"{sample.text(other)!r}; define canonical_move, and original_move, the way back",
+            )
+            return
+
+
+def _repetition(cls: type) -> Iterator[Finding]:
+    if defines(cls, "chance") and defines(cls, "reversible"):
+        yield Finding(
+            "reversible",
+            "",
+            "with it no game of chance can be solved, as a repetition is a draw: drop it, then "
+            "play may go round",
+        )
