@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Iterator
 from itertools import pairwise
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from engine.conformance.findings import Finding
@@ -30,8 +32,8 @@ LIKE = 0.8
 PAIRS = (("mine", "theirs"), ("own", "other"), ("own", "opp"), ("me", "you"), ("us", "them"))
 """Names of fields for what the mover has, and what the other player has."""
 
-FLIPPED = 10
-"""Pieces that have to change their owner before that looks like a mistake."""
+FEW = 10
+"""Moves, or pieces, that have to look like a mistake before it is said to be one."""
 
 
 def suspicions(sample: Sample) -> list[Finding]:
@@ -49,23 +51,34 @@ def suspicions(sample: Sample) -> list[Finding]:
 def near_names(module: ModuleType, cls: type) -> Iterator[Finding]:
     """Yield public functions and constants whose names are nearly names of the contract.
 
-    A name that other functions use is the game's own.
+    A name that the game uses is its own.  Without a source nothing is said.
     """
     functions = (*VERBS, *FOR_PEOPLE)
-    used = set(_used_names(module))
+    try:
+        used = set(_used_names(module))
+    except (OSError, TypeError):  # a notebook, or a module that an adapter made
+        return
     places: tuple[Any, ...] = (module, cls)
     for name, value in {**vars(cls), **vars(module)}.items():
-        known: Iterable[str] = functions if _is_own(value, module) else CONSTANTS
-        if (callable(value) and known is CONSTANTS) or name[0] == "_" or name in used:
+        own = _is_own(value, module)
+        known = functions if own else CONSTANTS
+        if isinstance(value, ModuleType) or callable(value) != own:
             continue
-        if isinstance(value, type | ModuleType) or name in known or name.startswith("evaluate_"):
-            continue
-        if known is CONSTANTS and not name.isupper():
+        if name[0] == "_" or name in used or name in known or name.startswith("evaluate_"):
             continue
         missing = [other for other in known if not any(hasattr(it, other) for it in places)]
-        if meant := _nearest(name, missing):
-            what = "function" if known is functions else "constant"
+        meant = _nearest(name, missing)
+        if meant and _takes_as_many(value, meant):
+            what = "function" if own else "constant"
             yield Finding(name, "", f"no {what} of the contract, nothing uses it; is it {meant}?")
+
+
+def _takes_as_many(value: Any, meant: str) -> bool:
+    """Return whether a function has as many parameters as the contract says of a name."""
+    if not callable(value):
+        return True
+    wanted = FOR_PEOPLE.get(meant) or inspect.signature(VERBS[meant]).parameters
+    return len(inspect.signature(value).parameters) == len(wanted)
 
 
 def _is_own(value: Any, module: ModuleType) -> bool:
@@ -74,22 +87,12 @@ def _is_own(value: Any, module: ModuleType) -> bool:
 
 
 def _used_names(module: ModuleType) -> Iterator[str]:
-    """Yield the names that functions and classes of a module use."""
-    values = list(vars(module).values())
-    for value in vars(module).values():
-        if isinstance(value, type) and value.__module__ == module.__name__:
-            values += vars(value).values()
-    for value in values:
-        code = getattr(value, "__code__", None)
-        if isinstance(code, CodeType):
-            yield from _names_in(code)
-
-
-def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _names_in(part)
+    """Yield the names that the source of a module uses."""
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
 
 
 def _nearest(name: str, known: list[str]) -> str:
@@ -128,21 +131,18 @@ def _plies(lines: list[Line]) -> Iterator[tuple[Any, Any]]:
 
 
 def _swaps(sample: Sample, start: Any) -> Iterator[Finding]:
-    """Yield that the fields of mover and opponent stay, instead of changing places."""
-    fields = getattr(start, "_fields", ())
+    """Yield that the fields of mover and opponent stay, instead of changing places.
+
+    Then what the opponent has only ever becomes less.
+    """
     for mine, theirs in PAIRS:
-        if mine not in fields or theirs not in fields:
+        if not isinstance(getattr(start, mine, None), int) or not hasattr(start, theirs):
             continue
-        if not isinstance(getattr(start, mine), int):
-            continue
-        kept = swapped = 0
+        gained = moved = 0
         for before, after in _plies(sample.lines):
-            old, new = (
-                [int(getattr(it, name)) for name in (mine, theirs)] for it in (before, after)
-            )
-            kept += sum((a ^ b).bit_count() for a, b in zip(old, new, strict=True))
-            swapped += sum((a ^ b).bit_count() for a, b in zip(old, reversed(new), strict=True))
-        if kept < swapped:
+            gained += int(getattr(after, theirs)) & ~int(getattr(before, theirs)) != 0
+            moved += getattr(after, mine) != getattr(before, mine)
+        if gained == 0 and moved >= FEW:
             yield Finding(
                 "play",
                 "",
@@ -154,7 +154,7 @@ def _swaps(sample: Sample, start: Any) -> Iterator[Finding]:
 def _owners(sample: Sample, cls: type) -> Iterator[Finding]:
     """Yield that pieces change their owners, or that those of one player never move."""
     board = board_of(cls)
-    if board is None or set(board.owners) < {0, 1}:
+    if board is None or not {0, 1} <= {*board.owners}:
         return
     owners = board.owners
     came, stayed, flipped = [0, 0], 0, 0
@@ -165,14 +165,14 @@ def _owners(sample: Sample, cls: type) -> Iterator[Finding]:
                 came[new] += 1
             stayed += old is not None and old == new
             flipped += old is not None and new is not None and old != new
-    if flipped > FLIPPED and stayed == 0:
+    if flipped > FEW and stayed == 0:
         yield Finding(
             "cell",
             "",
             "each piece changes its owner with every move (see the opening): play swaps the fields "
             "of mover and opponent, and cell gives each piece the player who owns it",
         )
-    elif 0 in came and sum(came) > FLIPPED:
+    elif 0 in came and sum(came) > FEW:
         player = board.sides[came.index(0)]
         yield Finding(
             "play", "", f"no piece of {player} was ever moved or placed (see the opening)"

@@ -18,7 +18,7 @@ __all__ = ["SYMMETRY"]
 SYMMETRY = Properties()
 
 
-@SYMMETRY.about("canonical", Sample.solved, most=2000)
+@SYMMETRY.about("canonical", Sample.solved, most=20_000)
 def equivalent_positions_have_equal_values(position: Any, sample: Sample) -> Iterator[str]:
     word, _ = canonical(position)
     yield from word_complaints(word)
@@ -31,7 +31,7 @@ def equivalent_positions_have_equal_values(position: Any, sample: Sample) -> Ite
             )
 
 
-@SYMMETRY.about("settled", Sample.solved, most=2000)
+@SYMMETRY.about("settled", Sample.solved, most=20_000)
 def values_differ_by_what_is_settled(position: Any, sample: Sample) -> Iterator[str]:
     if not defines(type(position), "settled"):
         return
@@ -42,8 +42,8 @@ def values_differ_by_what_is_settled(position: Any, sample: Sample) -> Iterator[
         others = sample.exact[other] - settled(other)[0]
         if not same_value(rest, others):
             yield (
-                f"{sample.text(other)!r} has the same key of what is left, but there {others} are left to "
-                f"win, not {rest}"
+                f"{sample.text(other)!r} has the same key of what is left, but there {others} are "
+                f"left to win, not {rest}"
             )
 
 

@@ -126,7 +126,7 @@ def orders_are_limited(position: Any, sample: Sample) -> Iterator[str]:
             yield f"move {move} has score {score}, further from 0 than {ORDER_LIMIT}"
 
 
-@VALUES.about("bounds", Sample.solved, most=600)
+@VALUES.about("bounds", Sample.solved, most=200)
 def bounds_hold(position: Any, sample: Sample) -> Iterator[str]:
     value = sample.exact.get(position, sample.values.get(position, 0))
     sample.compared["bounds"] += not sample.path_dependent

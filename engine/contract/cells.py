@@ -100,6 +100,11 @@ class Cells:
     """The names of the columns from the left, drawn below the board."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.players, Mapping):
+            raise GameError(
+                f"players of a board are a dictionary, as in {{'x': 'first', 'o': 'second'}}; "
+                f"got {self.players!r}"
+            )
         unknown = ", ".join(map(repr, self.glyphs.keys() - self.contents.keys()))
         if unknown:
             raise GameError(

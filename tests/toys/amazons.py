@@ -177,7 +177,7 @@ def board(rows: int, columns: int) -> dict[str, Any]:
             rows,
             columns,
             contents={".": "free", "a": "first player", "b": "second player", "#": "burnt"},
-            players=("first", "second"),
+            players={"first": "first", "second": "second"},
         ),
     }
 

@@ -23,7 +23,7 @@ VALUE_LIMIT = 1
 CELLS = Grid(
     *(SIDE, SIDE),
     contents={".": "free", "#": "covered, or beyond the board"},
-    players=("vertical", "horizontal"),
+    players={"vertical": "vertical", "horizontal": "horizontal"},
 )
 
 
