@@ -14,7 +14,7 @@ from engine.conformance.sample import Properties, Sample, has_chance
 from engine.contract.bits import WORD, Bits
 from engine.contract.dispatch import defines, game_constant, is_plain, value_limit
 from engine.contract.guarding import is_scalar
-from engine.contract.legal import legal_moves
+from engine.contract.legal import is_move, legal_moves
 from engine.contract.notation import board_of, contents_of
 from engine.contract.positions import coerce
 from engine.contract.verbs import (
@@ -120,7 +120,7 @@ def listing_complaints(verb: Callable[..., int], position: Any) -> Iterator[str]
         yield f"writes outside of its part of the buffer, MAX_MOVES = {most} from buffer[at] on"
     if not at <= end <= at + most:
         yield f"returns {end} for at = {at}: not the end of 0 to MAX_MOVES = {most} moves"
-    if not all(move is not None and 0 <= operator.index(move) < NO_MOVE for move in listed):
+    if not all(map(is_move, listed)):
         yield f"moves are numbers in range({NO_MOVE}), not {listed}"
     if len(set(listed)) != len(listed):
         yield f"a move is there twice: {listed}"

@@ -39,6 +39,7 @@ from engine.contract.verbs import (
 
 __all__ = [
     "board",
+    "breach",
     "chance_text",
     "contract_violation",
     "description",
@@ -143,7 +144,13 @@ def contract_violation(position: Any, code: int, evaluation: Any = None) -> Cont
         what = f"{verb}: {evaluation(position)} is further from 0 than {limit:g}"
     else:
         what = f"its value is further from 0 than VALUE_LIMIT = {limit:g}"
-    return ContractError(f"{game_name(cls)} breaks the contract at {_quoted(position)}: {what}")
+    return breach(position, what)
+
+
+def breach(position: Any, what: str) -> ContractError:
+    """Return the error of a game that breaks the contract at a position, which says *what*."""
+    name = game_name(type(position))
+    return ContractError(f"{name} breaks the contract at {_quoted(position)}: {what}")
 
 
 def too_long(cls: Any) -> str:

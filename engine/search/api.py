@@ -22,7 +22,7 @@ from engine.compiler.memory import Memory
 from engine.contract.derived import most_value
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.errors import CutnodeError, GameError, require_integer
-from engine.contract.legal import legal_moves
+from engine.contract.legal import legal_moves, require_moves
 from engine.contract.messages import contract_violation
 from engine.contract.native import records
 from engine.contract.positions import class_of_all, coerce
@@ -319,6 +319,7 @@ def perft(
     :class:`CutnodeError` if the event *stop* ended the count.
     """
     position = given_position(position)
+    require_moves(position)
     cls = type(position)
     longest = game_constant(cls, "MAX_PLIES", 512)
     if _depth(depth) > longest:
@@ -409,6 +410,7 @@ def _plain_result(
     depth_in: str = "turns",
 ) -> PlainResult:
     position = given_position(position)
+    require_moves(position)
     cls: Any = type(position)
     chosen, plies = chosen_evaluation(cls, evaluation), _depth(depth)
     call = kernel.specialise(cls, chosen)

@@ -16,7 +16,7 @@ from typing import Any, Unpack
 from engine.compiler.memory import Memory
 from engine.contract.dispatch import defines, game_name
 from engine.contract.errors import CutnodeError, GameError, require_integer
-from engine.contract.legal import legal_moves
+from engine.contract.legal import legal_moves, require_moves
 from engine.contract.messages import contract_violation, position_text
 from engine.contract.positions import coerce
 from engine.contract.stop import MOVES, NODES, RUNNING
@@ -104,6 +104,7 @@ class Prover(Unpickled):
             raise GameError(
                 f"this prover is for {game_name(self.cls)}, not {game_name(type(position))}"
             )
+        require_moves(position)
         if not 1 <= require_integer(moves, "a number of moves") <= MOST_MOVES:
             raise CutnodeError(f"a win is looked for within 1..{MOST_MOVES} moves, not {moves}")
         checked = Limits(**limits)

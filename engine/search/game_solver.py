@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from engine.contract.derived import most_value
 from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError
+from engine.contract.legal import require_moves
 from engine.kernels.clock import Clock
 from engine.runtime.running import UNLIMITED, Limits
 from engine.runtime.threads import SHARED_WORKERS, Workers
@@ -120,6 +121,7 @@ class GameSolver:
     def _answer(self, engine: str, task: Task, limits: Limits) -> Result:
         """Prove what is asked, if the tablebase does not know it."""
         self._stopped = False
+        require_moves(task.position)
         result = self._known(task)
         if result is None and engine == "auto":
             result = self._try_all(task, limits)

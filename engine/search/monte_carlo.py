@@ -19,7 +19,7 @@ from engine.contract.bits import WORD, mix
 from engine.contract.choices import PRIORS
 from engine.contract.dispatch import defines, game_constant, game_name
 from engine.contract.errors import CutnodeError, GameError
-from engine.contract.legal import legal_moves
+from engine.contract.legal import legal_moves, require_moves
 from engine.contract.messages import contract_violation
 from engine.contract.positions import coerce
 from engine.contract.stop import CALLED, FULL, MOVES, RUNNING
@@ -219,6 +219,7 @@ class MonteCarlo(Unpickled):
             raise GameError(
                 f"this search is of {game_name(self.cls)} ({self.cls.__name__}), not {given}"
             )
+        require_moves(position)
         check_limits(options)
         require_history(options.history, self.cls)
         if options.moves is not None:

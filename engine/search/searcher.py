@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 from engine.contract.dispatch import game_name
 from engine.contract.errors import CutnodeError, GameError
+from engine.contract.legal import require_moves
 from engine.contract.positions import coerce
 from engine.kernels.clock import Clock
 from engine.runtime.running import Limits
@@ -161,6 +162,7 @@ class Searcher(CompiledSearch, Unpickled):
             raise GameError(
                 f"this search is of {game_name(self.cls)} ({self.cls.__name__}), not {given}"
             )
+        require_moves(position)
         if options.playouts is not None:
             raise CutnodeError("playouts limit Monte Carlo tree search: say engine='mcts'")
         require_history(options.history, self.cls)

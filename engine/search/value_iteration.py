@@ -32,7 +32,7 @@ import numpy as np
 from engine.compiler.memory import Memory
 from engine.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
 from engine.contract.errors import CutnodeError, GameError, require_integer
-from engine.contract.legal import legal_moves
+from engine.contract.legal import legal_moves, require_moves
 from engine.contract.messages import position_text
 from engine.contract.positions import coerce, unpack, words_each
 from engine.contract.stop import RUNNING
@@ -89,6 +89,7 @@ def iterate(
     if not 0 < require_integer(positions, "a number of positions") <= MOST_STATES:
         raise CutnodeError(f"a number of positions is 1 to {MOST_STATES:,}, not {positions:,}")
     position = given_position(position)
+    require_moves(position)
     cls: Any = type(position)
     if defines(cls, "drawn"):
         raise GameError(f"{game_name(cls)} has draws by rule: value iteration does not take them")
