@@ -18,7 +18,14 @@ from typing import Any, NamedTuple, Unpack
 
 from engine.contract.cells import Look
 from engine.contract.collection import FOLDER, game_names
-from engine.contract.dispatch import PLAIN_COPY, REQUIRED, declared, is_plain, module_of
+from engine.contract.dispatch import (
+    PLAIN_COPY,
+    REQUIRED,
+    VERBS,
+    declared,
+    is_plain,
+    module_of,
+)
 from engine.contract.errors import GameError, PositionError
 from engine.contract.legal import legal_moves
 from engine.contract.notation import Notation, board_text, fields_text
@@ -288,7 +295,11 @@ def load_game(name: str | os.PathLike[str], *, plain: bool = False) -> Game:
         module = plain_copy(module)
     missing = [verb for verb in sorted(REQUIRED) if not callable(getattr(module, verb, None))]
     if missing:
-        raise GameError(f"{source} is not a game: it does not define {', '.join(missing)}")
+        own = [name for name, value in vars(module).items() if _is_function_of(value, module)]
+        raise GameError(
+            f"{source} is not a game: it does not define {', '.join(missing)}"
+            f"{nearest(missing[0], set(own) - set(VERBS))}"
+        )
     game = Game(module, variant)
     _require_position(source, game)
     return game
@@ -321,6 +332,11 @@ def _require_position(source: str, game: Game) -> None:
                 f"the positions of {source} cannot be compared and kept ({error}): make "
                 f"{cls.__qualname__} immutable, such as a NamedTuple or a frozen dataclass"
             ) from None
+        if cls.__eq__ is object.__eq__:
+            raise GameError(
+                f"the positions of {source} are never equal, as {cls.__qualname__} has no __eq__: "
+                f"make it a NamedTuple or a frozen dataclass, or define __eq__ and __hash__"
+            )
 
 
 def _module(source: str) -> ModuleType:

@@ -1,0 +1,532 @@
+"""Small games with the mistakes of a first game: each is told in one line that names it."""
+
+import textwrap
+
+import pytest
+from click.testing import CliRunner
+
+from engine import ContractError, analyse, load_game, minimax, perft, search, solve
+from engine.cli.main import main
+from engine.conformance import check, examine
+
+NIM = """
+from typing import NamedTuple
+
+MAX_MOVES = 3
+
+class Position(NamedTuple):
+    left: int = 10
+
+def moves(position, buffer, at):
+    for count in range(1, min(position.left, 3) + 1):
+        buffer[at] = count
+        at += 1
+    return at
+
+def play(position, move):
+    return Position(position.left - move)
+
+def outcome(position):
+    return position.left == 0, -1 if position.left == 0 else 0
+"""
+
+BOARD = """
+from engine.contract.cells import Grid
+
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+CELLS = Grid(3, 3, contents={".": "empty", "x": "first player", "o": "second player"})
+
+class Position:
+    def __init__(self, cells=(0,) * 9, player=1):
+        self.cells = list(cells)
+        self.player = player
+
+    def __eq__(self, other):
+        return (self.cells, self.player) == (other.cells, other.player)
+
+    def __hash__(self):
+        return hash((tuple(self.cells), self.player))
+
+    def copy(self):
+        return Position(self.cells, self.player)
+
+def position_text(position):
+    return "".join(".xo"[cell] for cell in position.cells) + ("x" if position.player == 1 else "o")
+
+def parse_position(text, variant=""):
+    from engine import PositionError
+    if len(text) != 10 or set(text) - set(".xo") or text[9] == ".":
+        raise PositionError("nine cells and the player to move")
+    return Position([(0, 1, -1)[".xo".index(c)] for c in text[:9]], 1 if text[9] == "x" else -1)
+
+def cell(position, index):
+    return position.cells[index] % 3
+
+def moves(position, buffer, at):
+    for index in range(9):
+        if position.cells[index] == 0:
+            buffer[at] = index
+            at += 1
+    return at
+
+def play(position, move):
+    child = position.copy()
+    child.cells[move] = child.player
+    child.player = -child.player
+    return child
+
+def outcome(position):
+    cells = position.cells
+    for a, b, c in LINES:
+        if cells[a] and cells[a] == cells[b] == cells[c]:
+            return True, -1
+    return 0 not in cells, 0
+"""
+
+CLOBBER = """
+from typing import NamedTuple
+from engine.contract.cells import Grid
+
+W, H = 3, 2
+N = W * H
+CELLS = Grid(H, W, contents={".": "empty", "x": "first player", "o": "second player"})
+MAX_MOVES = 4 * N
+MAX_PLIES = N
+VALUE_LIMIT = 1
+LEFT = sum(1 << i for i in range(N) if i % W)
+RIGHT = sum(1 << i for i in range(N) if i % W != W - 1)
+
+class Position(NamedTuple):
+    mine: int = 0b010101
+    theirs: int = 0b101010
+    second: bool = False
+
+def cell(position, index):
+    a, b = position.mine >> index & 1, position.theirs >> index & 1
+    return b + 2 * a if position.second else a + 2 * b
+
+def target(position, d):
+    m, t = position.mine, position.theirs
+    return m & (RIGHT & t >> 1, LEFT & t << 1, t >> W, t << W)[d]
+
+def moves(position, buffer, at):
+    for d in range(4):
+        for i in range(N):
+            if target(position, d) >> i & 1:
+                buffer[at] = 4 * i + d
+                at += 1
+    return at
+
+def play(position, move):
+    i, d = divmod(move, 4)
+    a, b = 1 << i, 1 << i + (1, -1, W, -W)[d]
+    return Position(position.theirs & ~b, position.mine & ~a | b, not position.second)
+
+def outcome(position):
+    over = not any(target(position, d) for d in range(4))
+    return over, -1 if over else 0
+
+def key(position):
+    return position.mine | position.theirs << N | position.second << 2 * N
+
+def turned(word):
+    return sum(1 << N - 1 - i for i in range(N) if word >> i & 1)
+
+def canonical(position):
+    image = Position(turned(position.mine), turned(position.theirs), position.second)
+    return min((key(position), 0), (key(image), 1))
+
+def canonical_move(position, move, symmetry):
+    return (4 * (N - 1 - move // 4) + (move % 4 ^ 1)) if symmetry else move
+"""
+
+DICE = """
+from typing import NamedTuple
+
+MAX_MOVES = 2
+
+class Position(NamedTuple):
+    left: int = 6
+    roll: int = 0
+
+def moves(position, buffer, at):
+    buffer[at], buffer[at + 1] = 0, 1
+    return at + 2
+
+def play(position, move):
+    return Position(max(position.left - position.roll * move, 0), 0)
+
+def outcome(position):
+    return position.left == 0, -1 if position.left == 0 else 0
+
+def chance(position):
+    return 2 if position.roll == 0 else 0
+
+def chance_outcome(position, index):
+    return 0.5, position._replace(roll=index + 1)
+"""
+
+AGAIN = """
+from typing import NamedTuple
+
+MAX_MOVES = 3
+
+class Position(NamedTuple):
+    left: int = 10
+    player: int = 0
+
+def moves(position, buffer, at):
+    for count in range(1, min(position.left, 3) + 1):
+        buffer[at] = count
+        at += 1
+    return at
+
+def play(position, move):
+    player = position.player if move == 2 else 1 - position.player
+    return Position(position.left - move, player)
+
+def outcome(position):
+    return position.left == 0, -1 if position.left == 0 else 0
+
+def turn(position):
+    return position.player
+"""
+
+STEPS = """
+from typing import NamedTuple
+
+MAX_MOVES = 2
+
+class Position(NamedTuple):
+    mine: int = 0
+    theirs: int = 0
+
+def moves(position, buffer, at):
+    for step in (0, 1):
+        if 0 <= position.mine + 2 * step - 1 <= 4:
+            buffer[at] = step
+            at += 1
+    return at
+
+def play(position, move):
+    return Position(position.theirs, position.mine + 2 * move - 1)
+
+def outcome(position):
+    return position.theirs == 4, -1 if position.theirs == 4 else 0
+
+def reversible(position, child):
+    return True
+"""
+
+GAMES = {
+    "nim": NIM,
+    "board": BOARD,
+    "clobber": CLOBBER,
+    "dice": DICE,
+    "again": AGAIN,
+    "steps": STEPS,
+}
+
+MORE = "\n\n"
+
+FINDINGS = [
+    # In place.
+    ("board", "child = position.copy()", "child = position", "play", "it changes the position"),
+    (
+        "board",
+        "return Position(self.cells, self.player)",
+        "child = Position((), self.player); child.cells = self.cells; return child",
+        *("play", "cells was [0, 0, 0, 0, 0, 0, 0, 0, 0] and is"),
+    ),
+    (
+        "board",
+        "    for index in range(9):\n",
+        "    position.cells.sort()\n    for index in range(9):\n",
+        *("moves", "it changes the position that it is given"),
+    ),
+    (
+        "board",
+        "    return 0 not in cells, 0",
+        "    position.player = -position.player\n    return 0 not in cells, 0",
+        *("outcome", "player was 1 and is -1): work on a copy"),
+    ),
+    (
+        "board",
+        "    return position.cells[index] % 3",
+        "    return position.cells.pop(index) % 3",
+        *("cell", "it changes the position that it is given"),
+    ),
+    (
+        "board",
+        "def position_text(position):",
+        "def position_text(position):\n    position.player = 1",
+        *("position_text", "player was -1 and is 1): work on a copy"),
+    ),
+    (
+        "board",
+        "def cell(",
+        "def evaluate(position):\n    position.cells[0] = 1\n    return 0\n\ndef cell(",
+        *("evaluate", "it changes the position that it is given"),
+    ),
+    # Equal positions.
+    (
+        "board",
+        "return hash((tuple(self.cells), self.player))",
+        "return id(self)",
+        *("position", "another hash: make __hash__ of the fields that __eq__ compares"),
+    ),
+    (
+        "board",
+        "return (self.cells, self.player) == (other.cells, other.player)",
+        "return self.cells[:8] == other.cells[:8]",
+        *("position", "compare all fields in __eq__"),
+    ),
+    # Moves.
+    ("nim", "buffer[at] = count", "buffer[at] = -count", "moves", "numbers in range(65535)"),
+    ("nim", "buffer[at] = count", "buffer[at] = count / 2", "moves", "numbers in range(65535)"),
+    ("nim", "buffer[at] = count", "buffer[at] = 65534 + count", "moves", "range(65535)"),
+    ("nim", "buffer[at] = count", "buffer[at] = 1", "moves", "a move is there twice"),
+    ("nim", "MAX_MOVES = 3", "MAX_MOVES = 2", "moves", "MAX_MOVES = 2"),
+    ("nim", "    return at\n", "", "moves", "it has to return where the next move"),
+    (
+        "nim",
+        "range(1, min(position.left, 3) + 1)",
+        "range(2, min(position.left, 3) + 1)",
+        "moves",
+        "there are none, but the game is not over",
+    ),
+    (
+        "nim",
+        "position.left == 0, -1 if position.left == 0",
+        "position.left == 9, -1 if position.left == 9",
+        "moves",
+        "there are none, but the game is not over",
+    ),
+    # Play and outcome.
+    ("nim", "return Position(position.left - move)", "return position.left - move", "play", "int"),
+    (
+        "nim",
+        "return Position(position.left - move)",
+        "Position(position.left - move)",
+        "play",
+        "NoneType",
+    ),
+    (
+        "nim",
+        "return position.left == 0, -1 if",
+        "return position.left == 0, -1 if True or",
+        "outcome",
+        "not over, but its value is -1",
+    ),
+    (
+        "nim",
+        "return position.left == 0, -1 if position.left == 0 else 0",
+        "return position.left == 0",
+        "outcome",
+        "TypeError",
+    ),
+    (
+        "nim",
+        "MAX_MOVES = 3",
+        "MAX_MOVES = 3\nVALUE_LIMIT = 0.5",
+        "outcome",
+        "further from 0 than 0.5",
+    ),
+    (
+        "nim",
+        "MAX_MOVES = 3",
+        "MAX_MOVES = 3\nMAX_PLIES = 5",
+        "MAX_PLIES",
+        "longer than MAX_PLIES = 5",
+    ),
+    (
+        "nim",
+        "def play(position, move):",
+        "def play(position, move):\n    global turns\n    turns += 1",
+        "play",
+        "raises NameError",
+    ),
+    (
+        "nim",
+        "def play(position, move):\n",
+        "import random\ndef play(position, move):\n    move = random.choice((1, move))\n",
+        "play",
+        "played twice, has different effects",
+    ),
+    # Symmetry and keys.
+    (
+        "clobber",
+        "turned(position.theirs), position.second)",
+        "position.theirs, position.second)",
+        "canonical",
+        "no symmetry of the game (turn all fields of a position alike)",
+    ),
+    (
+        "clobber",
+        "position.mine | position.theirs << N",
+        "position.mine ^ position.theirs << 1",
+        "key",
+        "the same key",
+    ),
+    ("clobber", "(move % 4 ^ 1)) if", "(move % 4)) if", "canonical_move", "that is no move of"),
+    # Turns, chance, and positions that come back.
+    ("again", "return position.player", "return 1 + position.player", "turn", "is 2, not 0 or 1"),
+    ("dice", "return 0.5,", "return 1 / 3,", "chance", "the probabilities are [0.333"),
+    ("dice", "def chance(position):", "def dice(position):", "chance", "is not defined, but"),
+    (
+        "dice",
+        "return 2 if position.roll == 0 else 0",
+        "return 2",
+        "chance_outcome",
+        "chance goes on without end",
+    ),
+    (
+        "steps",
+        "\ndef reversible(position, child):\n    return True",
+        "",
+        "reversible",
+        "is not defined, but play comes back here",
+    ),
+    ("steps", "return True", "return False", "reversible", "says no, but play comes back here"),
+    # Estimates and bounds.
+    (
+        "nim",
+        "def outcome",
+        "def bounds(position, alpha, beta):\n    return 0, 1\n\ndef outcome",
+        "bounds",
+        "but the value is -1",
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def plies_left(position):\n    return position.left // 3\n\ndef outcome",
+        "plies_left",
+        "plies were played",
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def evaluate(position, depth):\n    return 0\n\ndef outcome",
+        "evaluate",
+        "the contract is evaluate(position)",
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def evaluate(position):\n    return 10**6\n\ndef outcome",
+        "evaluate",
+        "further from 0",
+    ),
+]
+"""A game, what of it is replaced by what, and the verb and the words of a finding."""
+
+WARNINGS = [
+    (
+        "nim",
+        "def outcome",
+        "def evalaute(position):\n    return 0\n\ndef outcome",
+        "evalaute",
+        "is it evaluate?",
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def Bounds(position, alpha, beta):\n    return 0, 1\n\ndef outcome",
+        "Bounds",
+        "is it bounds?",
+    ),
+    ("nim", "MAX_MOVES", "MAX_MOVE", "MAX_MOVE", "is it MAX_MOVES?"),
+    ("nim", "MAX_MOVES = 3", "MAX_PLYS = 10", "MAX_PLYS", "is it MAX_PLIES?"),
+    ("nim", "MAX_MOVES = 3", "DECISVE = True", "DECISVE", "is it DECISIVE?"),
+    (
+        "again",
+        "return position.player",
+        "return 0",
+        "turn",
+        "the same player moved in all 20 games",
+    ),
+    (
+        "again",
+        "player = position.player if move == 2 else 1 - position.player",
+        "player = position.player",
+        "turn",
+        "the same player moved in all 20 games",
+    ),
+    (
+        "clobber",
+        "Position(position.theirs & ~b, position.mine & ~a | b,",
+        "Position(position.mine & ~a | b, position.theirs & ~b,",
+        "play",
+        "does not swap mine and theirs",
+    ),
+    (
+        "clobber",
+        "b + 2 * a if position.second else a + 2 * b",
+        "a + 2 * b",
+        "cell",
+        "each piece changes its owner with every move",
+    ),
+    (
+        "board",
+        "child.player = -child.player",
+        "child.player = 1",
+        "play",
+        "no piece of second was ever moved or placed",
+    ),
+    (
+        "clobber",
+        "def canonical_move",
+        "def turned_move",
+        "canonical_move",
+        "canonical turns positions",
+    ),
+    (
+        "dice",
+        "def chance(",
+        "def reversible(position, child):\n    return True\n\ndef chance(",
+        "reversible",
+        "drop it",
+    ),
+]
+"""The same, of a warning."""
+
+
+@pytest.fixture
+def written(tmp_path, request):
+    """Write a game into a file of its own, with some of it replaced."""
+
+    def write(name, old="", new=""):
+        source = GAMES[name]
+        assert old in source
+        file = tmp_path / f"mutated_{abs(hash((request.node.name, tmp_path)))}.py"
+        file.write_text(source.replace(old, new))
+        return str(file)
+
+    return write
+
+
+def ids(rows):
+    return [f"{row[3]}-{number}" for number, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_games_themselves(written, name):
+    report = examine(load_game(written(name)))
+    assert report.findings == report.warnings == []
+    assert report.summary is not None and report.summary.unfinished in (0, report.summary.draws)
+
+
+@pytest.mark.parametrize(("name", "old", "new", "verb", "words"), FINDINGS, ids=ids(FINDINGS))
+def test_findings(written, name, old, new, verb, words):
+    findings = check(load_game(written(name, old, new)), compile=False)
+    told = {finding.verb: str(finding) for finding in findings}
+    assert words in told[verb]
+    assert "\n" not in told[verb]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "verb", "words"), WARNINGS, ids=ids(WARNINGS))
+def test_warnings(written, name, old, new, verb, words):
+    report = examine(load_game(written(name, old, new)), compile=False)
+    told = {finding.verb: str(finding) for finding in report.warnings}
+    assert words in told[verb]
+    assert "\n" not in told[verb]
