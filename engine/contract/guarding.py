@@ -35,6 +35,9 @@ LONGEST = 40
 
 SCALARS = frozenset({int, float, complex, bool, str, bytes, type(None), Bits})
 
+_looking: ContextVar[bool] = ContextVar("looking", default=False)
+"""Whether a guard looks at a position: its class may ask rules for its text."""
+
 _all_calls: ContextVar[bool] = ContextVar("all_calls", default=False)
 
 
@@ -94,19 +97,28 @@ class Guard:
         self.left = FIRST_CALLS
 
     def __call__(self, position: Any, *args: Any) -> Any:
-        if self.left <= 0 and not _all_calls.get():
+        if (self.left <= 0 and not _all_calls.get()) or _looking.get():
             return self.rule(position, *args)
-        image = _Image()
-        before = image.of_position(position)
+        before, parts = _look(position)
         answer = self.rule(position, *args)
-        after = _Image().of_position(position)
-        self.left -= 1 + image.parts // PARTS
+        after, _ = _look(position)
+        self.left -= 1 + parts // PARTS
         if before != after and (change := _change(before, after)):
             raise ChangedPositionError(type(position).__module__, self.verb, change)
         return answer
 
 
 _guard = functools.lru_cache(1000)(Guard)
+
+
+def _look(position: Any) -> tuple[dict[str, Any], int]:
+    """Return the image of a position, and how many parts it has."""
+    image = _Image()
+    token = _looking.set(True)
+    try:
+        return image.of_position(position), image.parts
+    finally:
+        _looking.reset(token)
 
 
 class _Image:
@@ -165,9 +177,14 @@ def _names(slots: Any) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    """Return the text of an object whose class writes one; for others it tells nothing."""
-    plain = type(value).__str__ is object.__str__ and type(value).__repr__ is object.__repr__
-    return "" if plain else str(_attempt(str, value))
+    """Return the text of an object whose class writes one; for others it tells nothing.
+
+    That of a board which the engine draws (``notation.prints_board``) tells no more than fields.
+    """
+    cls: Any = type(value)
+    plain = cls.__str__ is object.__str__ and cls.__repr__ is object.__repr__
+    drawn = getattr(cls.__str__, "__module__", "") == "engine.contract.notation"
+    return "" if plain or drawn else str(_attempt(str, value))
 
 
 def _attempt(function: Callable[[Any], Any], value: Any) -> Any:
