@@ -1,11 +1,10 @@
 """Small games with the mistakes of a first game: each is told in one line that names it."""
 
-import textwrap
-
 import pytest
 from click.testing import CliRunner
 
 from engine import ContractError, analyse, load_game, minimax, perft, search, solve
+from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT
 from engine.cli.main import main
 from engine.conformance import check, examine
 
@@ -87,7 +86,7 @@ CLOBBER = """
 from typing import NamedTuple
 from engine.contract.cells import Grid
 
-W, H = 3, 2
+W, H = 3, 3
 N = W * H
 CELLS = Grid(H, W, contents={".": "empty", "x": "first player", "o": "second player"})
 MAX_MOVES = 4 * N
@@ -97,8 +96,8 @@ LEFT = sum(1 << i for i in range(N) if i % W)
 RIGHT = sum(1 << i for i in range(N) if i % W != W - 1)
 
 class Position(NamedTuple):
-    mine: int = 0b010101
-    theirs: int = 0b101010
+    mine: int = 0b101010101
+    theirs: int = 0b010101010
     second: bool = False
 
 def cell(position, index):
@@ -154,7 +153,7 @@ def moves(position, buffer, at):
     return at + 2
 
 def play(position, move):
-    return Position(max(position.left - position.roll * move, 0), 0)
+    return Position(max(position.left - position.roll - move, 0), 0)
 
 def outcome(position):
     return position.left == 0, -1 if position.left == 0 else 0
@@ -320,13 +319,6 @@ FINDINGS = [
     ),
     (
         "nim",
-        "return position.left == 0, -1 if position.left == 0 else 0",
-        "return position.left == 0",
-        "outcome",
-        "TypeError",
-    ),
-    (
-        "nim",
         "MAX_MOVES = 3",
         "MAX_MOVES = 3\nVALUE_LIMIT = 0.5",
         "outcome",
@@ -419,6 +411,22 @@ FINDINGS = [
     ),
 ]
 """A game, what of it is replaced by what, and the verb and the words of a finding."""
+
+REFUSED = [
+    (
+        "nim",
+        "return position.left == 0, -1 if position.left == 0 else 0",
+        "return position.left == 0",
+        "outcome returns False, not two things: whether the game is over",
+    ),
+    ("nim", "def outcome", "def outcom", "does not define outcome; did you mean 'outcom'?"),
+    ("nim", "def moves", "def Moves", "does not define moves; did you mean 'Moves'?"),
+    ("board", "__eq__", "equals", "Position has no __eq__: make it a NamedTuple"),
+    ("board", "def __hash__", "def hash", "cannot be compared and kept"),
+    ("board", '"o": "second player"}', '"o": "second player"}, players=("x", "o")', "a dictionary"),
+    ("nim", "left: int = 10", "left: int", "give left a default, or define start(variant)"),
+]
+"""A game, what of it is replaced by what, and the words with which nothing takes it."""
 
 WARNINGS = [
     (
@@ -513,15 +521,28 @@ def ids(rows):
 def test_the_games_themselves(written, name):
     report = examine(load_game(written(name)))
     assert report.findings == report.warnings == []
-    assert report.summary is not None and report.summary.unfinished in (0, report.summary.draws)
+    assert report.summary is not None
+
+
+def test_perft_of_the_board(written):
+    assert perft(load_game(written("board")).start(), 3) == 504
 
 
 @pytest.mark.parametrize(("name", "old", "new", "verb", "words"), FINDINGS, ids=ids(FINDINGS))
 def test_findings(written, name, old, new, verb, words):
-    findings = check(load_game(written(name, old, new)), compile=False)
+    findings = check(load_game(written(name, old, new)), games=6, compile=False)
     told = {finding.verb: str(finding) for finding in findings}
     assert words in told[verb]
     assert "\n" not in told[verb]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "words"), REFUSED, ids=range(len(REFUSED)))
+def test_refused(written, name, old, new, words):
+    file = written(name, old, new)
+    answers = [CliRunner().invoke(main, [command, file]) for command in ("check", "solve")]
+    assert [answer.exit_code for answer in answers] == [BAD_INPUT, BAD_INPUT]
+    for answer in answers:
+        assert words in answer.output and answer.output.count("\n") == 1
 
 
 @pytest.mark.parametrize(("name", "old", "new", "verb", "words"), WARNINGS, ids=ids(WARNINGS))
@@ -530,3 +551,29 @@ def test_warnings(written, name, old, new, verb, words):
     told = {finding.verb: str(finding) for finding in report.warnings}
     assert words in told[verb]
     assert "\n" not in told[verb]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "verb", "words"), FINDINGS, ids=ids(FINDINGS))
+def test_solving_has_no_traceback(written, name, old, new, verb, words):
+    """A mistake that a proof comes across ends it with one line."""
+    start = [".........x"] if name == "board" else []
+    command = ["solve", "--nodes", "300", written(name, old, new), *start]
+    answer = CliRunner().invoke(main, command)
+    assert answer.exception is None or isinstance(answer.exception, SystemExit)
+    assert "Traceback" not in answer.output
+    if verb in ("play", "moves", "outcome") and "changes the position" in words:
+        assert (
+            answer.exit_code == BREAKS_CONTRACT
+            and f".{verb} breaks the contract: {words}" in answer.output
+        )
+
+
+@pytest.mark.parametrize("ask", [lambda p: perft(p, 3), minimax, solve, analyse])
+def test_searches_refuse_rules_that_work_in_place(written, ask):
+    game = load_game(written("board", "child = position.copy()", "child = position"))
+    with pytest.raises(
+        ContractError, match=r"play breaks the contract: .*change and return a copy"
+    ):
+        ask(game.start())
+    with pytest.raises(ContractError, match="player was 1 and is -1"):
+        search(game.start(), depth=2)

@@ -69,7 +69,10 @@ def _equality_complaints(position: Any, sample: Sample) -> Iterator[str]:
         yield "a copy of it is not equal (==): compare all fields in __eq__, and nothing else"
     elif hash(twin) != hash(position):
         yield "an equal position has another hash: make __hash__ of the fields that __eq__ compares"
-    for met in children(position):
+    following = children(position)
+    if any(met == position and hash(met) != hash(position) for met in following):
+        yield "a move leads to an equal position (==): compare all fields in __eq__"
+    for met in following:
         other = sample.equals.setdefault(met, met)
         if other is not met and _future(other) != _future(met):
             yield (

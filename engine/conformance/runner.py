@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from engine.conformance.compiled import COMPILED, SEARCHES
 from engine.conformance.findings import Finding, raised
@@ -27,11 +28,14 @@ from engine.conformance.symmetry import SYMMETRY
 from engine.conformance.texts import TEXTS
 from engine.conformance.turns import TURNS
 from engine.conformance.values import VALUES
-from engine.contract.dispatch import REQUIRED, VERBS, module_of, runs_plainly
-from engine.contract.guarding import guarding
+from engine.contract.dispatch import REQUIRED, VERBS, game_constant, module_of, runs_plainly
+from engine.contract.errors import ContractError
+from engine.contract.guarding import ChangedPositionError, guarding
+from engine.contract.legal import end_of
 from engine.contract.loading import Game
 from engine.contract.notation import FOR_PEOPLE
 from engine.contract.positions import coerce
+from engine.contract.verbs import MOVES_ROOM, chance, moves, outcome
 
 __all__ = ["Report", "check", "examine"]
 
@@ -123,3 +127,19 @@ def _beginnings(game: Game) -> Iterator[Finding]:
         return
     if module_of(type(position)) is not game.module:
         yield Finding("start", "", f"{type(position)!r} is not defined in {game.module.__name__}")
+        return
+    yield from _answers(position)
+
+
+def _answers(position: Any) -> Iterator[Finding]:
+    """Yield that ``moves`` returns no end of the moves at the start."""
+    try:
+        if not outcome(position)[0] and not chance(position):
+            room = game_constant(type(position), "MAX_MOVES", 256) + MOVES_ROOM
+            end_of(position, moves(position, [0] * room, 0))
+    except ChangedPositionError as error:
+        yield Finding(error.verb, "", error.change)
+    except ContractError as error:
+        yield Finding("moves", "", str(error))
+    except Exception:  # the properties say more
+        return

@@ -26,8 +26,8 @@ CONSTANTS = (
 )
 """The constants of the contract (``engine.contract.verbs``)."""
 
-LIKE = 0.8
-"""Names that are more alike than this are taken for one name, misspelt."""
+LIKE, LIKE_CONSTANT = 0.81, 0.75
+"""Names of functions, and of constants, that are as alike as this are taken for one, misspelt."""
 
 PAIRS = (("mine", "theirs"), ("own", "other"), ("own", "opp"), ("me", "you"), ("us", "them"))
 """Names of fields for what the mover has, and what the other player has."""
@@ -67,7 +67,7 @@ def near_names(module: ModuleType, cls: type) -> Iterator[Finding]:
         if name[0] == "_" or name in used or name in known or name.startswith("evaluate_"):
             continue
         missing = [other for other in known if not any(hasattr(it, other) for it in places)]
-        meant = _nearest(name, missing)
+        meant = _nearest(name, missing, LIKE if own else LIKE_CONSTANT)
         if meant and _takes_as_many(value, meant):
             what = "function" if own else "constant"
             yield Finding(name, "", f"no {what} of the contract, nothing uses it; is it {meant}?")
@@ -95,7 +95,7 @@ def _used_names(module: ModuleType) -> Iterator[str]:
             yield node.attr
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def _nearest(name: str, known: list[str], least: float) -> str:
     """Return the name that another is nearly; "" if there is none."""
     plain = {other.replace("_", "").lower(): other for other in known}
     given = name.replace("_", "").lower()
@@ -107,7 +107,7 @@ def _nearest(name: str, known: list[str]) -> str:
         for other in plain
     }
     best = max(likeness, key=lambda other: likeness[other], default="")
-    return plain[best] if best and likeness[best] > LIKE else ""
+    return plain[best] if best and likeness[best] >= least else ""
 
 
 def _turns(sample: Sample, cls: type) -> Iterator[Finding]:
@@ -165,12 +165,12 @@ def _owners(sample: Sample, cls: type) -> Iterator[Finding]:
                 came[new] += 1
             stayed += old is not None and old == new
             flipped += old is not None and new is not None and old != new
-    if flipped > FEW and stayed == 0:
+    if flipped > FEW and flipped > 2 * stayed:
         yield Finding(
             "cell",
             "",
-            "each piece changes its owner with every move (see the opening): play swaps the fields "
-            "of mover and opponent, and cell gives each piece the player who owns it",
+            "nearly each piece changes its owner with every move (see the opening): play swaps the "
+            "fields of mover and opponent, and cell gives each piece the player who owns it",
         )
     elif 0 in came and sum(came) > FEW:
         player = board.sides[came.index(0)]

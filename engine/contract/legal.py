@@ -11,7 +11,7 @@ from engine.contract.messages import breach, contract_violation
 from engine.contract.stop import MOVES
 from engine.contract.verbs import MOVES_ROOM, NO_MOVE, chance, moves, outcome, play
 
-__all__ = ["is_move", "legal_moves", "require_moves"]
+__all__ = ["end_of", "is_move", "legal_moves", "require_moves"]
 
 LOOKED_AT = 200
 """Plies of the random game in which moves are looked at before the first search of a game."""
@@ -29,7 +29,7 @@ def legal_moves(position: Any) -> list[int]:
     most = game_constant(type(position), "MAX_MOVES", 256)
     buffer: list[int] = [0] * most
     try:
-        listed = buffer[: _end(position, moves(position, buffer, 0))]
+        listed = buffer[: end_of(position, moves(position, buffer, 0))]
         if not all(map(is_move, listed)):
             raise _no_move(position, listed)
         return listed
@@ -72,7 +72,7 @@ def _no_move(position: Any, listed: list[Any]) -> ContractError:
     return breach(position, f"moves: they are numbers in range({NO_MOVE}), not {wrong!r}")
 
 
-def _end(position: Any, end: Any) -> int:
+def end_of(position: Any, end: Any) -> int:
     """Return the place after the last move; :class:`ContractError` if a rule returned none."""
     if isinstance(end, bool) or not hasattr(end, "__index__"):
         raise ContractError(

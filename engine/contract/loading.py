@@ -324,6 +324,15 @@ def _require_position(source: str, game: Game) -> None:
             f"the positions of {source} are of class {cls.__qualname__}, of module "
             f"{cls.__module__}: the class has to be defined in the game's own file"
         )
+    try:
+        answer = outcome(start)
+    except Exception:  # said where it is asked for
+        answer = False, 0
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise GameError(
+            f"{source}: outcome returns {answer!r}, not two things: whether the game is over, and "
+            f"its value for the player to move"
+        )
     if is_plain(cls):
         try:
             hash(start)
