@@ -432,7 +432,19 @@ def test_search_tells_what_it_counted():
 
 def test_check_finds_nothing():
     result = cutnode("check", "tictactoe", "--rules", "--games", 5)
-    assert (result.exit_code, result.output) == (0, "tictactoe: nothing found in 5 random games\n")
+    assert result.exit_code == 0
+    *summary, last = result.output.splitlines()
+    assert last == "tictactoe: nothing found in 5 random games"
+    assert summary[0].startswith("games     5 at random, of ")
+    assert any(
+        re.fullmatch(r"last move its player won (\d) of \1 decided games", s) for s in summary
+    )
+
+
+def test_check_as_json():
+    (data,) = parsed(cutnode("check", "tictactoe", "--rules", "--games", 5, "--json"))
+    assert data["findings"] == data["warnings"] == []
+    assert data["summary"]["games"] == sum(data["summary"]["wins"]) + data["summary"]["draws"] == 5
 
 
 def test_check_says_what_breaks_the_contract(tmp_path):

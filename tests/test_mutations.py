@@ -1,5 +1,7 @@
 """Small games with the mistakes of a first game: each is told in one line that names it."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 
@@ -7,6 +9,8 @@ from engine import ContractError, analyse, load_game, minimax, perft, search, so
 from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT
 from engine.cli.main import main
 from engine.conformance import check, examine
+from engine.conformance.suspicions import CONSTANTS
+from engine.contract import verbs
 
 NIM = """
 from typing import NamedTuple
@@ -577,3 +581,7 @@ def test_searches_refuse_rules_that_work_in_place(written, ask):
         ask(game.start())
     with pytest.raises(ContractError, match="player was 1 and is -1"):
         search(game.start(), depth=2)
+
+
+def test_constants_are_those_of_the_contract():
+    assert set(CONSTANTS) == set(re.findall(r"``([A-Z_]{4,})\b", str(verbs.__doc__)))
