@@ -79,8 +79,8 @@ def test_variants(name):
 
 
 def test_random_games_depend_on_the_seed_alone(monkeypatch):
-    monkeypatch.setattr(tictactoe, "plies_left", lambda position: 5, raising=False)
     game = load_game("tictactoe")
+    monkeypatch.setattr(tictactoe, "plies_left", lambda position: 5, raising=False)
     assert check(game, seed=3, compile=False) == check(game, seed=3, compile=False) != []
 
 
@@ -198,7 +198,7 @@ tictactoe_play = tictactoe.play
         ("moves", "MAX_MOVES = 8", {"MAX_MOVES": 8}),
         ("moves", "raises ZeroDivisionError", {"moves": lambda position, buffer, at: at // 0}),
         ("parse_move", "which is not legal", {"moves": without_centre}),
-        ("MAX_PLIES", "longer than 8", {"MAX_PLIES": 8}),
+        ("MAX_PLIES", "longer than MAX_PLIES = 8: raise it, or,", {"MAX_PLIES": 8}),
         ("play", "leads to a tuple", {"play": lambda p, move: tuple(tictactoe_play(p, move))}),
         ("position", "no Bits", {"play": negative}),
         ("cell", "has content 3; CELLS has 3 contents", {"cell": lambda p, index: 3}),
