@@ -62,7 +62,8 @@ def fields_have_their_types(position: Any, sample: Sample) -> Iterator[str]:
 
 def _equality_complaints(position: Any, sample: Sample) -> Iterator[str]:
     """Complaints about what positions of plain Python are equal."""
-    if is_scalar(type(position)):
+    cls: Any = type(position)
+    if is_scalar(cls):
         return
     twin = copy.deepcopy(position)
     if twin != position:

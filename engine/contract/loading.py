@@ -341,7 +341,7 @@ def _require_position(source: str, game: Game) -> None:
                 f"the positions of {source} cannot be compared and kept ({error}): make "
                 f"{cls.__qualname__} immutable, such as a NamedTuple or a frozen dataclass"
             ) from None
-        if cls.__eq__ is object.__eq__:
+        if not any("__eq__" in vars(base) for base in cls.__mro__[:-1]):
             raise GameError(
                 f"the positions of {source} are never equal, as {cls.__qualname__} has no __eq__: "
                 f"make it a NamedTuple or a frozen dataclass, or define __eq__ and __hash__"
