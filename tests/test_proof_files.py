@@ -9,7 +9,8 @@ from test_cli import cutnode
 
 import engine
 from engine import CutnodeError, load_game, read_proofs, save_proofs, solve, write_proof
-from engine.search.value_proofs import claims
+from engine.search.proof_files import FORM, VERSION
+from engine.search.value_proofs import ValueProof, claims
 
 
 @pytest.fixture
@@ -54,6 +55,25 @@ def test_solve_writes_what_verify_reads(tmp_path):
     assert [line.split()[0] for line in verified.output.splitlines()] == ["tictactoe"] * 2
     assert all(line.endswith(" positions, verified") for line in verified.output.splitlines())
     assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_a_wrong_proof_is_neither_saved_nor_verified(tmp_path):
+    """The first player wins with his next move: he has more than a draw."""
+    position = load_game("tictactoe").parse("1425")
+    with pytest.raises(CutnodeError, match="the mover has more than 0 at "):
+        write_proof(position, at_most=0)
+    path = tmp_path / "false.json"
+    false = ValueProof(position, 0, False, {})
+    with pytest.raises(CutnodeError, match="the proof is wrong at "):
+        save_proofs(path, [false])
+    assert not path.exists()
+    path.write_text(json.dumps({FORM: VERSION} | false.to_dict()))
+    (read,) = read_proofs(path)
+    with pytest.raises(CutnodeError, match="the proof is wrong at "):
+        read.verify()
+    result = cutnode("verify", path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{path}: the proof is wrong at " in result.stderr
 
 
 def test_a_position_may_be_demanded(written):

@@ -469,6 +469,33 @@ def test_a_false_claim_has_no_proof():
         write_proof(start, at_least=0, nodes=20)
 
 
+def values_below(position, known):
+    """Write the value of a position and of all that can be reached from it, by plain minimax."""
+    if position not in known:
+        over, value = outcome(position)
+        children = [] if over else [play(position, move) for move in legal_moves(position)]
+        known[position] = max((-values_below(child, known) for child in children), default=value)
+    return known[position]
+
+
+@compiled_only
+@pytest.mark.parametrize("step", [23, pytest.param(1, marks=[pytest.mark.slow, pytest.mark.long])])
+def test_true_claims_are_proven_and_no_others(step):
+    """Every claim about positions of tic-tac-toe, finished ones too, and beyond its values."""
+    known = {}
+    values_below(load_game("tictactoe").start(), known)
+    table = Table(1)
+    for position, value in list(known.items())[::step]:
+        for bound in range(-2, 3):
+            for claim, true in (("at_least", value >= bound), ("at_most", value <= bound)):
+                if true:
+                    write_proof(position, table=table, **{claim: bound}).verify()
+                    continue
+                has = "less" if claim == "at_least" else "more"
+                with pytest.raises(CutnodeError, match=f"the mover has {has} than {bound} at "):
+                    write_proof(position, table=table, **{claim: bound})
+
+
 def test_a_line_that_comes_back_is_a_draw():
     circles.GRAPH = {0: [1], 1: [0, 2], 2: []}
     start = circles.Position(0, -1)

@@ -167,24 +167,21 @@ def require_target(proof: str, file: str | None) -> None:
 
 def save_proof(path: str, result: Result, table: Table, limits: dict[str, Any], told: bool) -> None:
     """Write the strategies that prove a result to a file, and say so if it is *told*."""
-    from engine.search.value_proofs import ValueProof, claims
+    from engine.search.value_proofs import claims
 
-    game = engine.Game.of(result.position)
-    proofs = []
     try:
         if not result.answered:
             raise CutnodeError(f"no proof yet: {result.reason}")
-        for claim in claims(result):
-            found = engine.write_proof(result.position, table=table, **(claim | limits))
-            read = ValueProof.from_dict(found.to_dict(), game)  # as it will be read
-            read.verify()
-            proofs.append(read)
+        proofs = [
+            engine.write_proof(result.position, table=table, **(claim | limits))
+            for claim in claims(result)
+        ]
+        engine.save_proofs(path, proofs)
     except engine.GameError:
         raise
     except CutnodeError as error:
         click.echo(f"cutnode: {path} is not written: {error}", err=True)
         sys.exit(NOT_PROVEN)
-    engine.save_proofs(path, proofs)
     if told:
         for each in proofs:
             click.echo(f"proof  {each.claim()}: {len(each):,} positions, verified, in {path}")

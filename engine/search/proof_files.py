@@ -24,8 +24,15 @@ VERSION = 1
 
 
 def save_proofs(path: str | os.PathLike[str], proofs: Sequence[ValueProof]) -> None:
-    """Write proofs of values to a file, a line of JSON each; it appears complete or not at all."""
-    lines = [json.dumps({FORM: VERSION} | proof.to_dict()) for proof in proofs]
+    """Write proofs of values to a file, a line of JSON each; it appears complete or not at all.
+
+    Each is verified as it will be read; :class:`CutnodeError` if one is wrong.
+    """
+    lines = []
+    for proof in proofs:
+        data = proof.to_dict()
+        ValueProof.from_dict(data, Game.of(proof.position)).verify()
+        lines.append(json.dumps({FORM: VERSION} | data))
     write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 
 

@@ -223,16 +223,20 @@ class Questions:
             at_least=at_least,
         )
 
+    def holds(self, position: Any, least: int) -> bool:
+        """Return whether the mover has a value at least; :class:`CutnodeError` at a limit."""
+        try:
+            yes, _ = self.ask(position, least, True)
+        except _Ended as ended:
+            raise CutnodeError(f"no proof yet: {ended}; {self.open_text(position)}") from None
+        return yes
+
     def move_for(self, position: Any, least: int) -> int:
         """Return a move by which the mover has a value at least.
 
         :class:`CutnodeError` if he has not, or if a limit is reached first.
         """
-        try:
-            yes, _ = self.ask(position, least, True)
-        except _Ended as ended:
-            raise CutnodeError(f"no proof yet: {ended}; {self.open_text(position)}") from None
-        if not yes or self.move is None:
+        if not self.holds(position, least) or self.move is None:
             raise CutnodeError(f"the mover has less than {least} at {position_text(position)}")
         return self.move
 

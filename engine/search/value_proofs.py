@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, Unpack
 
@@ -73,12 +73,7 @@ class ValueProof:
 
     def _children(self, position: Any, mine: bool) -> list[tuple[Any, bool]]:
         """Return where play can go on, and whether the player moves there."""
-        over, value = outcome(position)
-        if over:
-            self._require(value if mine else -value, position, "it is over")
-            return []
-        if position != self.position and drawn(position):
-            self._require(0, position, "it is drawn by a rule")
+        if self._ends(position, mine):
             return []
         moves = legal_moves(position)
         if mine:
@@ -90,6 +85,17 @@ class ValueProof:
             moves = [answer]
         children = [play(position, move) for move in moves]
         return [(child, mine == moves_again(position, child)) for child in children]
+
+    def _ends(self, position: Any, mine: bool) -> bool:
+        """Return whether a line of play ends here; the player has to have enough then."""
+        over, value = outcome(position)
+        if over:
+            self._require(value if mine else -value, position, "it is over")
+        elif position != self.position and drawn(position):
+            self._require(0, position, "it is drawn by a rule")
+        else:
+            return False
+        return True
 
     def _require(self, value: int, position: Any, what: str) -> None:
         if value < self.least:
@@ -169,35 +175,32 @@ def write_proof(
             f"play can go round in {game_name(type(position))}: no strategy is written of a win "
             f"there, but prove_win() and `cutnode mate` prove wins within some moves"
         )
+    answers: dict[Any, int] = {}
+    proof = ValueProof(position, least, mover, answers)
     with table_for(table) as held:
         solver = ProofNumberSolver(type(position), held)
         questions = Questions(solver, position, False, Limits(**limits))
-        answers: dict[Any, int] = {}
-        for met, move in _answers(questions, position, mover, least):
-            answers[met] = move
-            if len(answers) > positions:
-                raise CutnodeError(f"the proof has more than {positions:,} positions")
-    return ValueProof(position, least, mover, answers)
+        _require_true(questions, proof)
+        seen = {(position, mover)}
+        waiting = [(position, mover)]
+        while waiting:
+            met, mine = waiting.pop()
+            if mine and not proof._ends(met, mine):
+                answers[met] = questions.move_for(met, least)
+                if len(answers) > positions:
+                    raise CutnodeError(f"the proof has more than {positions:,} positions")
+            for node in proof._children(met, mine):
+                if node not in seen:
+                    seen.add(node)
+                    waiting.append(node)
+    return proof
 
 
-def _answers(
-    questions: Questions, position: Any, mover: bool, least: int
-) -> Iterator[tuple[Any, int]]:
-    """Yield the positions in which the player moves, each with an answer."""
-    seen = {(position, mover)}
-    waiting = [(position, mover)]
-    while waiting:
-        position, mine = waiting.pop()
-        if outcome(position)[0]:
-            continue
-        moves = legal_moves(position)
-        if mine:
-            move = questions.move_for(position, least)
-            yield position, move
-            moves = [move]
-        for move in moves:
-            child = play(position, move)
-            node = child, mine == moves_again(position, child)
-            if node not in seen:
-                seen.add(node)
-                waiting.append(node)
+def _require_true(questions: Questions, proof: ValueProof) -> None:
+    """:class:`CutnodeError` if the claim of a proof is not true."""
+    position, least = proof.position, proof.least
+    target = least if proof.mover else 1 - least
+    over, value = outcome(position)
+    if (value >= target if over else questions.holds(position, target)) != proof.mover:
+        has = f"less than {least}" if proof.mover else f"more than {-least}"
+        raise CutnodeError(f"the mover has {has} at {position_text(position)}")
