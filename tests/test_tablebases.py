@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from toys import bargain, chase, pursuit
+from toys import bargain, chase, hazard, hazard_numbered, pursuit
 
 from engine import (
     CutnodeError,
@@ -266,6 +267,101 @@ def test_dice_without_indices():
         position = base.position_at("all", number)
         assert base.entry(position).value == pytest.approx(iterated.value_of(position), abs=2e-9)
     assert base.verify().wrong == 0
+
+
+def random_graph(rng, cut):
+    """Nodes of :mod:`toys.hazard` in which play ends: dice decide in every cycle, and may end it.
+
+    Nodes from *cut* on lead to such nodes, but finished ones, which nobody may ask, lead anywhere.
+    """
+    size = cut + rng.randint(3, 7)
+    kinds = [rng.choice(("over", "over", "dice", "dice", "player")) for _ in range(size)]
+    kinds[-1] = "over"
+    ends = [node for node in range(size) if kinds[node] == "over"]
+    graph = []
+    for node, kind in enumerate(kinds):
+        first = cut if node >= cut else 0
+        allowed = [child for child in range(first, size) if kinds[child] != "player"]
+        if kind == "player":
+            allowed += [child for child in range(node + 1, size) if kinds[child] == "player"]
+        elif kind == "dice":
+            allowed = [*range(first, size)]
+        else:
+            allowed = [*range(size)]
+        children = rng.choices(allowed, k=rng.randint(kind != "over", 3))
+        odds: list[float] = []
+        if kind == "dice":
+            children.append(rng.choice([end for end in ends if end >= first]))
+            weights = [rng.choice((0, 1, 2, 3)) for _ in children[1:]] + [1]
+            odds = [weight / sum(weights) for weight in weights]
+        elif kind == "over" and rng.randint(0, 1):
+            odds = [1 / len(children) for _ in children]
+        value = rng.randint(-5, 5) if kind == "over" else None
+        graph.append(hazard.Node(rng.randint(0, 1), value, tuple(odds), tuple(children)))
+    return graph
+
+
+def values_by_sweeps(graph):
+    """The value of each node for its player, computed from the others until none changes."""
+    values = [0.0 if node.value is None else float(node.value) for node in graph]
+    changed = 1.0
+    while changed > 1e-13:
+        changed = 0.0
+        for at, node in enumerate(graph):
+            if node.value is not None:
+                continue
+            ahead = [
+                values[child] if graph[child].mover == node.mover else -values[child]
+                for child in node.children
+            ]
+            value = max(ahead)
+            if node.odds:
+                value = sum(odds * each for odds, each in zip(node.odds, ahead, strict=True))
+            changed = max(changed, abs(value - values[at]))
+            values[at] = value
+    return values
+
+
+def some_nodes(graph, rng):
+    """Nodes to have an index, without some that are finished or lead to nodes with an index."""
+    kept = set(range(len(graph)))
+    for at in rng.sample(range(len(graph)), len(graph) // 2):
+        ahead = {child for child in graph[at].children if graph[child].value is None}
+        before = [node for node, each in enumerate(graph) if at in each.children]
+        passed = [node for node in before if graph[node].value is None and node not in kept]
+        if graph[at].value is not None or (ahead <= kept - {at} and not passed):
+            kept.remove(at)
+    return sorted(kept)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_finished_positions_of_games_of_chance_lead_nowhere(seed, monkeypatch):
+    """Random graphs, with and without indices, against values that are computed apart."""
+    rng = random.Random(seed)
+    cut = rng.randint(0, 6)
+    graph = random_graph(rng, cut)
+    values = values_by_sweeps(graph)
+    monkeypatch.setattr(hazard, "GRAPH", graph)
+    monkeypatch.setattr(hazard, "ASKED", [])
+
+    start = hazard.Position()
+    iterated, base = iterate(start), in_memory(start)
+    for number in range(base.space.sizes[0]):
+        position = base.position_at("all", number)
+        assert iterated.value_of(position) == pytest.approx(values[position.node], abs=2e-9)
+        assert base.entry(position).value == pytest.approx(values[position.node], abs=2e-9)
+    assert (base.verify().compared, base.verify().wrong) == (base.space.sizes[0], 0)
+
+    nodes = some_nodes(graph, rng)
+    layers = [node for node in nodes if node >= cut], [node for node in nodes if node < cut]
+    monkeypatch.setattr(hazard_numbered, "LAYERS", layers)
+    monkeypatch.setattr(hazard_numbered, "LAYER_SIZES", tuple(map(len, layers)))
+    base = in_memory(hazard_numbered.Position())
+    for node, value in enumerate(values):
+        entry = base.entry(hazard_numbered.Position(node))
+        assert entry.value == pytest.approx(value, abs=2e-9)
+    assert (base.verify().compared, base.verify().wrong) == (sum(map(len, layers)), 0)
+    assert hazard.ASKED == []
 
 
 @pytest.mark.slow

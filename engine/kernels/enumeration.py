@@ -66,10 +66,11 @@ def enumerate_positions(
         slots[slot_of(Bits(keys[number]), keys, slots)] = number + 1
     while memory.expanded < memory.positions and memory.stop == RUNNING:
         position = unpack(words, memory.expanded * width(example), example)
-        events = chance(position)
+        over = outcome(position)[0]
+        events = 0 if over else chance(position)
         if memory.positions + max(memory.most, events) > len(keys):
             break
-        if not outcome(position)[0]:
+        if not over:
             if events > 0:
                 for event in range(events):
                     odds, child = chance_outcome(position, event)

@@ -146,15 +146,25 @@ def value_between(position, same, memory, side, tables, own, other, buffer, room
 
 @compiled
 def note_edge(memory, choices, number, slot, edge, odds):
-    """Note where the best move after an outcome of chance leads."""
-    if slot >= memory.slots:
-        memory.irregular = 1
-        return
-    if odds != memory.odds[slot]:
-        if memory.odds[slot] != 0:
-            memory.irregular = 1
-        memory.odds[slot] = odds
-    choices.edges[number * memory.slots + slot] = edge
+    """Note where the best move after an outcome of chance leads, if there is room in *choices*."""
+    if choices is not None:
+        if len(choices.rest) > 0:
+            if slot >= memory.slots:
+                memory.irregular = 1
+                return
+            if odds != memory.odds[slot]:
+                if memory.odds[slot] != 0:
+                    memory.irregular = 1
+                memory.odds[slot] = odds
+            choices.edges[number * memory.slots + slot] = edge
+
+
+@compiled
+def note_rest(choices, number, rest):
+    """Note the sum of what has no edge, if there is room in *choices*."""
+    if choices is not None:
+        if len(choices.rest) > 0:
+            choices.rest[number] = rest
 
 
 @compiled
@@ -163,9 +173,10 @@ def backed_up(position, memory, side, tables, own, other, buffer, room, choices,
 
     What is best is noted in *choices*, unless they are None or empty.
     """
-    keep = False
-    if choices is not None:
-        keep = len(choices.rest) > 0
+    over, value = outcome(position)
+    if over:
+        note_rest(choices, number, value)
+        return float(value)
     if chance(position) > 0:
         total, rest = 0.0, 0.0
         for event in range(chance(position)):
@@ -178,12 +189,8 @@ def backed_up(position, memory, side, tables, own, other, buffer, room, choices,
                 )
                 total += odds * found
                 rest += odds * found if edge == NO_EDGE else 0.0
-            if choices is not None:
-                if keep:
-                    note_edge(memory, choices, number, event, edge, odds)
-        if choices is not None:
-            if keep:
-                choices.rest[number] = rest
+            note_edge(memory, choices, number, event, edge, odds)
+        note_rest(choices, number, rest)
         return total
     best, best_edge = -math.inf, NO_EDGE
     for place in range(moves(position, buffer, 0)):
@@ -192,10 +199,8 @@ def backed_up(position, memory, side, tables, own, other, buffer, room, choices,
         found, edge = value_between(child, same, memory, side, tables, own, other, buffer, room)
         if not found <= best:
             best, best_edge = found, edge
-    if choices is not None:
-        if keep:
-            note_edge(memory, choices, number, 0, best_edge, 1.0)
-            choices.rest[number] = best if best_edge == NO_EDGE else 0.0
+    note_edge(memory, choices, number, 0, best_edge, 1.0)
+    note_rest(choices, number, best if best_edge == NO_EDGE else 0.0)
     return best
 
 

@@ -246,21 +246,9 @@ def compare_values(
             position = position_numbered(example, memory.layer, number, words)
             if is_hole(position, memory.layer, number):
                 continue
-            over, value = outcome(position)
-            found = float(value)
-            if not over:
-                found = backed_up_value(
-                    position,
-                    memory,
-                    0.0,
-                    tables,
-                    values,
-                    values,
-                    buffer,
-                    room,
-                    None,
-                    0,
-                )
+            found = backed_up_value(
+                position, memory, 0.0, tables, values, values, buffer, room, None, 0
+            )
             margin = 2 * error_of(tables, memory.layer)
             count_entry(memory, number, abs(found - values[number]) <= margin)
         memory.done += end - start

@@ -130,20 +130,21 @@ def explore(
     while graph.expanded < graph.states and graph.stop == RUNNING:
         state = graph.expanded
         position = unpack(words, state * width(example), example)
-        graph.room = max(graph.most, chance(position))
+        over, value = outcome(position)
+        events = 0 if over else chance(position)
+        graph.room = max(graph.most, events)
         if graph.states + graph.room > len(keys) or graph.edges + graph.room > len(children):
             break
-        over, value = outcome(position)
         first[state] = graph.edges
         if over:
             kinds[state] = FINISHED
             values[state] = value
             if not abs(value) <= graph.limit:
                 graph.trouble = VALUE
-        elif chance(position) > 0:
+        elif events > 0:
             kinds[state] = CHANCE
             total = 0.0
-            for index in range(chance(position)):
+            for index in range(events):
                 odds, child = chance_outcome(position, index)
                 total += odds
                 if odds < 0:

@@ -254,7 +254,7 @@ class _Graph:
             lower=lower,
             upper=upper,
             tolerance=tolerance,
-            best_move=None if chance(root) else best,
+            best_move=None if best is None or chance(root) else best,
             scores={
                 move: (low + high) / 2 + 0.0 if high - low <= tolerance else None
                 for move, (low, high) in intervals.items()

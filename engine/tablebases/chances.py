@@ -33,7 +33,7 @@ import numpy as np
 
 from engine.contract.dispatch import value_limit
 from engine.contract.errors import GameError
-from engine.contract.verbs import chance
+from engine.contract.verbs import chance, outcome
 from engine.kernels.layer_iteration import MOST_SLOTS, NO_EDGE, Choices, sweep, sweep_choices
 from engine.kernels.retrograde import MISSING
 from engine.tablebases.retrograde import MissingLayerError
@@ -177,8 +177,10 @@ class ChanceLayer:
     def _room_for_choices(self) -> Choices:
         """Return room for the best moves, as many as outcomes of chance; none if it is too much."""
         size = len(self.values)
+        if size == 0:
+            return NO_CHOICES
         position = self.space.position(self.number, 0)
-        slots = max(chance(position), 1)
+        slots = 1 if outcome(position)[0] else max(chance(position), 1)
         self.threads.set(slots=slots, irregular=0)
         needed = size * (4 * slots + 8)
         if slots > MOST_SLOTS or size >= MOST_INDICES or needed > self.memory:
