@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from engine import Searcher, legal_moves, load_game, minimax
-from engine.contract.verbs import drawn, exchange, gain, noisy, outcome, play, recurrence
+from engine.contract.verbs import drawn, exchange, gain, noisy, outcome, play, recurrence, skip
 from engine.kernels.scores import WIN
 from games.chess import Position, parse_move, parse_position, position_text, start
 from games.chess.exchange import WORTH
@@ -169,6 +169,36 @@ def test_a_mate_is_scored_by_its_distance(engine):
     position = parse_position("7k/8/5K2/6Q1/8/8/8/8 w - - 0 1")
     result = engine.search(position, depth=6)
     assert result.value == WIN - 1 and result.proven
+
+
+ZUGZWANG = (
+    ("8/4N3/8/8/8/2b1p3/p1K1P3/k7 w - -", "Nc6", 3),  # it is the bishop that has to move
+    ("8/2R5/8/8/8/5K1p/8/6kr w - -", None, 2),  # the rook
+    ("8/8/8/7P/8/p7/BnK5/k1B5 w - -", None, 4),
+    ("8/k2N4/2p5/b1K5/8/8/6R1/8 w - -", None, 3),
+)
+"""Positions that are mate in so many moves, because no move is as good as a pass would be."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fen", "move", "within"), ZUGZWANG)
+def test_a_pass_hides_no_mate_by_zugzwang(engine, fen, move, within):
+    position = parse_position(fen)
+    engine.clear()
+    result = engine.search(position, depth=20)
+    assert WIN - result.value == 2 * within - 1
+    assert move is None or result.best_move == parse_move(position, move)
+
+
+def test_whoever_has_a_single_piece_does_not_pass():
+    for fen, allowed in (
+        ("8/8/4k3/8/8/3BK3/4p3/8 w - - 0 1", False),
+        ("7k/8/8/3P4/8/8/1R6/K7 w - - 0 1", False),
+        ("7k/8/8/3P4/8/8/1RN5/K7 w - - 0 1", True),
+        ("7k/8/8/3P4/8/2b5/1RN5/K7 w - - 0 1", True),
+        ("7k/8/8/3P4/8/r1b5/2N5/K3R3 w - - 0 1", False),  # in check
+    ):
+        assert skip(parse_position(fen))[0] == allowed
 
 
 @pytest.mark.slow

@@ -148,6 +148,7 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("estimates", np.int64),
         ("repetitions", np.int64),
         ("probcut_level", np.int64),  # so many searches of ProbCut are under way
+        ("null_move_ply", np.int64),  # no pass is tried before it: one is verified; else 0
         ("root_excluded", np.int64),  # so many root moves are not searched (multi-PV)
         ("root_excluded_moves", np.int64, (moves,)),
         ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply

@@ -154,11 +154,12 @@ def may_prune(alpha, beta, ply, in_check, search):
 
 
 @compiled
-def null_move_applies(depth, previous, excluded_move, search):
+def null_move_applies(depth, ply, previous, excluded_move, search):
     """Return whether a pass is worth a try."""
     # Two passes in a row would be the same position less deep; and in a singular search the
     # question is about moves.
     wanted = search.use_null_move != 0 and depth >= search.null_move_depth
+    wanted &= ply >= search.null_move_ply
     return wanted and previous != NO_MOVE and excluded_move == NO_MOVE
 
 
@@ -244,6 +245,15 @@ def plan_for(node, search):
 
 
 @compiled
+def pass_of(position, wanted):
+    """Return whether the mover may pass, if that is *wanted*, and the position after it."""
+    if not wanted:
+        return False, position
+    allowed, child = skip(position)
+    return allowed and not moves_again(position, child), child
+
+
+@compiled
 def null_move_node(static_eval, beta, depth, ply, top, search):
     """The node after a pass: the further above beta, the less depth is enough to believe it."""
     # Of what it finds only beta is used: no pattern, no line, and no better bound.
@@ -254,6 +264,28 @@ def null_move_node(static_eval, beta, depth, ply, top, search):
     less = depth - 1 - search.null_move_reduction - depth // 4 - surplus
     nothing = np.int64(0)
     return Node(-beta, 1 - beta, less, ply + 1, nothing, nothing, top, np.int64(NO_MOVE))
+
+
+@compiled
+def verifies_null_move(depth, less, ply, search):
+    """Return whether to verify a cutoff by a pass: with a search of moves, *less* plies deep.
+
+    In zugzwang no move is as good as a pass.  The search tries no passes in the first three
+    quarters of its plies, where zugzwang may return.
+    """
+    if depth < search.null_move_verified or search.null_move_ply > 0:
+        return False
+    search.null_move_ply = ply + 1 + 3 * max(less, 0) // 4
+    return True
+
+
+@compiled
+def cuts_by_pass(value, beta, search):
+    """Return whether the score of a pass, verified if it had to be, is a cutoff, and count it."""
+    cuts = value >= beta
+    search.null_cutoffs += cuts
+    search.estimates += cuts
+    return cuts
 
 
 @compiled
@@ -522,10 +554,9 @@ def search_node(
     use_table &= excluded_move == NO_MOVE
 
     # Step 5. Estimate the position, if a later step wants to know.
-    in_check = check(position)
-    cut_node = search.cut_node[ply]
+    in_check, cut_node = check(position), search.cut_node[ply]
     can_prune = may_prune(alpha, beta, ply, in_check, search)
-    try_null_move = can_prune and null_move_applies(depth, previous, excluded_move, search)
+    try_null_move = can_prune and null_move_applies(depth, ply, previous, excluded_move, search)
     try_probcut = can_prune and probcut_applies(depth, search)
     asked = try_null_move or try_probcut or wants_estimate(search)
     asked |= can_prune and margins_apply(position, depth, search)
@@ -542,18 +573,19 @@ def search_node(
         return wanted.score
 
     # Step 7. Null move: if even a pass is good enough, a move will be.
-    if try_null_move and static_eval >= beta:
-        allowed, child = skip(position)
-        if allowed and not moves_again(position, child):
-            test = null_move_node(static_eval, beta, depth, ply, top, search)
-            child_word = address(child, np.int64(0), search)
-            value = -search_node(child, evaluation, child_word, test, search, table)
-            if search.stop != RUNNING:
-                return alpha
-            if value >= beta:
-                search.null_cutoffs += 1
-                search.estimates += 1
-                return beta
+    try_null_move, child = pass_of(position, try_null_move and static_eval >= beta)
+    if try_null_move:
+        test = null_move_node(static_eval, beta, depth, ply, top, search)
+        child_word = address(child, np.int64(0), search)
+        value = -search_node(child, evaluation, child_word, test, search, table)
+        if value >= beta and verifies_null_move(depth, test.depth, ply, search):
+            test = Node(alpha, beta, test.depth, ply, steps, actions, top, previous)
+            value = search_node(position, evaluation, word, test, search, table)
+            search.null_move_ply = 0
+        if search.stop != RUNNING:
+            return alpha
+        if cuts_by_pass(value, beta, search):
+            return beta
 
     # Step 8. ProbCut: a search of half as many plies that is far outside the window says on which
     # side of it the score is.
@@ -693,8 +725,7 @@ def search_node(
             elif null_window and alpha < value < beta and (new_depth > 0 or search.use_quiescence):
                 # At least that much, and perhaps more.  (A leaf has said all there is.)
                 search.pvs_researches += 1
-                null_window = False
-                low, high = value - 1, beta
+                null_window, low, high = False, value - 1, beta
             else:
                 break
         mark_move(position, ranked, top, depth, shared, False, search, table)

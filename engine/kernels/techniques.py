@@ -313,6 +313,15 @@ TECHNIQUES = {
                     "at most so many plies more, one for each margin above beta",
                 ),
                 margin("margin", 2.0, "see surplus"),
+                Parameter(
+                    "verified",
+                    8,
+                    1,
+                    MOST_DEPTH,
+                    "at nodes of at least this depth a search without a pass verifies the cutoff",
+                    "289 mates by zugzwang in chess: all found at depth 30 instead of 286; nodes "
+                    "at depth 9 of the Bratko-Kopec test: 1.00",
+                ),
             ),
         ),
         Technique(

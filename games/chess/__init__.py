@@ -399,9 +399,9 @@ def extension(position, move, child):
 
 @compiled
 def skip(position):
-    """Not in check, nor with pawns only: there it can be bad to have to move."""
+    """Not in check, nor with pawns and a single piece: there it can be bad to have to move."""
     pieces = position.mine & ~(position.pawns | position.kings)
-    allowed = pieces != Bits(0) and not check(position)
+    allowed = without_lowest(pieces) != Bits(0) and not check(position)
     return allowed, handed_over(position, position.clock + 1, hash_after(position))
 
 
