@@ -926,22 +926,22 @@ BROKEN = {
     "attribute": (
         RULE,
         f"{RULE}    return position.thairs\n",
-        ".outcome does not compile: Unknown attribute 'thairs' of type Position(uint64 x 2)",
+        ".outcome does not compile: Position has no field 'thairs'; did you mean 'theirs'?, in ",
     ),
     "name": (
         RULE,
         f"{RULE}    return unheard_of\n",
-        ".outcome does not compile: NameError: name 'unheard_of' is not defined",
+        ".outcome does not compile: name 'unheard_of' is not defined",
     ),
     "operand": (
         RULE,
         f"{RULE}    return position.mine + 'x'\n",
-        ".outcome does not compile: there is no add(uint64, Literal[str](x))",
+        ".outcome does not compile: it makes or compares texts: rules can use numbers and tuples",
     ),
     "function": (
         RULE,
         f"{RULE}    return move_text(position, 0)\n",
-        ".outcome does not compile: Untyped global name 'move_text'",
+        ".outcome does not compile: move_text is a function that is not compiled: put @compiled ",
     ),
     "result": (
         RULE,
@@ -951,7 +951,7 @@ BROKEN = {
     "child": (
         PLAYED,
         "return position.theirs, position.mine",
-        ".play returns a tuple of uint64, uint64; the contract is a Position",
+        ".play returns a tuple of Bits, Bits; the contract is a Position",
     ),
     "field": (
         "position.mine | (Bits(1) << Bits(move)))",
@@ -970,7 +970,7 @@ BROKEN = {
         "return position._replace(nobodys=position.theirs)",
         ".play does not compile: Position has no field 'nobodys', in ",
     ),
-    "nothing": (LISTED, LISTED.replace("return at", "pass"), ".moves returns none"),
+    "nothing": (LISTED, LISTED.replace("return at", "pass"), ".moves returns nothing (is a return missing?)"),
     "parameters": (
         RULE,
         "def outcome(position, ply):\n",

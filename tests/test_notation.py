@@ -56,8 +56,8 @@ def test_rules_alone_are_a_game(plain):
     [
         ("mine=1", "is not a position; write all fields, as in mine=0 theirs=0"),
         ("theirs=1 mine=0", "write all fields"),
-        ("mine=-1 theirs=0", "mine=-1 is not from 0 to"),
-        ("mine='x' theirs=0", "mine='x' is not of type Bits"),
+        ("mine=-1 theirs=0", "mine must be from 0 to 18446744073709551615 (Bits), got -1"),
+        ("mine='x' theirs=0", "mine is annotated Bits, got 'x'"),
         ("mine=__import__ theirs=0", "is not a position: ValueError"),
         ("4 4", "move 2 of '4 4': '4' is not a legal move; 0, 1, 2, 3, 5"),
         ("0 3 1 4 2 5", "there are none"),

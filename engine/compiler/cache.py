@@ -36,7 +36,7 @@ import numba
 from numba.core import compiler, config, serialize
 from numba.core.utils import _dynamic_module
 
-from engine.compiler.diagnosis import require_positions
+from engine.compiler.diagnosis import require_results
 from engine.compiler.locks import lock
 from engine.contract.errors import CutnodeError
 
@@ -83,7 +83,7 @@ class KernelCache:
                 if data[:32] == hashlib.blake2b(data[32:], digest_size=32).digest():
                     payload = pickle.loads(data[32:])
                     return compiler.CompileResult._rebuild(target, *payload)
-        require_positions(self.cls)
+        require_results(self.cls)
         for callee in self.kernel.callees():
             callee.specialise(self.cls, self.evaluation, self.techniques)
         announce(f"compiling {self._subject()}")

@@ -76,8 +76,11 @@ def declared(cls: type, name: str) -> Any:
 
 
 def game_constant(cls: type, name: str, default: int) -> int:
-    """A number that the game of *cls* may define."""
-    return int(getattr(cls, name, getattr(module_of(cls), name, default)))
+    """A number from 0 on that the game of *cls* may define; :class:`GameError` for any other."""
+    number = getattr(cls, name, getattr(module_of(cls), name, default))
+    if not hasattr(number, "__index__") or number < 0:
+        raise GameError(f"{name} of {game_name(cls)} must be a whole number from 0, got {number!r}")
+    return int(number)
 
 
 def longest_line(cls: type) -> int:

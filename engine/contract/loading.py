@@ -26,8 +26,9 @@ from engine.contract.dispatch import (
     is_plain,
     module_of,
 )
-from engine.contract.errors import GameError, PositionError
+from engine.contract.errors import CutnodeError, GameError, PositionError
 from engine.contract.legal import legal_moves
+from engine.contract.messages import explained
 from engine.contract.notation import Notation, board_text, fields_text
 from engine.contract.notebook import position_html, shows_board
 from engine.contract.text import nearest, quoted
@@ -317,7 +318,15 @@ def _located(name: str) -> tuple[ModuleType, str, str]:
 
 def _require_position(source: str, game: Game) -> None:
     """See that the first position is one that the engine can take."""
-    start = game.start()
+    try:
+        start = game.start()
+    except CutnodeError:
+        raise
+    except Exception as error:
+        reason = f"{game.module.__name__}.start: {type(error).__name__}: {error}"
+        raise (explained(error) or GameError(reason)) from error
+    if start is None:
+        raise GameError(f"{game.module.__name__}.start returns nothing: return the first position")
     cls = type(start)
     if module_of(cls) is not game.module:
         raise GameError(

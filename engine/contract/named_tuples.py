@@ -1,7 +1,7 @@
-"""``position._replace(...)`` and ``type(position)(...)`` in compiled code, where numba has neither.
+"""How compiled code makes positions: ``_replace``, ``type(position)(...)``, and defaults of fields.
 
-Both make a position of the same class as another, so rules that serve boards of several sizes
-need not name the class.
+numba has none of these.  The first two make a position of the same class as another, so rules that
+serve boards of several sizes need not name the class.
 """
 
 from __future__ import annotations
@@ -18,9 +18,36 @@ from numba.core.typing.templates import (
     infer_getattr,
     signature,
 )
+from numba.core.utils import pysignature
 from numba.extending import lower_builtin
 
-__all__: list[str] = []
+__all__ = ["FIELDS", "constructor"]
+
+FIELDS: dict[type, types.Type] = {}
+"""The compiled types of position classes, as their annotations say."""
+
+
+def constructor(context: Any, cls: Any, args: Any, keywords: Any) -> Any:
+    """Return the signature of ``cls(...)`` for arguments of these types.
+
+    Fields that are left out have their defaults; :class:`TypingError` if one has none.
+    """
+    parameters = pysignature(cls)
+    try:
+        bound = parameters.bind(*args, **keywords)
+    except TypeError as error:
+        names = ", ".join(cls._fields)
+        raise TypingError(f"{cls.__name__}(...): {error}; its fields are {names}") from None
+    kinds = [
+        bound.arguments[name]
+        if name in bound.arguments
+        else FIELDS[cls][index]
+        if cls in FIELDS
+        else context.resolve_value_type(cls._field_defaults[name])
+        for index, name in enumerate(cls._fields)
+    ]
+    made = types.BaseTuple.from_types(kinds, cls)
+    return signature(made, *kinds).replace(pysig=parameters)
 
 
 class _Replace(AbstractTemplate):  # type: ignore[misc]

@@ -14,16 +14,19 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba import _dynfunc, types
+from llvmlite import ir
+from numba import _dynfunc, njit, types
 from numba.core import codegen, compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
+from numba.core.ir import Global
 from numba.core.lowering import Lower
 from numba.core.typed_passes import (
     AnnotateTypes,
     DumpParforDiagnostics,
     NativeLowering,
     NopythonRewrites,
+    NopythonTypeInference,
 )
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
@@ -34,12 +37,16 @@ from numba.core.untyped_passes import (
 )
 from numba.extending import intrinsic, overload, register_jitable
 
+from engine.contract.errors import ContractError
+from engine.contract.inference import RulesTyping
+
 __all__ = [
     "for_kernel",
     "in_compiled_code",
     "is_compiled",
     "operators_in_compiled_code",
     "records",
+    "result_type",
     "usable_in_compiled_code",
 ]
 
@@ -58,21 +65,62 @@ class _Lower(Lower):
     """From typed Python to LLVM, where code of the engine indexes arrays from 0 on, as C does.
 
     Negative indices count from the end in Python: to test for each whether it is one was a tenth of
-    what a node took.  The engine has none, and the rules of games keep Python's meaning.
+    what a node took.  The engine has none, and the rules of games keep Python's meaning: there an
+    index beyond a constant is an error, too.
     """
+
+    @property
+    def _is_of_engine(self) -> bool:
+        return bool(self.func_ir.func_id.modname.startswith("engine."))
 
     def _from_zero(self, signature: Any) -> Any:
         array, index, *value = signature.args
-        of_engine = self.func_ir.func_id.modname.startswith("engine.")
-        if of_engine and isinstance(array, types.Array) and isinstance(index, types.Integer):
+        if (
+            self._is_of_engine
+            and isinstance(array, types.Array)
+            and isinstance(index, types.Integer)
+        ):
             return signature.replace(args=(array, types.uint64, *value))
         return signature
 
+    def _see_that_it_is_within(self, container: Any, index: Any, kinds: Any) -> None:
+        """Stop with an error where an index is beyond a tuple, or an array that is a constant."""
+        kind, number = kinds
+        is_constant = isinstance(kind, types.Array) and not kind.mutable and kind.ndim == 1
+        if not (is_constant or isinstance(kind, types.UniTuple)) or number not in _INDICES:
+            return
+        builder = self.builder
+        at = self.loadvar(index.name)
+        if is_constant:
+            array = self.loadvar(container.name)
+            memory = self.context.make_array(kind)(self.context, builder, array)
+            length = builder.extract_value(memory.shape, 0)
+        else:
+            length = ir.Constant(at.type, kind.count)
+        beyond = builder.icmp_unsigned(">=", at, length)
+        if number.signed:
+            from_end = builder.icmp_unsigned(">=", builder.add(at, length), length)
+            beyond = builder.and_(beyond, from_end)
+        with builder.if_then(beyond, likely=False):
+            function = self.func_ir.func_id
+            source = self.func_ir.get_definition(container)
+            name = source.name if isinstance(source, Global) else "a tuple"
+            where = f"{function.modname}.{function.func_name}, line {self.loc.line}"
+            self.call_conv.return_user_exc(
+                builder, ContractError, (f"{where}: the index is beyond the end of {name}",)
+            )
+
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        if not self._is_of_engine:
+            kinds = signature.args[0], types.unliteral(self.typeof(index.name))
+            self._see_that_it_is_within(value, index, kinds)
         return super().lower_getitem(resty, expr, value, index, self._from_zero(signature))
 
     def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
         return super().lower_setitem(target, index, value, self._from_zero(signature))
+
+
+_INDICES = types.int64, types.uint64
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -106,7 +154,7 @@ class _PartLowering(_KernelLowering):
 
 
 class KernelCompiler(compiler.CompilerBase):
-    """Numba's compiler, with a lowering of our own.
+    """Numba's compiler, with a typing of rules and a lowering of our own.
 
     Passes for what rules do not use are left out: a tenth of the time.
     """
@@ -117,10 +165,9 @@ class KernelCompiler(compiler.CompilerBase):
         manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
         nested = any(isinstance(c, CodeType) for c in self.state.func_id.code.co_consts)
         left_out = _FOR_ARRAYS_AND_REPORTS if nested else _FOR_ARRAYS_AND_REPORTS | _FOR_CLOSURES
+        ours = {NativeLowering: self.lowering, NopythonTypeInference: RulesTyping}
         manager.passes = [
-            (self.lowering if step is NativeLowering else step, text)
-            for step, text in manager.passes
-            if step not in left_out
+            (ours.get(step, step), text) for step, text in manager.passes if step not in left_out
         ]
         manager.finalize()
         return [manager]
@@ -152,6 +199,16 @@ def usable_in_compiled_code(function: Callable[..., Any], inline: bool = True) -
     """Let compiled code call a function, which stays what it is in plain Python."""
     _usable.add(function)
     return register_jitable(forceinline=inline, **_OPTIONS)(function)
+
+
+def result_type(function: Callable[..., Any], arguments: tuple[types.Type, ...]) -> types.Type:
+    """Return the type that a function returns to compiled code for arguments of these types."""
+    names = ", ".join(f"argument{number}" for number in range(len(arguments)))
+    call = eval(f"lambda {names}: function({names})", {"function": function})
+    dispatcher = njit(_nrt=False, **_OPTIONS)(call)
+    dispatcher.compile(arguments)
+    (compiled,) = dispatcher.overloads.values()
+    return compiled.signature.return_type
 
 
 def is_compiled(function: Any) -> bool:

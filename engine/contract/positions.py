@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import struct
 import typing
 from collections.abc import Iterable, Sequence
@@ -35,6 +36,7 @@ __all__ = [
     "class_of_all",
     "coerce",
     "field_kinds",
+    "fitted",
     "pack",
     "position_type",
     "rebuild",
@@ -52,20 +54,37 @@ _SCALARS: dict[Any, types.Type] = {
 }
 
 
+_RANGES = {bool: (0, 1), Bits: (0, WORD), int: (-(1 << 63), (1 << 63) - 1)}
+"""The least and the greatest value of a field, by its annotation."""
+
+
 @functools.cache
 def _fields(cls: Any) -> dict[str, Any]:
     """The names and annotations of a position's fields; :class:`GameError` if unusable."""
     if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
-        raise GameError(f"a position must be a NamedTuple, not {cls!r}")
-    hints = typing.get_type_hints(cls)
+        raise GameError(
+            f"a position of compiled rules must be a NamedTuple, and {_annotation(cls)} is none: "
+            f"class {_annotation(cls)}(NamedTuple)"
+        )
+    try:
+        hints = typing.get_type_hints(cls)
+    except Exception as error:
+        raise GameError(
+            f"the annotations of {cls.__qualname__} cannot be read: {type(error).__name__}: {error}"
+        ) from None
     fields = {name: hints.get(name) for name in cls._fields}
     for name, kind in fields.items():
         if kind not in _SCALARS:
             raise GameError(
-                f"{cls.__qualname__}.{name} is annotated {kind!r}; "
+                f"{cls.__qualname__}.{name} is annotated {_annotation(kind)}; "
                 f"a field of a compiled position is one of Bits, int, bool, float"
             )
     return fields
+
+
+def _annotation(kind: Any) -> str:
+    """An annotation as it was written, more or less."""
+    return kind.__qualname__ if isinstance(kind, type) else str(kind)
 
 
 def field_kinds(cls: Any) -> tuple[Any, ...]:
@@ -81,7 +100,9 @@ def position_type(cls: Any) -> types.Type:
         _make_readable(name)
         if isinstance(value, np.ndarray):
             _array(cls, name)  # code that is loaded from the cache needs it
-    return types.BaseTuple.from_types([_SCALARS[kind] for kind in fields.values()], cls)
+    kinds = [_SCALARS[kind] for kind in fields.values()]
+    found = named_tuples.FIELDS[cls] = types.BaseTuple.from_types(kinds, cls)
+    return found
 
 
 def constants_of(cls: type) -> dict[str, Any]:
@@ -122,15 +143,41 @@ def _array(cls: type, name: str) -> Constant:
 
 
 def coerce(position: Any) -> Any:
-    """The same position with every field of exactly its annotated type.
+    """The same position with every field of exactly its annotated type (see :func:`fitted`).
 
     Positions of rules in plain Python are what they are.
     """
+    return position if is_plain(type(position)) else fitted(position)
+
+
+def fitted(position: Any) -> Any:
+    """The same position with every field of exactly its annotated type.
+
+    :class:`PositionError` names a field whose value is of another type, or too large.
+    """
     cls: Any = type(position)
-    if is_plain(cls):
-        return position
-    kinds = _fields(cls).values()
-    return cls(*(kind(value) for kind, value in zip(kinds, position, strict=True)))
+    fields = zip(_fields(cls).items(), position, strict=True)
+    return cls(*(_fitting(cls, name, kind, value) for (name, kind), value in fields))
+
+
+def _fitting(cls: type, name: str, kind: Any, value: Any) -> Any:
+    """The value of a field as its annotation says; :class:`PositionError` if it does not fit."""
+    try:
+        if kind is float:
+            return float(value)
+        number = int(value) if isinstance(value, np.bool_) else operator.index(value)
+    except (TypeError, ValueError, OverflowError):
+        raise PositionError(
+            f"{cls.__qualname__}.{name} is annotated {kind.__name__}, got {value!r}"
+        ) from None
+    low, high = _RANGES[kind]
+    if not low <= number <= high:
+        way_out = "" if number < 0 or kind is bool else ": use two fields"
+        raise PositionError(
+            f"{cls.__qualname__}.{name} must be from {low} to {high} ({kind.__name__}), "
+            f"got {value!r}{way_out}"
+        )
+    return kind(number)
 
 
 def rebuild(position: Any, *fields: Any) -> Any:
@@ -244,13 +291,21 @@ def as_words(positions: Sequence[Any]) -> Any:
     kinds = _fields(cls).values()
     if any(kind is not Bits for kind in kinds):
         values = map(to_word, values, itertools.cycle(kinds))
-    return np.fromiter(values, np.uint64, len(positions) * len(_fields(cls)))
+    try:
+        return np.fromiter(values, np.uint64, len(positions) * len(kinds))
+    except OverflowError:
+        for position in positions:
+            coerce(position)  # it names the field
+        raise
 
 
 def to_word(value: Any, kind: Any) -> int:
     if kind is float:
         return int.from_bytes(struct.pack("<d", value), "little")
-    return int(kind(value)) & WORD
+    word = int(kind(value))
+    if not -(1 << 63) <= word <= WORD:
+        raise OverflowError(f"{word} does not fit into 64 bits")
+    return word & WORD
 
 
 def _from_word(word: int, kind: Any) -> Any:
