@@ -39,6 +39,7 @@ from numba.core.utils import _dynamic_module
 from engine.compiler.diagnosis import require_results
 from engine.compiler.locks import lock
 from engine.contract.errors import CutnodeError
+from engine.contract.files import INSTALLED, imported_by
 
 __all__ = ["STARTED", "KernelCache", "announce", "cache_directory", "own_sources"]
 
@@ -271,7 +272,7 @@ def own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Pa
     if path.name == "__init__.py" and (is_game or "." in module.__name__):
         yield from (p for p in path.parent.rglob("*") if p.is_file() and p.suffix != ".pyc")
     for name in _imports(path, module.__package__ or ""):
-        imported = sys.modules.get(name)
+        imported = imported_by(module, name)
         if imported is not None and _is_own_code(imported, module):
             yield from own_sources(imported, seen)
 
@@ -303,4 +304,4 @@ def _is_own_code(module: ModuleType, importer: ModuleType) -> bool:
         return False
     if top in {"games", importer.__name__.partition(".")[0]}:
         return True
-    return not {"site-packages", "dist-packages"} & set(Path(origin).parts)
+    return not INSTALLED & set(Path(origin).parts)

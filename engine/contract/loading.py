@@ -9,7 +9,6 @@ import operator
 import os
 import re
 import sys
-import traceback
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -27,6 +26,7 @@ from engine.contract.dispatch import (
     module_of,
 )
 from engine.contract.errors import CutnodeError, GameError, PositionError
+from engine.contract.files import failure, module_of_file, run_file
 from engine.contract.legal import legal_moves
 from engine.contract.messages import explained
 from engine.contract.notation import Notation, board_text, fields_text
@@ -68,7 +68,10 @@ class Game:
     def name(self) -> str:
         """The name without the variant."""
         name = self.module.__name__
-        return name if ":" in name else name.rpartition(".")[2]
+        if ":" in name or "." in name or not self.module.__file__:
+            return name if ":" in name else name.rpartition(".")[2]
+        path = Path(self.module.__file__)
+        return path.parent.name if path.name == "__init__.py" else path.stem
 
     @property
     def source(self) -> str:
@@ -373,33 +376,9 @@ def _module(source: str) -> ModuleType:
         except ModuleNotFoundError as error:
             raise GameError(f"cannot load {source!r}: {error}") from None
         except Exception as error:
-            raise _not_loaded(source, error) from error
+            raise failure(source, error) from error
     known_names = f"games are {', '.join(names)}, or a file such as my_game.py"
     raise GameError(f"there is no game {quoted(source)}{nearest(source, names, known_names)}")
-
-
-def module_of_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise GameError(f"there is no file {str(path)!r}")
-    name = path.stem
-    loaded = sys.modules.get(name)
-    if loaded is not None and getattr(loaded, "__file__", None) == str(path.resolve()):
-        return loaded
-    if loaded is not None or not name.isidentifier():
-        raise GameError(f"{path.name} cannot be loaded as module {name!r}: rename the file")
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise GameError(f"{path} cannot be loaded as a module")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    if str(path.resolve().parent) not in sys.path:
-        sys.path.append(str(path.resolve().parent))  # the game may import its neighbours
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise _not_loaded(str(path), error) from error
-    return module
 
 
 def is_in_file(text: str) -> bool:
@@ -445,13 +424,5 @@ def plain_copy(module: ModuleType) -> ModuleType:
     copy = importlib.util.module_from_spec(spec)
     copy.PLAIN = True  # type: ignore[attr-defined]
     sys.modules[name] = copy
-    spec.loader.exec_module(copy)
+    run_file(copy, spec)
     return copy
-
-
-def _not_loaded(source: str, error: Exception) -> GameError:
-    """Return the error of a module that could not be read (Python says where) or run."""
-    steps = traceback.extract_tb(error.__traceback__)
-    places = [f" ({Path(s.filename).name}, line {s.lineno})" for s in steps if s.name == "<module>"]
-    place = "" if isinstance(error, SyntaxError) or not places else places[-1]
-    return GameError(f"cannot load {source!r}: {type(error).__name__}: {error}{place}")
