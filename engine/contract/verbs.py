@@ -35,8 +35,16 @@ positions may then be any hashable, immutable objects.  A game is either the one
 **Positions** are immutable.  Compiled, they are ``NamedTuple`` s of scalars annotated ``Bits`` (an
 unsigned word of 64 bits), ``int`` (signed, 64 bits), ``bool`` or ``float``, and hold all that the
 future of the game depends on.  Class attributes that are numbers, tuples or arrays are constants:
-``position.WIDTH`` costs nothing.  Boards of several sizes are several classes, made by
-:func:`engine.contract.variants.variants`.
+``position.WIDTH`` costs nothing.  Fields that ``Position(...)`` leaves out have their defaults.
+Boards of several sizes are several classes, made by :func:`engine.contract.variants.variants`.
+
+**Bits and int** mix in rules as in Python, wherever 64 bits can say it: ``s & -s``,
+``s & (s - 1)``, ``s | 1 << 63``, comparisons.  ``&``, ``|`` and ``^`` give ``Bits``, sums and
+differences an ``int``, and so does ``s & 7``, a constant.  A variable that is ``Bits`` in one place and an ``int`` in
+another is refused, unless that is a constant from 0 on: write ``Bits(...)``.  A field of ``Bits``
+takes ``Bits`` only.  ``1 << i`` is an ``int``, ``Bits(1) << i`` a word; what is shifted out of 64
+bits is gone, and in plain Python it stays: mask it.  An index beyond the end of a constant is an
+error.
 
 **Moves** are numbers in ``range(65535)`` of the game's own coding.
 
@@ -70,9 +78,10 @@ makes of the rest:
     The board, from which drawings and texts of positions follow: :mod:`engine.contract.cells`.
 ``position_text(position)`` and ``parse_position(text, variant="")``
     One line, and the way back; by default the board, or the fields by name.  Read are also the
-    moves played, one after the other (``MOVE_PATTERN``, a regular expression, is one of them).  A
-    text that denotes no legal position is a :class:`PositionError` that says what is wrong; what
-    is read in another way than it is written is told by :func:`engine.contract.notes.note`.
+    moves played, one after the other (``MOVE_PATTERN``, a regular expression, is one of them).  No
+    text, or a blank one, is the start: ``parse_position`` is not called then.  A text that denotes
+    no legal position is a :class:`PositionError` that says what is wrong; what is read in another
+    way than it is written is told by :func:`engine.contract.notes.note`.
 ``move_text(position, move)`` and ``parse_move(position, text)``
     By default the number of the move, and the legal move that has a text.
 ``chance_text(position, index)``

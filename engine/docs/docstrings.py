@@ -13,7 +13,7 @@ import griffe
 
 from engine import _HOMES
 
-__all__ = ["RestructuredDocstrings", "markdown", "summary"]
+__all__ = ["ROLE", "RestructuredDocstrings", "markdown", "summary"]
 
 ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`~?([\w.]+)`")
 LITERAL = re.compile(r"^( *)(.*?)::\n\n((?:\1 {2,}.*\n|\n)+)", re.M)

@@ -18,9 +18,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from engine import _HOMES
-from engine.docs.docstrings import markdown, summary
+from engine.docs.docstrings import ROLE, markdown, summary
 
-__all__ = ["INSERTS", "on_config", "on_files", "on_page_markdown"]
+__all__ = ["INSERTS", "contract_page", "on_config", "on_files", "on_page_markdown"]
 
 ROOT = Path(__file__).parents[2]
 VERBS = ROOT / "engine" / "contract" / "verbs.py"
@@ -141,16 +141,37 @@ def groups() -> dict[str, list[str]]:
     return {group: names.split() for group, names in rows}
 
 
-def verbs(group: str) -> str:
-    """Return the table of a group of verbs, and the reference of each."""
+def contract_page() -> str:
+    """Return the reference of the contract, written out: the text of ``reference/contract.md``."""
     tree = ast.parse(VERBS.read_text())
     known = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    rows, details = [], []
-    for name in groups()[group]:
-        about = summary(ast.get_docstring(known[name]) or "")
-        rows.append(f"| [`{name}`][engine.contract.verbs.{name}] | {about} |")
-        details.append(f"::: engine.contract.verbs.{name}\n    options:\n      heading: {name}")
-    return "\n".join(["| verb | |", "|---|---|", *rows, "", "\n\n".join(details)])
+    text = re.sub(r"^=+ =+\n(.*\n)*?=+ =+\n", "", docstring(VERBS), flags=re.M)
+    parts = ["# The contract", _in_plain_markdown(text)]
+    for group, names in groups().items():
+        parts.append(f"## {group.capitalize()}: {_purposes()[group]}")
+        parts += [_verb(known[name]) for name in names]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _purposes() -> dict[str, str]:
+    """Return what the verbs of each group are for, as the contract says it."""
+    found = re.findall(r"^(\w+) +``[^`]*``: ((?:.*\n)(?: .*\n)*)", docstring(VERBS), re.M)
+    return {group: " ".join(purpose.split()) for group, purpose in found}
+
+
+def _verb(function: ast.FunctionDef) -> str:
+    """Return the reference of a verb: how it is called, and what it returns."""
+    parameters = ", ".join(argument.arg for argument in function.args.args)
+    head = f"### {function.name} {{ #engine.contract.verbs.{function.name} }}"
+    returned = ast.unparse(function.returns).replace("Any", "Position") if function.returns else ""
+    call = f"`{function.name}({parameters}) -> {returned}`"
+    text = _in_plain_markdown(ast.get_docstring(function) or "")
+    return f"{head}\n\n{call}\n\n{text}"
+
+
+def _in_plain_markdown(text: str) -> str:
+    """Return the Markdown of a docstring, whose references are names and no links."""
+    return markdown(re.sub(ROLE, r"``\1``", text))
 
 
 def module(path: str) -> str:
@@ -218,5 +239,7 @@ INSERTS: dict[str, Callable[..., str]] = {
     "parameters": parameters,
     "sources": sources,
     "techniques": techniques,
-    "verbs": verbs,
 }
+
+if __name__ == "__main__":
+    (ROOT / "engine" / "docs" / "reference" / "contract.md").write_text(contract_page())
