@@ -970,7 +970,7 @@ BROKEN = {
         "return position._replace(nobodys=position.theirs)",
         ".play does not compile: Position has no field 'nobodys', in ",
     ),
-    "nothing": (LISTED, LISTED.replace("return at", "pass"), ".moves returns nothing (is a return missing?)"),
+    "nothing": (LISTED, LISTED.replace("return at", "pass"), ".moves returns nothing"),
     "parameters": (
         RULE,
         "def outcome(position, ply):\n",

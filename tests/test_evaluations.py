@@ -101,7 +101,7 @@ def test_what_is_no_evaluation(file, name):
 
 WRONG_IF_COMPILED = {
     "ordinary": "own_estimates.py:ordinary is not compiled: put @compiled before it",
-    "broken": "own_estimates.py:broken does not compile: Position has no field 'nothing'.*, line 24",
+    "broken": "own_estimates.py:broken does not compile: Position has no field 'noth.*, line 24",
 }
 
 

@@ -40,11 +40,11 @@ Boards of several sizes are several classes, made by :func:`engine.contract.vari
 
 **Bits and int** mix in rules as in Python, wherever 64 bits can say it: ``s & -s``,
 ``s & (s - 1)``, ``s | 1 << 63``, comparisons.  ``&``, ``|`` and ``^`` give ``Bits``, sums and
-differences an ``int``, and so does ``s & 7``, a constant.  A variable that is ``Bits`` in one place and an ``int`` in
-another is refused, unless that is a constant from 0 on: write ``Bits(...)``.  A field of ``Bits``
-takes ``Bits`` only.  ``1 << i`` is an ``int``, ``Bits(1) << i`` a word; what is shifted out of 64
-bits is gone, and in plain Python it stays: mask it.  An index beyond the end of a constant is an
-error.
+differences an ``int``, and so does ``s & 7``, a constant.  A variable that is ``Bits`` in one place
+and an ``int`` in another is refused, unless that is a constant from 0 on: write ``Bits(...)``.  A
+field of ``Bits`` takes ``Bits`` only.  ``1 << i`` is an ``int``, ``Bits(1) << i`` a word; what is
+shifted out of 64 bits is gone, and in plain Python it stays: mask it.  An index beyond the end of a
+constant is an error.
 
 **Moves** are numbers in ``range(65535)`` of the game's own coding.
 
