@@ -4,9 +4,10 @@ A bitboard is a :class:`Bits`: an ``int`` to Python, an unsigned 64-bit word to
 compiled code.  Each function below works in both worlds and gives the same answer in
 both, for words below 2**64.
 
-Why the names matter: in compiled code an expression that mixes ``Bits`` with a bare
-integer (``board & 1``, ``board - 1``) is *signed*, so a later ``>>`` would drag the top
-bit along.  Write constants as ``Bits(1)``, or use the functions of this module.
+In the rules of games ``Bits`` mix with ``int`` as in Python (:mod:`engine.contract.inference`).  In
+the engine's own compiled code an expression that mixes ``Bits`` with a bare integer (``board & 1``,
+``board - 1``) is *signed*, so a later ``>>`` would drag the top bit along: write constants as
+``Bits(1)`` there, or use the functions of this module.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def _is_natural(kind: types.Type) -> bool:
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class RulesTyping(typed_passes.NopythonTypeInference):
+class RulesTyping(typed_passes.NopythonTypeInference):  # type: ignore[misc]
     """numba's inference of types; functions outside the engine follow the rules of this module."""
 
     _name = "rules_typing"
