@@ -200,7 +200,7 @@ tictactoe_play = tictactoe.play
         ("parse_move", "which is not legal", {"moves": without_centre}),
         ("MAX_PLIES", "longer than MAX_PLIES = 8: raise it, or,", {"MAX_PLIES": 8}),
         ("play", "leads to a tuple", {"play": lambda p, move: tuple(tictactoe_play(p, move))}),
-        ("position", "no Bits", {"play": negative}),
+        ("position", "must be from 0 to", {"play": negative}),
         ("cell", "has content 3; CELLS has 3 contents", {"cell": lambda p, index: 3}),
         ("outcome", "not over, but its value is 1", {"outcome": lambda p: (False, 1)}),
         ("outcome", "further from 0", {"outcome": lambda p: (p.mine > 0, 40000)}),
@@ -344,7 +344,7 @@ def edited(tmp_path):
 @pytest.mark.parametrize(
     ("name", "wrong", "complaint"),
     [
-        ("signed", "((position.mine << Bits(55) | position.theirs << Bits(46)) & -2) >> 1", "key"),
+        ("signed", "((position.mine << Bits(55) | position.theirs << Bits(46)) - 2) >> 1", "key"),
         ("uncompilable", "int(str(position.mine)) | (position.theirs << Bits(9))", "raises"),
     ],
 )

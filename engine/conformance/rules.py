@@ -11,12 +11,13 @@ import numpy as np
 
 from engine.conformance.minimax import children
 from engine.conformance.sample import Properties, Sample, has_chance
-from engine.contract.bits import WORD, Bits
+from engine.contract.bits import WORD
 from engine.contract.dispatch import defines, game_constant, is_plain, value_limit
+from engine.contract.errors import PositionError
 from engine.contract.guarding import is_scalar
 from engine.contract.legal import is_move, legal_moves
 from engine.contract.notation import board_of, contents_of
-from engine.contract.positions import coerce
+from engine.contract.positions import coerce, fitted
 from engine.contract.verbs import (
     NO_MOVE,
     drawn,
@@ -49,15 +50,14 @@ def fields_have_their_types(position: Any, sample: Sample) -> Iterator[str]:
     if is_plain(type(position)):
         yield from _equality_complaints(position, sample)
         return
-    for name, value, coerced in zip(position._fields, position, coerce(position), strict=True):
-        kind = type(coerced)
-        fits = isinstance(value, float) if kind is float else value == coerced
-        if kind is Bits:
-            fits = fits and 0 <= operator.index(value) <= WORD
-        elif kind is int:
-            fits = fits and -(1 << 63) <= operator.index(value) < 1 << 63
-        if not fits:
-            yield f"{name} is {value!r}, which is no {kind.__name__}"
+    try:
+        fitting = fitted(position)
+    except PositionError as error:
+        yield str(error)
+        return
+    for name, value, kept in zip(position._fields, position, fitting, strict=True):
+        if isinstance(kept, float) and not isinstance(value, float):
+            yield f"{name} is {value!r}, which is no float"
 
 
 def _equality_complaints(position: Any, sample: Sample) -> Iterator[str]:
