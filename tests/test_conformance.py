@@ -344,7 +344,7 @@ def edited(tmp_path):
 @pytest.mark.parametrize(
     ("name", "wrong", "complaint"),
     [
-        ("signed", "((position.mine << Bits(55) | position.theirs << Bits(46)) - 2) >> 1", "key"),
+        ("signed", "((position.mine << Bits(55) | position.theirs << Bits(46)) + 2) >> 1", "key"),
         ("uncompilable", "int(str(position.mine)) | (position.theirs << Bits(9))", "raises"),
     ],
 )

@@ -138,3 +138,9 @@ def test_default_keys_tell_positions_apart_compiled_or_not(positions):
 def test_small_fields_stand_side_by_side():
     assert key_of_fields(Small(0, 0, True, True)) == 3 << 62
     assert key_of_fields(bare.Position(5, 2)) == 5 | 2 << 32
+
+
+def test_start_is_no_text(tmp_path):
+    own = "\n\ndef parse_position(text, variant=''):\n    return Position(left=int(text))\n"
+    game = load_game(written(tmp_path, "bare_parsing", RULES.format(default=" = 7") + own))
+    assert game.parse("") == game.parse(" ") == game.start() != game.parse("3")

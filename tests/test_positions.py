@@ -13,7 +13,16 @@ from numba import types
 
 from engine.contract.bits import WORD, Bits
 from engine.contract.errors import GameError, PositionError
-from engine.contract.positions import as_words, coerce, pack, position_type, rebuild, unpack, width
+from engine.contract.positions import (
+    as_words,
+    coerce,
+    fitted,
+    pack,
+    position_type,
+    rebuild,
+    unpack,
+    width,
+)
 
 TOP = Bits(1 << 63)
 
@@ -221,3 +230,18 @@ def test_constant_of_one_class_can_be_a_field_of_another():
     size = numba.njit(lambda position: position.SIZE)
     assert size(Named(9)) == 9
     assert size(Large(Bits(0), Bits(0))) == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (WORD + 1, "SIZE must be from .* [(]int[)], got 18446744073709551616"),
+        (2.0, "Named.SIZE is annotated int, got 2.0"),
+        (None, "Named.SIZE is annotated int, got None"),
+    ],
+)
+def test_values_that_fit_no_field_are_named(value, message):
+    for convert in (fitted, lambda position: as_words([Named(1), position])):
+        if isinstance(value, int) or convert is fitted:
+            with pytest.raises(PositionError, match=message):
+                convert(Named(value))
