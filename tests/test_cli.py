@@ -926,7 +926,7 @@ BROKEN = {
     "attribute": (
         RULE,
         f"{RULE}    return position.thairs\n",
-        ".outcome does not compile: Position has no field 'thairs'; did you mean 'theirs'?, in ",
+        ".outcome does not compile: Position has no field 'thairs' (did you mean 'theirs'?), in ",
     ),
     "name": (
         RULE,

@@ -354,17 +354,17 @@ MISTAKES = {
     "field_typo": (
         OVER,
         "return position.letf == 0, -1",
-        "NAME.outcome does not compile: Position has no field 'letf'; did you mean 'left'?",
+        "NAME.outcome does not compile: Position has no field 'letf' (did you mean 'left'?)",
     ),
     "local_typo": (
         "    return at",
         "    return att",
-        "NAME.moves does not compile: name 'att' is not defined; did you mean 'at'?",
+        "NAME.moves does not compile: name 'att' is not defined (did you mean 'at'?)",
     ),
     "global_typo": (
         "ROWS[index]",
         "ROW[index]",
-        "NAME.outcome does not compile: name 'ROW' is not defined; did you mean 'ROWS'?",
+        "NAME.outcome does not compile: name 'ROW' is not defined (did you mean 'row'?)",
     ),
     "range_float": (
         "range(1, min(position.left, 3) + 1)",

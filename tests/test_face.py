@@ -392,7 +392,7 @@ def test_batches_as_tables():
         ("optax", "train", require_jax),
         ("distributed", "cluster", require_distributed),
         ("matplotlib", "plot", lambda: check_plot("a.svg")),
-        ("prometheus_client", "serve", lambda: run_service("127.0.0.1", 0, print)),
+        ("prometheus_client", "serve", lambda: run_service("127.0.0.1", 0, print, hosts=())),
     ],
 )
 def test_missing_extras_are_named(monkeypatch, package, name, use):

@@ -89,7 +89,7 @@ def move_text(position, move):
 def test_a_recorded_search_leaves_nothing_behind() -> None:
     def recorders() -> int:
         gc.collect()
-        return sum(isinstance(each, recording._Recorder) for each in gc.get_objects())
+        return sum(type(each) is recording._Recorder for each in gc.get_objects())
 
     for _ in range(3):
         record_tree(load_game("tictactoe").start(), 2)

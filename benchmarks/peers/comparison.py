@@ -34,9 +34,8 @@ from engine.contract.errors import CutnodeError
 from engine.contract.legal import legal_moves
 from engine.contract.loading import load_game
 from engine.contract.verbs import play
-from engine.lab.measuring import INTERRUPTED
 from engine.lab.plots import GREY, PAGE, PALETTE, Dot, draw_dots, mark_reference
-from engine.lab.study import Column, Progress, Study, no_progress
+from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
 from engine.search.api import alphabeta
 from engine.search.searcher import Searcher
 
