@@ -351,7 +351,11 @@ def test_bounds_that_stay_apart_are_exit_3():
         ("tictactoe", ("--tolerance", "1"), "tictactoe is no game of chance: --tolerance does not"),
         ("tictactoe", ("--positions", "9"), "is no game of chance: --positions does not apply"),
         ("tictactoe", ("--at-least", "1", "--weak"), "weak asks who wins, and at_least whether"),
-        ("tictactoe", ("--at-least", "40000"), "at_least is one of them, not 40000"),
+        (
+            "tictactoe",
+            ("--at-least", "40000"),
+            "values of tictactoe are -32000 to 32000, not 40000",
+        ),
         ("tictactoe", ("--proof", "no/where"), "no/where cannot be written: there is no folder"),
         ("toys.race", ("--positions", "9"), "more than 9 positions can be reached from here"),
     ],

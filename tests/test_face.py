@@ -16,19 +16,26 @@ from engine import (
     Engine,
     Game,
     PositionError,
+    Sprt,
     analyse,
     game_names,
     iterate,
     load_game,
     make_player,
+    match,
     minimax,
     perft,
     play_game,
     prove_win,
     record_tree,
+    run_batch,
+    save_proofs,
     search,
     solve,
     solve_many,
+    to_json,
+    to_svg,
+    write_proof,
 )
 from engine.cli.serve import run_service
 from engine.cluster.tasks import require_distributed
@@ -39,6 +46,7 @@ from engine.playing.configurations import KEYS, PlayerKeywords
 from engine.training.fitting import require_jax
 
 TICTACTOE = load_game("tictactoe")
+RANDOM = [make_player(TICTACTOE, "random")] * 2
 
 
 # Positions
@@ -405,3 +413,51 @@ def test_missing_extras_are_named(monkeypatch, package, name, use):
 
 def test_trees_fit_a_notebook():
     assert "max-width: 100%" in record_tree("tictactoe", 2)._repr_html_()
+
+
+# Wrong arguments
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: Game("tictactoe"), "has a module and the name of a variant, not 'tictactoe'"),
+        (lambda: solve_many(3), "positions must be iterable, got 3"),
+        (lambda: solve_many(["tictactoe"], progress=1), "progress must be a function, got 1"),
+        (lambda: search("tictactoe", depth=1, moves=0), "moves must be iterable, got 0"),
+        (lambda: search("tictactoe", depth=1, history=None), "history must be iterable, got None"),
+        (lambda: search("tictactoe", depth=1, progress="x"), "progress must be a function"),
+        (lambda: search("tictactoe", depth=1, bounds=[]), r"bounds must be a function, got \[\]"),
+        (lambda: solve("tictactoe", memory="x"), "memory in bytes is a whole number, not 'x'"),
+        (lambda: solve("tictactoe", memory=-1), "memory must be 0 bytes or more, got -1"),
+        (lambda: Engine.room("tictactoe", table="x"), "table in MiB is a whole number, not 'x'"),
+        (
+            lambda: write_proof("tictactoe", at_least=10**30),
+            "values of tictactoe are -32000 to 32000, not 10",
+        ),
+        (lambda: save_proofs("none", 3), "proofs must be iterable, got 3"),
+        (lambda: save_proofs("none", [3]), "what write_proof returns, not 3"),
+        (lambda: run_batch(["tictactoe"], []), "a batch is to solve or search"),
+        (lambda: play_game([], "tictactoe"), "needs two players that make_player returns"),
+        (lambda: play_game(None, "tictactoe"), "players must be iterable, got None"),
+        (lambda: play_game(RANDOM, "tictactoe", plies="x"), "a limit of plies is a whole number"),
+        (lambda: play_game(RANDOM, "tictactoe", until=1), "until must be a function, got 1"),
+        (lambda: match(None, "random", "random"), "a match is of a game or its name, not of None"),
+        (lambda: match("tictactoe", "random", "random", sprt=1), "sprt must be an Sprt, got 1"),
+        (lambda: match("tictactoe", "random", "random", openings=1), "openings must be iterable"),
+        (lambda: Sprt(0, None), "elo1 must be a number, got None"),
+        (lambda: Sprt(0, 5, float("nan")), "alpha must be a number, got nan"),
+        (lambda: to_svg(None), "a tree to draw is what record_tree returns, not None"),
+        (lambda: to_json("x"), "a tree to draw is what record_tree returns, not 'x'"),
+    ],
+)
+def test_wrong_arguments_are_told_in_one_line(call, said):
+    with pytest.raises(CutnodeError, match=said):
+        call()
+
+
+def test_large_limits_are_none():
+    late = TICTACTOE.parse("1524")
+    found = search(late, engine="mcts", playouts=10**30, nodes=10**30, cut_after=10**30)
+    assert found.proven
+    assert search(late, depth=1, soonest="yes").value == search(late, depth=1).value

@@ -570,7 +570,8 @@ def test_hosts_are_allowed(allowed: str, host: str, status: int) -> None:
 def test_pages_of_other_sites_make_no_work(client: httpx.Client, service: str) -> None:
     """A page may send what it writes without asking before, if it says no type, or plain text."""
     asked = b'{"depth": 1}'
-    for origin in ("http://evil.example", "null", service.replace("127.0.0.1", "localhost")):
+    elsewhere = service.replace("127.0.0.1", "localhost")
+    for origin in ("http://evil.example", "http://[::1", "null", elsewhere):
         for kind in ({}, {"content-type": "text/plain"}, {"content-type": "application/json"}):
             headers = {"origin": origin} | kind
             answer = client.post("/games/tictactoe/search", content=asked, headers=headers)

@@ -272,7 +272,7 @@ def run_batch(
 
 def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Packed:
     """Return the positions of a batch; :class:`CutnodeError` if they, task or options are wrong."""
-    if task not in ROWS:
+    if task not in list(ROWS):
         raise CutnodeError(f"a batch is to {' or '.join(ROWS)}, not to {task!r}")
     engine = options.get("engine", "alphabeta")
     check_engine(engine, list(OPTIONS[task]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
@@ -12,7 +14,10 @@ __all__ = [
     "PositionError",
     "PositionWarning",
     "TableError",
+    "require_callable",
     "require_integer",
+    "require_iterable",
+    "require_number",
 ]
 
 
@@ -48,3 +53,23 @@ def require_integer(value: Any, what: str) -> int:
     except TypeError:
         pass
     raise CutnodeError(f"{what} is a whole number, not {value!r}")
+
+
+def require_number(value: Any, what: str) -> float:
+    """A finite number; :class:`CutnodeError` that says *what* should be one."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise CutnodeError(f"{what} must be a number, got {value!r}")
+    return value
+
+
+def require_callable(value: Any, what: str) -> None:
+    """:class:`CutnodeError` if a callback that is given cannot be called."""
+    if value is not None and not callable(value):
+        raise CutnodeError(f"{what} must be a function, got {value!r}")
+
+
+def require_iterable(value: Any, what: str) -> Iterable[Any]:
+    """Several things; :class:`CutnodeError` that says *what* should be."""
+    if not isinstance(value, Iterable):
+        raise CutnodeError(f"{what} must be iterable, got {value!r}")
+    return value

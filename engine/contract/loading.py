@@ -58,6 +58,13 @@ class Game:
     module: ModuleType
     variant: str = ""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.module, ModuleType) or not isinstance(self.variant, str):
+            raise GameError(
+                f"a game has a module and the name of a variant, not {self.module!r} and "
+                f"{self.variant!r}; load_game finds one by its name"
+            )
+
     @classmethod
     def of(cls, position: Any) -> Game:
         """Return the game of a position, or of a position class."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from engine.contract.choices import MOST_ELO
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, require_number
 
 __all__ = [
     "CONFIDENCE",
@@ -95,6 +95,8 @@ class Sprt:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
+        for name in ("elo0", "elo1", "alpha", "beta"):
+            require_number(getattr(self, name), name)
         if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
             raise CutnodeError(
                 f"a test needs elo0 less than elo1, both within {-MOST_ELO} to {MOST_ELO}, not "

@@ -16,7 +16,14 @@ from statistics import NormalDist
 from typing import Any
 
 from engine.contract.dispatch import game_name
-from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
+from engine.contract.errors import (
+    CutnodeError,
+    GameError,
+    PositionError,
+    require_callable,
+    require_integer,
+    require_iterable,
+)
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.notebook import lines_html
@@ -186,6 +193,10 @@ def play_game(
     the seed *dice*, by default the same.  :class:`GameError` if a player chooses an illegal move.
     """
     record = Record(given_position(start), seed=seed if dice is None else dice, plies=plies)
+    players = tuple(require_iterable(players, "players"))
+    if len(players) != 2 or not all(hasattr(player, "choose") for player in players):
+        raise CutnodeError(f"a game needs two players that make_player returns, got {players!r}")
+    require_callable(until, "until")
     for player in players:
         player.new_game(seed)
     while not record.ending():
@@ -294,6 +305,14 @@ def _texts_of_openings(game: Game, openings: Sequence[Any], pairs: int) -> tuple
     return texts
 
 
+def _require_kinds(game: Any, sprt: Any) -> None:
+    """:class:`CutnodeError` if a match is given what is no game, or no test."""
+    if not isinstance(game, Game):
+        raise CutnodeError(f"a match is of a game or its name, not of {game!r}")
+    if sprt is not None and not isinstance(sprt, Sprt):
+        raise CutnodeError(f"sprt must be an Sprt, got {sprt!r}")
+
+
 def match(
     game: Game | str,
     player: str,
@@ -323,6 +342,9 @@ def match(
     the ``ending`` of each by the number of the pair, which is not played again.
     """
     game = load_game(game) if isinstance(game, str) else game
+    _require_kinds(game, sprt)
+    if openings is not None:
+        openings = list(require_iterable(openings, "openings"))
     if pairs is None:
         pairs = 50 if openings is None else len(openings)
     for number, least, what in (

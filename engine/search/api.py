@@ -21,7 +21,13 @@ from engine.compiler.jit import Kernel
 from engine.compiler.memory import Memory
 from engine.contract.derived import most_value
 from engine.contract.dispatch import defines, game_constant
-from engine.contract.errors import CutnodeError, GameError, require_integer
+from engine.contract.errors import (
+    CutnodeError,
+    GameError,
+    require_callable,
+    require_integer,
+    require_iterable,
+)
 from engine.contract.legal import legal_moves, require_moves
 from engine.contract.messages import contract_violation
 from engine.contract.native import records
@@ -238,7 +244,8 @@ def solve_many(
     :class:`CutnodeError` if there are no positions, :class:`GameError` as for :func:`solve`.
     """
     chosen = ProofOptions.of("solve_many", options)
-    positions = [given_position(position) for position in positions]
+    require_callable(progress, "progress")
+    positions = [given_position(each) for each in require_iterable(positions, "positions")]
     if not positions:
         raise CutnodeError("there are no positions to solve")
     cls = class_of_all(positions)
@@ -417,7 +424,7 @@ def _plain_result(
     memory = _plain_memory(
         cls,
         win=WIN if depth is not None and is_decisive(cls) else 0,
-        step=int(soonest),
+        step=int(bool(soonest)),
         turns=counts_turns(depth_in),
     )
     clock = Clock(None)

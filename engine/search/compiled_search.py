@@ -76,7 +76,7 @@ class CompiledSearch:
         if self.has_chance:
             self.exact = options.exact or "table" not in self.techniques
         self.win = WIN if is_decisive(cls) else 0
-        self.step = int(options.soonest)
+        self.step = int(bool(options.soonest))
         self.turns = counts_turns(options.depth_in)
         self.workers = workers
         if ready:

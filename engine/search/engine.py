@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, Unpack, cast, overload
 
 from engine.contract.dispatch import defines, game_name, is_plain
-from engine.contract.errors import CutnodeError, GameError
+from engine.contract.errors import CutnodeError, GameError, require_integer
 from engine.contract.loading import Game
 from engine.kernels.clock import Clock
 from engine.kernels.node import search_dtype
@@ -188,7 +188,8 @@ class Engine(Unpickled, Generic[R_co]):
             each = search_dtype(cls).itemsize
             if not any(defines(cls, verb) for verb in ("chance", "reversible", "drawn")):
                 each += 2 * solver_dtype(cls).itemsize  # of proofs, and of those that searches try
-        megabytes = table.megabytes if isinstance(table, Table) else table
+        size = table.megabytes if isinstance(table, Table) else table
+        megabytes = require_integer(size, "the size of a table in MiB")
         if has_loops(cls) and not defines(cls, "chance"):
             megabytes *= 2
         return megabytes + -(-each * thread_count(threads, cls) // MEBIBYTE)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.contract.derived import most_value
 from engine.contract.dispatch import game_name
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, require_integer
 from engine.contract.legal import require_moves
 from engine.kernels.clock import Clock
 from engine.runtime.running import UNLIMITED, Limits
@@ -63,6 +63,8 @@ class GameSolver:
     ):
         require_book(book, cls)
         require_solvable(cls)
+        if memory is not None and require_integer(memory, "memory in bytes") < 0:
+            raise CutnodeError(f"memory must be 0 bytes or more, got {memory}")
         self.cls = cls
         self.table = table
         self.threads = threads
@@ -204,8 +206,7 @@ def require_value(position: Any, at_least: int | None) -> None:
     most = most_value(position)
     if at_least is not None and abs(at_least) > most:
         raise CutnodeError(
-            f"values of {game_name(type(position))} are {-most} to {most}: at_least is one of "
-            f"them, not {at_least}"
+            f"values of {game_name(type(position))} are {-most} to {most}, not {at_least}"
         )
 
 

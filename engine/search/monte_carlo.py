@@ -153,7 +153,9 @@ class MonteCarlo(Unpickled):
         visits = np.arange(1, LISTED_VISITS)
         memory.words["bonuses"][1:] = list(np.sqrt(np.log(visits)).astype(np.float32))
         memory.words["explores"][1:] = list((1 / np.sqrt(visits)).astype(np.float32))
-        memory["cut_after"] = longest if chosen.cut_after is None else chosen.cut_after
+        memory["cut_after"] = (
+            longest if chosen.cut_after is None else min(chosen.cut_after, longest)
+        )
         if self.tablebase is not None:
             self.tablebase.lend(memory.words)
         return memory
@@ -309,7 +311,7 @@ class _Growth:
 
     def _share(self, limit: int | None) -> int:
         """Return the share of a thread in a limit."""
-        return UNLIMITED if limit is None else -(-limit // self.search.threads)
+        return UNLIMITED if limit is None else min(-(-limit // self.search.threads), UNLIMITED)
 
     def run(self) -> MonteCarloResult:
         """Grow the tree until a limit, a proof or somebody ends it."""

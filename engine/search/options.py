@@ -12,7 +12,14 @@ from typing import Any, Self, TypedDict, cast
 
 from engine.contract.choices import SEARCHES, SOLVERS
 from engine.contract.dispatch import game_name, is_plain
-from engine.contract.errors import CutnodeError, GameError, PositionError, require_integer
+from engine.contract.errors import (
+    CutnodeError,
+    GameError,
+    PositionError,
+    require_callable,
+    require_integer,
+    require_iterable,
+)
 from engine.contract.legal import legal_moves
 from engine.kernels.declarations import Technique
 from engine.kernels.evaluation import AnyEvaluation
@@ -198,8 +205,10 @@ class SearchOptions(_Options):
         if self.seed is not None:
             require_integer(self.seed, "a seed")
         if self.moves is not None:
-            object.__setattr__(self, "moves", tuple(self.moves))
-        object.__setattr__(self, "history", tuple(self.history))
+            object.__setattr__(self, "moves", tuple(require_iterable(self.moves, "moves")))
+        object.__setattr__(self, "history", tuple(require_iterable(self.history, "history")))
+        require_callable(self.progress, "progress")
+        require_callable(self.bounds, "bounds")
 
     def require_limit(self, engine: str = "alphabeta") -> None:
         """:class:`CutnodeError` if nothing limits the search by an engine."""

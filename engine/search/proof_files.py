@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.contract.collection import game_names
 from engine.contract.dispatch import game_name
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, require_iterable
 from engine.contract.loading import Game, load_game
 from engine.search.proofs import Proof
 from engine.search.value_proofs import ValueProof
@@ -29,7 +29,9 @@ def save_proofs(path: str | os.PathLike[str], proofs: Sequence[ValueProof]) -> N
     Each is verified as it will be read; :class:`CutnodeError` if one is wrong.
     """
     lines = []
-    for proof in proofs:
+    for proof in require_iterable(proofs, "proofs"):
+        if not isinstance(proof, ValueProof):
+            raise CutnodeError(f"proofs to save are what write_proof returns, not {proof!r}")
         data = proof.to_dict()
         ValueProof.from_dict(data, Game.of(proof.position)).verify()
         lines.append(json.dumps({FORM: VERSION} | data))

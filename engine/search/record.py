@@ -61,7 +61,9 @@ class Record:
 
     def __init__(self, start: Any, *, seed: int = 0, plies: int | None = None):
         self.seed = require_integer(seed, "a seed")
-        self.plies = game_constant(type(start), "MAX_PLIES", 512) if plies is None else plies
+        if plies is None:
+            plies = game_constant(type(start), "MAX_PLIES", 512)
+        self.plies = require_integer(plies, "a limit of plies")
         self.repetitions = game_constant(type(start), "REPETITIONS", 2)
         self.positions = [coerce(start)]
         self.steps: list[int] = []

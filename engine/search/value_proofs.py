@@ -15,6 +15,7 @@ from engine.contract.messages import move_text, position_text
 from engine.contract.positions import coerce
 from engine.contract.verbs import drawn, moves_again, outcome, play
 from engine.runtime.running import Limits
+from engine.search.game_solver import require_value
 from engine.search.given import given_position
 from engine.search.options import LimitKeywords
 from engine.search.proof_numbers import ProofNumberSolver, Questions
@@ -170,6 +171,7 @@ def write_proof(
     mover = at_least is not None
     claimed = at_least if at_least is not None else at_most
     least = require_integer(claimed, "a value") * (1 if mover else -1)
+    require_value(position, claimed)
     if least > 0 and recurs(position):
         raise GameError(
             f"play can go round in {game_name(type(position))}: no strategy is written of a win "

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -57,7 +56,7 @@ class AllowedHosts:
             option = "start the service with --allow-host and its name to allow it"
             return Failure(403, f"the host {quoted(host)} is not allowed; {option}", "header.host")
         reads = scope["type"] == "http" and scope["method"] in READING
-        if reads or origin is None or urlsplit(origin).netloc.lower() == host.lower():
+        if reads or origin is None or origin.partition("://")[2].lower() == host.lower():
             return None
         if self.settings.allows(origin):
             return None

@@ -114,8 +114,15 @@ class _Box:
             yield from child.walk()
 
 
+def _require_tree(tree: Any) -> None:
+    """:class:`CutnodeError` if it is none."""
+    if not isinstance(tree, Tree):
+        raise CutnodeError(f"a tree to draw is what record_tree returns, not {tree!r}")
+
+
 def _boxes(tree: Tree) -> list[_Box]:
     """Return all boxes, parents first."""
+    _require_tree(tree)
     found = list(_box(tree, tree.root).walk())
     for number, box in enumerate(found):
         box.number = number
@@ -429,6 +436,7 @@ def to_json(tree: Tree) -> str:
     ``unsearched`` is a list of objects with the fields of :class:`Unsearched`, ``window`` a
     list of two numbers; what is None is null.
     """
+    _require_tree(tree)
     return json.dumps(tree.to_dict(), indent=1) + "\n"
 
 
