@@ -401,10 +401,12 @@ def test_batches_as_tables():
         ("distributed", "cluster", require_distributed),
         ("matplotlib", "plot", lambda: check_plot("a.svg")),
         ("prometheus_client", "serve", lambda: run_service("127.0.0.1", 0, print, hosts=())),
+        ("websockets", "serve", lambda: run_service("127.0.0.1", 0, print, hosts=())),
     ],
 )
 def test_missing_extras_are_named(monkeypatch, package, name, use):
-    for loaded in [each for each in sys.modules if each.startswith("engine.service")]:
+    late = ("engine.service", "uvicorn.protocols.websockets")
+    for loaded in [each for each in sys.modules if each.startswith(late)]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(CutnodeError, match=rf"needs? {package}: pip install 'cutnode\[{name}\]'"):

@@ -752,7 +752,7 @@ def test_compiled_games_are_bounded() -> None:
         assert (health["games"], health["most_games"]) == (2, 2)
         refused = one_game(ask, "uniform:2x3")
         assert error(refused) == (503, "too many", None)
-        held = "2 games are compiled (tictactoe, uniform:2x2,random), and no more fit"
+        held = "2 games are compiled or compiling (tictactoe, uniform:2x2,random), and no more fit"
         assert refused.json()["detail"].startswith(held)
         assert "--max-games" in refused.json()["detail"]
         assert "retry-after" not in refused.headers

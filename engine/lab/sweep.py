@@ -53,14 +53,13 @@ def range_of(text: str) -> tuple[str, list[float]]:
     """
     name, _, values = text.partition("=")
     _, parameter = find_parameter(name)
-    low, high, steps = parameter.least, parameter.most, ":5"
-    if parameter.is_integer:
-        steps = ""
+    low, high = parameter.least, parameter.most
+    steps, meaning = (":5", ", which has 5 values") if not parameter.is_integer else ("", "")
     try:
         low, high, count = _ends(values, parameter.is_integer)
     except (ValueError, OverflowError):
         raise CutnodeError(
-            f"{quoted(text)} is not a range such as {name}={low:g}:{high:g}{steps}"
+            f"{quoted(text)} is not a range such as {name}={low:g}:{high:g}{steps}{meaning}"
         ) from None
     if not (low < high and 2 <= count <= MOST_POINTS):
         raise CutnodeError(f"{quoted(text)}: a range goes up, in 2 to {MOST_POINTS:,} values")

@@ -37,7 +37,8 @@ class CompiledCode:
         if _game(question) not in self._games and self.count >= self.most:
             raise Failure(
                 503,
-                f"{self.count} games are compiled ({', '.join(self.names())}), and no more fit; "
+                f"{self.count} games are compiled or compiling ({', '.join(self._names())}), and "
+                f"no more fit; "
                 f"start the service with a higher --max-games to allow more",
             )
         self._games.setdefault(_game(question), _Held()).compiling += 1
@@ -53,10 +54,13 @@ class CompiledCode:
 
     def names(self) -> list[str]:
         """Return the names of the games that are compiled, with other evaluations in brackets."""
+        return self._names(ready=True)
+
+    def _names(self, *, ready: bool = False) -> list[str]:
         return sorted(
             game_name(cls) if evaluation is None else f"{game_name(cls)} [{evaluation}]"
             for (cls, evaluation), game in self._games.copy().items()
-            if game.codes
+            if game.codes or not ready
         )
 
 

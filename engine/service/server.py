@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from engine.contract.errors import CutnodeError
 from engine.service.app import make_app
@@ -45,7 +46,7 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             make_app(self.service),
             http=timeout_protocol(settings.patience),
-            ws="websockets-sansio",
+            ws=WebSocketsSansIOProtocol,
             ws_max_size=settings.body,
             ws_per_message_deflate=False,  # a small message could become a large one
             limit_concurrency=settings.clients,
