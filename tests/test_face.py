@@ -164,6 +164,7 @@ def test_finished_positions_say_so(name, moves, value, words):
         solve(over, weak=True),
         search(over, depth=3),
         search(over, engine="mcts", playouts=3),
+        prove_win(over, 2),
     ):
         assert result.ending() == result.meaning() == f"the game is over: {words}"
         assert result.meaning() in str(result)

@@ -64,8 +64,9 @@ class ForcedWin(PositionResult):
 
     def meaning(self) -> str:
         """Return the answer in words."""
-        if self.moves == 0:
-            return "the player to move has won"
+        ended = self.ending()
+        if ended:
+            return ended
         if self.moves is not None:
             return f"the player to move wins in {counted(self.moves)}"
         if self.proven:
