@@ -449,7 +449,7 @@ def test_trees_fit_a_notebook():
         (lambda: match("tictactoe", "random", "random", sprt=1), "sprt must be an Sprt, got 1"),
         (lambda: match("tictactoe", "random", "random", openings=1), "openings must be iterable"),
         (lambda: Sprt(0, None), "elo1 must be a number, got None"),
-        (lambda: Sprt(0, 5, float("nan")), "alpha must be a number, got nan"),
+        (lambda: Sprt(0, 5, "x"), "alpha must be a number, got 'x'"),
         (lambda: to_svg(None), "a tree to draw is what record_tree returns, not None"),
         (lambda: to_json("x"), "a tree to draw is what record_tree returns, not 'x'"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -56,8 +55,8 @@ def require_integer(value: Any, what: str) -> int:
 
 
 def require_number(value: Any, what: str) -> float:
-    """A finite number; :class:`CutnodeError` that says *what* should be one."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    """A number; :class:`CutnodeError` that says *what* should be one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise CutnodeError(f"{what} must be a number, got {value!r}")
     return value
 
