@@ -427,3 +427,13 @@ def test_games_are_listed(page: Page, service: str) -> None:
     cell(page, 48).click()
     cell(page, 40).click()
     status(page, "second player .* to move")
+
+
+def test_notes_on_a_position_are_shown_until_a_move(page: Page, service: str) -> None:
+    show(page, service, "chess", "4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1")
+    caption = page.locator("#caption")
+    expect(caption).to_contain_text("castling KQkq is read as K: king or rook is not at home")
+    cell(page, 60).click()
+    cell(page, 52).click()
+    expect(page.locator("#record button")).to_have_count(2)
+    expect(caption).not_to_contain_text("is read as")
