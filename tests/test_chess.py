@@ -469,7 +469,7 @@ def test_disambiguation():
         ),
         (
             "6k1/5ppp/8/8/8/8/8/R6K w - - 0 1",
-            ("Ra8", "Ra8+", "Ra8#", "Ra1-a8", "a1a8"),
+            ("Ra8", "Ra8+", "Ra8#", "Ra1-a8", "a1a8", "Ra8 mate!", "Ra8ch"),
             "Ra8#",
             "a1a8",
         ),
@@ -480,6 +480,17 @@ def test_moves_are_read_leniently(fen, texts, san, uci_text):
     assert len({parse_move(position, text) for text in texts}) == 1
     move = parse_move(position, texts[0])
     assert (move_text(position, move), uci(position, move)) == (san, uci_text)
+
+
+def test_moves_may_follow_a_fen():
+    fen = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
+    assert parse_position(f"{fen} moves e5d6 Kd7") == parse_position(
+        "8/3k4/3P4/8/8/8/8/4K3 w - - 1 2"
+    )
+    assert parse_position(f"{fen} moves") == parse_position(fen)
+    assert parse_position(f'{fen} c0 "it moves e5d6";') == parse_position(fen)
+    with pytest.raises(PositionError, match="move 2 of 'e5d6 Ke6': 'Ke6' is not a legal move"):
+        parse_position(fen.replace(" 0 1", " moves e5d6 Ke6"))
 
 
 def test_castling_in_chess960():

@@ -233,6 +233,16 @@ def test_random_games_are_read_as_python_chess_reads_them():
         ("1. e4 e5 1/2-1/2 2. Nf3", "e4 e5 Nf3"),
         ("1. e4 e5 2. Sf3 2", "e4 e5 Sf3 2"),
         ("\ufeff%\r1. e4\r\re5\r2. d4\x1a", "e4 e5 d4"),
+        (
+            "1. e4 d5 2. Bb5 ch c6 3. Nd6 dis. ch. Ke7 4. Qf3N!? Qh4mate!",
+            "e4 d5 Bb5 c6 Nd6 Ke7 Qf3 Qh4",
+        ),
+        ("1. e4 a6 2. exd6 en passant Nf6+dis 3. e8 = Q dbl ch", "e4 a6 exd6 Nf6+ e8=Q"),
+        ("1. e4 e5 White resigns", "e4 e5"),
+        ("1. e4 e5 1 - 0", "e4 e5"),
+        ("1. e4 e5 0:1", "e4 e5"),
+        ("1. e4 e5 draw agreed", "e4 e5"),
+        ("1. e4 e5 2. N f3", "e4 e5 N f3"),
     ],
 )
 def test_moves_are_found(text, moves):
@@ -291,6 +301,14 @@ def test_tags():
 def test_the_first_of_several_games_is_read(text):
     with pytest.warns(PositionWarning, match="it holds more than one game: the first is read"):
         assert read_pgn(text) == ({"Event": "1"}, ["e4", "e5"])
+
+
+def test_files_of_windows(tmp_path):
+    file = tmp_path / "game.pgn"
+    file.write_bytes(
+        b"1. e4 {the \x93best\x94} e5 2. Nf3 2\x85Nf6 3. Bc4 Bc5 4. 0\x960 \xbd\x96\xbd"
+    )
+    assert read_record(str(file), "chess").steps == ["e4", "e5", "Nf3", "Nf6", "Bc4", "Bc5", "0-0"]
 
 
 @pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])

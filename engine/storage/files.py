@@ -66,13 +66,13 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
 def decoded(data: bytes) -> str:
     """Return the text of a file, with ``\\n`` at the ends of its lines.
 
-    It is read as UTF-8, or as UTF-16 if it begins with its mark; text that is neither is Latin-1.
+    It is read as UTF-8, or as UTF-16 if it begins with its mark; other text is Windows-1252.
     """
     is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         text = data.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError:
-        text = data.decode("latin-1")
+        text = data.decode("cp1252", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -31,7 +31,7 @@ from games.chess.generator import (
     source_of,
     target_of,
 )
-from games.chess.pgn import PRINTED
+from games.chess.pgn import PRINTED, SPOKEN
 from games.chess.squares import UPSIDE_DOWN
 
 __all__ = [
@@ -499,7 +499,7 @@ def parse_move(position: Any, text: str) -> int:
     error that names them.
     """
     said = text.strip()[: LONGEST_MOVE + 1].translate(PRINTED)
-    said = re.sub(r"(\s*e\.?\s?p\.?|[+#!?\u2020\u2021])*$", "", said)
+    said = re.sub(rf"(\s*{SPOKEN}|[+#!?\u2020\u2021])*$", "", said)
     match, castling = WRITTEN.fullmatch(said), re.fullmatch("[O0o]-[O0o](-[O0o])?", said)
     if len(text.strip()) > LONGEST_MOVE or not (match or castling):
         raise PositionError(f"{quoted(text)} is not a move such as Nf3, exd5, e8=Q, O-O or e2e4")

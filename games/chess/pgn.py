@@ -14,7 +14,7 @@ from engine.contract.errors import PositionError
 from engine.contract.notes import note
 from engine.contract.text import quoted
 
-__all__ = ["PRINTED", "read_pgn", "words_of", "write_pgn"]
+__all__ = ["PRINTED", "SPOKEN", "read_pgn", "words_of", "write_pgn"]
 
 ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
 """The tags that every game has, in this order."""
@@ -26,6 +26,12 @@ NAME = r"[\w+#=:-]+"
 PRINTED = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟\u2010\u2011\u2013\u2014\u2212\u00d7", "KQRBNPKQRBNP-----x")
 """Figurines, dashes and the sign of a capture, as books print them."""
 
+SPOKEN = (
+    r"(?i:(?:disc?|dbl|double|discovered)\b\.?\s*(?:ch|check)?|ch|check|(?:check)?mate|matt"
+    r"|e\.?\s?p\.?|en\ passant)(?!\w)\.?"
+)
+"""What is said of a move by words: ``dis ch``, ``mate``, ``e.p.``"""
+
 TOKEN = re.compile(
     rf"""
     (?P<skipped> \{{[^}}]*\}} | ;[^\n]* | ^%[^\n]* | \$[0-9]* )
@@ -34,16 +40,23 @@ TOKEN = re.compile(
     | (?P<open> \( )
     | (?P<close> \) )
     | (?P<castling> [O0o]-[O0o](?:-[O0o])? )
-    | (?P<result> \* | (?:1-0 | 0-1 | 1/2(?:-1/2)? | ½(?:-½)?)(?![\w/-]) )
+    | (?P<result>
+        \* | (?i:(?:(?:white|black)\s+)?resign(?:s|ed)? | (?:white|black)\s+wins
+        | draw(?:n|\s+agreed)?)(?!\w)
+        | (?:1\s*[-:]\s*[0Oo] | [0Oo]\s*[-:]\s*1 | 1/2(?:-1/2)? | ½(?:-½)? | 0[.,]5-0[.,]5)
+          (?![\w/-]|\.\w)
+    )
     | (?P<null> -- | Z0 | 0000 | @@@@ )
     | (?P<number> [0-9]+(?![0-9]) (?: (?:\s*[.…]+)+ | (?=\s*[a-hKQRBNP]|\s+[O0]) ) )
     | (?P<move>
-        (?: P?[a-h]?[1-8]?[-x:]?[a-h][18] (?:[=/]?[QRBNqrbn](?![a-h1-8x:]) | =?\([QRBNqrbn]\))
+        (?: P?[a-h]?[1-8]?[-x:]?[a-h][18]
+            (?:(?:\s?=\s?|/)?[QRBNqrbn](?![a-h1-8x:]) | =?\([QRBNqrbn]\))
         | [KQRBNP]?[a-h]?[1-8]?[-x:]?[a-h][1-8] )
         (?: \+(?![-+/=]) | \# )?
     )
     | (?P<sign>
-        [-+=/!?~.…,\#_|^<>]+ | [^\x00-\x7f\w\s]+ | e\.?\s?p\.?(?!\w) | (?:N|D|TN)(?!\S)
+        [-+=/!?~.…,\#_|^<>]+ | [^\x00-\x7f\w\s]+ | {SPOKEN}
+        | (?<![.…])(?<![.…]\s)(?:N|D|TN)(?![^\s!?(){{}}$;])
     )
     | (?P<brace> [{{}}] )
     | (?P<word> [^\s{{}}();]+ )
@@ -146,7 +159,7 @@ def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
         elif kind == "null":
             raise PositionError(f"move {len(moves) + 1}, {quoted(word)}, is no move, but a pass")
         elif kind != "sign" or not (moves or re.fullmatch("[.…]+", word)):
-            moves.append(word)
+            moves.append("".join(word.split()))
             has_result = is_apart = False
     else:
         token = None
