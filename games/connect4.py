@@ -7,8 +7,8 @@ Values: 0 a draw; a win counts one point for each own stone that the winner has 
 played when the line is made, that one included, so a win with the last stone counts 1
 and quicker wins count more.  (The convention of P. Pons' solver and its test sets.)
 
-Text: the columns played, 1 the leftmost (``4455``), or a board, rows from the top,
-separated by line ends or ``/``, ``x`` the first player, ``o`` the second, ``.`` empty.
+Text: the columns played, 1 the leftmost (``4455``, ``4 4 5 5``), or a board, rows from the
+top, separated by line ends or ``/``, ``x`` the first player, ``o`` the second, ``.`` empty.
 
 Encoding: one bit for each cell, columns side by side, each with one spare bit on top
 that is never a stone.  On the usual board of 7 columns and 6 rows::
@@ -474,7 +474,7 @@ def board(width: int, height: int) -> dict[str, Any]:
             glyphs=STONES,
             column_names=[str(n % 10) for n in range(1, width + 1)],
         ),
-        "MOVE_PATTERN": "." if width < 10 else r"[^\s,]+",
+        "MOVE_PATTERN": r"[^\s,]" if width < 10 else r"[^\s,]+",
         "MAX_MOVES": width,
         "MAX_PLIES": width * height,
     }

@@ -28,7 +28,7 @@ FULL = Bits(0o777)
 MAX_MOVES = MAX_PLIES = 9
 DECISIVE = True
 CELLS = Grid(3, 3)
-MOVE_PATTERN = "."
+MOVE_PATTERN = r"[^\s,]"
 
 
 class Position(NamedTuple):

@@ -177,6 +177,7 @@ def test_moves_are_made(nboard):
 def test_after_a_refusal_there_is_no_move(nboard, line):
     """Until a game is accepted: the one before it is not played on."""
     nboard.ask(f"set game {GAME.format(MOVES)}", "set depth 2")
+    nboard.ask("set game of before")  # refused as well
     (refusal,) = nboard.ask(line)
     for command in ("go", "hint 1", "analyze", "move f5", "go"):
         (answer,) = nboard.ask(command)

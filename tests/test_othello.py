@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from data import FOLDER, rows
@@ -329,6 +330,14 @@ def test_passes_need_not_be_written():
         assert parse_position(f"{MUST_PASS}{word}a3") == after
         assert parse_position(MUST_PASS + word).white is True
     assert parse_position(MUST_PASS).white is False
+
+
+def test_transcripts_as_the_field_writes_them():
+    after = parse_position("f5d6c3d3")
+    for text in ("f5-d6-c3-d3", "1. F5 D6 2. C3 D3", "1.f5 2.d6 3.c3 4.d3", "F5, D6, C3, D3"):
+        assert parse_position(text) == after
+    must_pass = parse_position(MUST_PASS + "--a3")
+    assert parse_position("-".join(re.findall("..", MUST_PASS)) + "-pass-a3") == must_pass
 
 
 def test_drawing():

@@ -17,9 +17,10 @@ OBF format of files of positions (the squares in the order a1, b1, ..., black ``
     ---------------------------OX------XO--------------------------- X
 
 or as a board of several lines; or it is a transcript, the squares played (``f5d6c3``, ``f5 D6
-c3``), in which passes need not be written (``pass``, ``ps``, ``pa`` and ``--`` are read).  Read are
-``x``, ``X`` and ``*`` for black, ``o`` and ``O`` for white, ``-`` and ``.`` for empty squares.
-Any discs may be set up; if neither player can move, as without discs, the game is over.
+c3``, ``f5-d6``, ``1. f5 d6``), in which passes need not be written (``pass``, ``ps``, ``pa`` and
+``--`` are read).  Read are ``x``, ``X`` and ``*`` for black, ``o`` and ``O`` for white, ``-`` and
+``.`` for empty squares.  Any discs may be set up; if neither player can move, as without discs,
+the game is over.
 
 Encoding: a word for each player, seen by the mover; see ``games.othello.discs``.  A move is its
 square, and 64 a pass.
@@ -339,6 +340,7 @@ def parse_position(text: str, variant: str = "") -> Discs:
     """Read a board or a transcript (see the module's text)."""
     empty = start(variant)
     said = text.partition(";")[0].strip().lower()
+    said = re.sub(r"\b[0-9]{1,2}\.(?=\s*[a-h])|(?<=[0-9s])-(?=[a-hp])", " ", said)
     is_transcript = not re.search("[xo*.]", said)
     return _parse_moves(said, empty) if is_transcript else _parse_board(said, empty)
 

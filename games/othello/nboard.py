@@ -132,7 +132,7 @@ class Session:
             command(self, text)
         except CutnodeError as error:
             self.say(f"status {quoted(name)}: {error}")
-            if name in CHANGING and not self.refusal:
+            if name == "set game" or (name == "move" and not self.refusal):
                 self.refusal = str(error)
 
     # Commands
@@ -272,10 +272,6 @@ COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "learn": Session.learn,
     "analyze": Session.analyze,
 }
-
-
-CHANGING = ("set game", "move")
-"""The commands that change the position."""
 
 
 def check(reason: str) -> None:
