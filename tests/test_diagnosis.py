@@ -505,12 +505,12 @@ MISTAKES = {
     "max_moves_str": (
         "WIDTH = 4",
         "MAX_MOVES = 'many'",
-        "MAX_MOVES of NAME must be a whole number from 0, got 'many'",
+        "MAX_MOVES of NAME must be a whole number from 0 to 1000000, got 'many'",
     ),
     "max_plies_neg": (
         "WIDTH = 4",
         "MAX_PLIES = -3",
-        "MAX_PLIES of NAME must be a whole number from 0, got -3",
+        "MAX_PLIES of NAME must be a whole number from 0 to 1000000, got -3",
     ),
     "big_literal": (
         OVER,

@@ -112,7 +112,7 @@ class Commands(click.Group):
                 raise
             except click.ClickException as error:
                 complain(error)
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # a game can call exit()
                 if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EPIPE):
                     raise
                 from engine.contract.messages import explained  # it needs the compiler

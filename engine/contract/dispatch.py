@@ -50,6 +50,9 @@ PLAIN_COPY = "_plain"
 MOST_PLIES = 126
 """The longest line of a search: extensions and quiescence go on beyond its depth."""
 
+GREATEST = 1_000_000
+"""No constant of a game is greater: arrays have as many elements."""
+
 MAX_VALUE = 32000
 """No value is further from zero."""
 
@@ -76,10 +79,13 @@ def declared(cls: type, name: str) -> Any:
 
 
 def game_constant(cls: type, name: str, default: int) -> int:
-    """A number from 0 on that the game of *cls* may define; :class:`GameError` for any other."""
+    """A number that the game of *cls* may define; :class:`GameError` if it is out of range."""
     number = getattr(cls, name, getattr(module_of(cls), name, default))
-    if not hasattr(number, "__index__") or number < 0:
-        raise GameError(f"{name} of {game_name(cls)} must be a whole number from 0, got {number!r}")
+    if not hasattr(number, "__index__") or not 0 <= number <= GREATEST:
+        raise GameError(
+            f"{name} of {game_name(cls)} must be a whole number from 0 to {GREATEST}, "
+            f"got {number!r}"
+        )
     return int(number)
 
 

@@ -38,11 +38,11 @@ def module_of_file(path: Path) -> ModuleType:
         raise GameError(f"there is no file {str(path)!r}")
     try:
         return _loaded(path.stem, path.resolve())
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise failure(str(path), error) from error
 
 
-def failure(source: str, error: Exception) -> GameError:
+def failure(source: str, error: BaseException) -> GameError:
     """Return the error of a module that could not be read (Python says where) or run."""
     steps = traceback.extract_tb(error.__traceback__)
     places = [f" ({Path(s.filename).name}, line {s.lineno})" for s in steps if s.name == "<module>"]

@@ -22,7 +22,7 @@ import numpy as np
 from engine.contract.bits import Bits
 from engine.contract.errors import ContractError
 
-__all__ = ["ChangedPositionError", "by_position", "guard", "guarding", "is_scalar"]
+__all__ = ["ChangedPositionError", "attributes_of", "by_position", "guard", "guarding", "is_scalar"]
 
 FIRST_CALLS = 500
 """Calls of a rule that are guarded; a position of many parts counts as several calls."""
@@ -133,7 +133,7 @@ class _Image:
         if hasattr(position, "_fields"):
             fields = dict(zip(position._fields, position, strict=True))
         else:
-            fields = _attributes(position)
+            fields = attributes_of(position)
         found = {name: self.of(value) for name, value in fields.items()}
         return found | {"hash": _attempt(hash, position), "text": _text(position)}
 
@@ -157,11 +157,11 @@ class _Image:
             return value.shape, value.tobytes()
         if isinstance(value, bytearray):
             return bytes(value)
-        fields = _attributes(value)
+        fields = attributes_of(value)
         return {name: self.of(part) for name, part in fields.items()} if fields else _text(value)
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def attributes_of(value: Any) -> dict[str, Any]:
     """Return the attributes that an object has of its own."""
     slots = [
         name

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from engine.contract.dispatch import game_constant, module_of
+from engine.contract.dispatch import defines, game_constant, is_plain, module_of
 from engine.contract.errors import ContractError
-from engine.contract.messages import breach, contract_violation
-from engine.contract.stop import MOVES
-from engine.contract.verbs import MOVES_ROOM, NO_MOVE, chance, moves, outcome, play
+from engine.contract.messages import breach, contract_violation, no_number, no_outcome, not_kept
+from engine.contract.stop import MOVES, PROBABILITIES
+from engine.contract.verbs import (
+    MOVES_ROOM,
+    NO_MOVE,
+    chance,
+    chance_outcome,
+    evaluate,
+    key,
+    moves,
+    outcome,
+    play,
+    turn,
+)
 
-__all__ = ["end_of", "is_move", "legal_moves", "require_moves"]
+__all__ = ["end_of", "is_move", "legal_moves", "require_moves", "wrong_answers"]
+
+SAME = 1e-9
+"""Sums of probabilities that are no further apart are equal."""
 
 LOOKED_AT = 200
 """Plies of the random game in which moves are looked at before the first search of a game."""
@@ -24,7 +39,7 @@ def legal_moves(position: Any) -> list[int]:
 
     :class:`ContractError` if they are more than ``MAX_MOVES``, or one is no move.
     """
-    if outcome(position)[0] or chance(position) > 0:
+    if outcome(position)[0] or _events(position) > 0:
         return []
     most = game_constant(type(position), "MAX_MOVES", 256)
     buffer: list[int] = [0] * most
@@ -43,23 +58,85 @@ def require_moves(position: Any) -> None:
     """:class:`ContractError` if a search would meet a number that is no move.
 
     Compiled searches do not look at each.  So the moves here are looked at, and before the first
-    search of a game those of a random game.
+    search of a game those of a random game, and what its rules answer.
     """
-    legal, cls = legal_moves(position), type(position)
+    cls = type(position)
+    legal_moves(position)
     if cls in _seen:
         return
     random = Random(0)
     try:
         for _ in range(LOOKED_AT):
-            if not legal:
-                break
-            position = play(position, random.choice(legal))
+            for verb, message in wrong_answers(position):
+                raise breach(position, f"{verb} {message}")
             legal = legal_moves(position)
+            if len(set(legal)) < len(legal):
+                raise breach(position, f"moves: a move is there twice: {legal}")
+            if _events(position) > 0 and not outcome(position)[0]:
+                position = random.choice(_after_chance(position))
+            elif legal:
+                position = play(position, random.choice(legal))
+            else:
+                break
     except ContractError:
         raise
     except Exception:  # a rule that fails there: a search may never come there
         pass
     _seen.add(cls)
+
+
+def wrong_answers(position: Any) -> Iterator[tuple[str, str]]:
+    """Yield rules in plain Python whose answer is of a type that no search can take, and why."""
+    cls = type(position)
+    if not is_plain(cls):
+        return
+    if wrong := not_kept(position):
+        yield "play", f"leads to a position that {wrong}"
+    answer = outcome(position)
+    if wrong := no_outcome(answer):
+        yield "outcome", wrong.removeprefix("outcome ")
+    over, value = answer
+    by_chance = defines(cls, "chance")
+    if not hasattr(value, "__float__" if by_chance else "__index__"):
+        yield "outcome", f"gives a value that {no_number(value, not by_chance)}"
+    for verb in (chance, turn, key, evaluate):
+        name = verb.__name__
+        if not defines(cls, name) or (over and verb in (chance, evaluate)):
+            continue
+        answer, whole = verb(position), verb is not evaluate or not by_chance
+        if not hasattr(answer, "__index__" if whole else "__float__"):
+            yield name, no_number(answer, whole)
+        elif verb is turn and answer not in (0, 1):
+            yield name, f"is {answer}, not 0 or 1"
+    for index in range(chance(position)) if by_chance and not over else ():
+        answer = chance_outcome(position, index)
+        answer = answer if isinstance(answer, tuple) else (answer,)
+        if len(answer) != 2 or not hasattr(answer[0], "__float__"):
+            kinds = ", ".join(type(part).__name__ for part in answer)
+            yield (
+                "chance_outcome",
+                f"returns {kinds}; the contract is a probability, and the position after it",
+            )
+
+
+def _events(position: Any) -> int:
+    """Return how many outcomes a chance event has; :class:`ContractError` if it is no number."""
+    count = chance(position)
+    if not hasattr(count, "__index__"):
+        raise breach(position, f"chance {no_number(count)}")
+    return int(count)
+
+
+def _after_chance(position: Any) -> list[Any]:
+    """Return what follows an event; :class:`ContractError` if the probabilities are none."""
+    odds, following = [], []
+    for index in range(chance(position)):
+        probability, child = chance_outcome(position, index)
+        odds.append(probability)
+        following.append(child)
+    if min(odds) < 0 or abs(sum(odds) - 1) > SAME:
+        raise contract_violation(position, PROBABILITIES)
+    return following
 
 
 def is_move(number: Any) -> bool:

@@ -22,13 +22,14 @@ from engine.contract.dispatch import (
     REQUIRED,
     VERBS,
     declared,
+    game_constant,
     is_plain,
     module_of,
 )
 from engine.contract.errors import CutnodeError, GameError, PositionError
 from engine.contract.files import failure, module_of_file, run_file
 from engine.contract.legal import legal_moves
-from engine.contract.messages import explained
+from engine.contract.messages import explained, no_outcome, not_kept
 from engine.contract.notation import Notation, board_text, fields_text
 from engine.contract.notebook import position_html, shows_board
 from engine.contract.text import nearest, quoted
@@ -343,23 +344,17 @@ def _require_position(source: str, game: Game) -> None:
             f"the positions of {source} are of class {cls.__qualname__}, of module "
             f"{cls.__module__}: the class has to be defined in the game's own file"
         )
+    for name in ("MAX_MOVES", "MAX_PLIES"):
+        game_constant(cls, name, 0)
     try:
         answer = outcome(start)
     except Exception:  # said where it is asked for
         answer = False, 0
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise GameError(
-            f"{source}: outcome returns {answer!r}, not two things: whether the game is over, and "
-            f"its value for the player to move"
-        )
+    if wrong := no_outcome(answer):
+        raise GameError(f"{source}: {wrong}")
     if is_plain(cls):
-        try:
-            hash(start)
-        except TypeError as error:
-            raise GameError(
-                f"the positions of {source} cannot be compared and kept ({error}): make "
-                f"{cls.__qualname__} immutable, such as a NamedTuple or a frozen dataclass"
-            ) from None
+        if wrong := not_kept(start):
+            raise GameError(f"the positions of {source} {wrong}")
         if not any("__eq__" in vars(base) for base in cls.__mro__[:-1]):
             raise GameError(
                 f"the positions of {source} are never equal, as {cls.__qualname__} has no __eq__: "

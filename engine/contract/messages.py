@@ -7,6 +7,7 @@ lose a result.  So the command prints results with what stands in for such a tex
 
 from __future__ import annotations
 
+import copy
 import sys
 import traceback
 from collections.abc import Iterator
@@ -45,6 +46,9 @@ __all__ = [
     "description",
     "explained",
     "move_text",
+    "no_number",
+    "no_outcome",
+    "not_kept",
     "position_text",
     "too_long",
 ]
@@ -93,7 +97,7 @@ def _said(position: Any, name: str, args: Any, instead: str) -> str:
         return instead
 
 
-def explained(error: Exception, position: Any = None) -> ContractError | None:
+def explained(error: BaseException, position: Any = None) -> ContractError | None:
     """Return what went wrong in the file of a game, and where; None if it was elsewhere.
 
     *position*: what the game was asked about.  Without it the last that its functions were
@@ -133,7 +137,7 @@ def contract_violation(position: Any, code: int, evaluation: Any = None) -> Cont
             what = f"{verb} made none, but the game is not over"
     elif code == PROBABILITIES:
         odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
-        what = f"chance_outcome: the probabilities are {odds}"
+        what = f"chance_outcome: the probabilities are {odds}, which do not sum to 1"
     elif code == PLIES:
         plies = longest_line(cls)
         what = f"play: the game is not over after {plies} plies, or its turns do not end"
@@ -151,6 +155,38 @@ def breach(position: Any, what: str) -> ContractError:
     """Return the error of a game that breaks the contract at a position, which says *what*."""
     name = game_name(type(position))
     return ContractError(f"{name} breaks the contract at {_quoted(position)}: {what}")
+
+
+def no_number(value: Any, whole: bool = True) -> str:
+    """Return in words that a rule answers with *value* where a number is wanted."""
+    if isinstance(value, float):
+        return f"is {value!r}, not a whole number: divide by //, not by /, or round it"
+    missing = " (is a return missing?)" if value is None else ""
+    return f"is {value!r}, not a {'whole ' if whole else ''}number{missing}"
+
+
+def not_kept(position: Any) -> str:
+    """Return in words that a position cannot be hashed or compared; "" if it can."""
+    try:
+        hash(position)
+        bool(position == copy.deepcopy(position))
+    except Exception as error:
+        return (
+            f"cannot be compared and kept ({error}): make {type(position).__qualname__} "
+            f"immutable, such as a NamedTuple or a frozen dataclass, and its fields numbers, "
+            f"texts or tuples"
+        )
+    return ""
+
+
+def no_outcome(answer: Any) -> str:
+    """Return in words that ``outcome`` does not answer with two things; "" if it does."""
+    if isinstance(answer, tuple | list) and len(answer) == 2:
+        return ""
+    return (
+        f"outcome returns {answer!r}, not two things: whether the game is over, and its value for "
+        f"the player to move"
+    )
 
 
 def too_long(cls: Any) -> str:
@@ -196,5 +232,5 @@ def _plainly(position: Any) -> str:
         return object.__repr__(position)
 
 
-def _name(error: Exception) -> str:
+def _name(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

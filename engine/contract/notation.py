@@ -20,7 +20,7 @@ from typing import Any, TypeVar, Unpack
 from engine.contract.cells import Cells, Look
 from engine.contract.dispatch import declared, defines, game_constant, module_of
 from engine.contract.errors import GameError, PositionError
-from engine.contract.guarding import by_position
+from engine.contract.guarding import attributes_of, by_position
 from engine.contract.positions import coerce, field_kinds, fitted
 from engine.contract.text import quoted
 from engine.contract.variants import variants_of
@@ -142,7 +142,8 @@ class Notation:
         if own := self._own("caption"):
             return str(own(position))
         cells = board_of(type(position))
-        return f"{self.mover(position)} to move" if cells and cells.players else ""
+        mover = self.mover(position) if cells and cells.players else ""
+        return f"{mover} to move" if mover else ""
 
     def parse_position(self, text: str, variant: str = "") -> Any:
         """Read a position, the start without a text; :class:`PositionError` says what is wrong.
@@ -208,7 +209,10 @@ class Notation:
         if value == 0:
             return "a draw"
         first, second = cells.players
-        winner = second if (self.mover(position) == first) == (value < 0) else first
+        mover = self.mover(position)
+        if mover not in (first, second):
+            return ""
+        winner = second if (mover == first) == (value < 0) else first
         verb = "has won" if outcome(position)[0] else "wins"
         margin = "" if game_constant(type(position), "DECISIVE", 0) else f" by {abs(value):g}"
         return f"{cells.players[winner]} {verb}{margin}"
@@ -293,12 +297,15 @@ def board_text(position: Any, **look: Unpack[Look]) -> str:
 
 
 def fields_text(position: Any, separator: str = " ") -> str:
-    """Return the fields by name; a position without fields as Python shows it."""
+    """Return the fields by name, or the attributes; without any the position as Python shows it."""
     try:
-        values = ((name, getattr(position, name)) for name in _field_names(position))
-        return separator.join(f"{name}={value!r}" for name, value in values)
+        names = _field_names(position)
     except PositionError:
+        shows_itself = type(position).__repr__ is not object.__repr__
+        names = [] if shows_itself else list(attributes_of(position))
+    if not names:
         return " ".join(repr(position).split())
+    return separator.join(f"{name}={getattr(position, name)!r}" for name in names)
 
 
 def _field_names(position: Any) -> list[str]:
