@@ -143,6 +143,51 @@ def canonical_move(position, move, symmetry):
     return (4 * (N - 1 - move // 4) + (move % 4 ^ 1)) if symmetry else move
 """
 
+ROWS = """
+import copy
+
+class Position:
+    def __init__(self):
+        self.rows = [[0] * 2 for _ in range(2)]
+        self.who = "x"
+
+    def __eq__(self, other):
+        return (self.rows, self.who) == (other.rows, other.who)
+
+    def __hash__(self):
+        return hash((str(self.rows), self.who))
+
+def moves(position, buffer, at):
+    for index in range(4):
+        if position.rows[index // 2][index % 2] == 0:
+            buffer[at] = index
+            at += 1
+    return at
+
+def play(position, move):
+    child = copy.deepcopy(position)
+    child.rows[move // 2][move % 2] = position.who
+    child.who = "o" if position.who == "x" else "x"
+    return child
+
+def outcome(position):
+    if any(a != 0 and a == b for a, b in (*position.rows, *zip(*position.rows))):
+        return True, -1
+    return all(0 not in row for row in position.rows), 0
+
+def position_text(position):
+    return "".join((c or ".") for row in position.rows for c in row) + position.who
+
+def parse_position(text, variant=""):
+    from engine import PositionError
+    if len(text) != 5 or set(text[:4]) - set(".xo") or text[4] not in "xo":
+        raise PositionError("four cells and who moves")
+    position = Position()
+    position.rows = [[0 if c == "." else c for c in part] for part in (text[:2], text[2:4])]
+    position.who = text[4]
+    return position
+"""
+
 DICE = """
 from typing import NamedTuple
 
@@ -225,6 +270,7 @@ GAMES = {
     "nim": NIM,
     "board": BOARD,
     "clobber": CLOBBER,
+    "rows": ROWS,
     "dice": DICE,
     "again": AGAIN,
     "steps": STEPS,
@@ -283,6 +329,25 @@ FINDINGS = [
         "return (self.cells, self.player) == (other.cells, other.player)",
         "return self.cells[:8] == other.cells[:8]",
         *("position", "compare all fields in __eq__"),
+    ),
+    ("rows", "str(self.rows)", "id(self)", "position", "another hash"),
+    (
+        "rows",
+        "[[0] * 2 for _ in range(2)]",
+        "[[0] * 2] * 2",
+        *("play", "rows[0] and rows[1], which are one list"),
+    ),
+    (
+        "rows",
+        "copy.deepcopy(position)",
+        "copy.deepcopy(position); child.rows[0] = tuple(child.rows[0])",
+        *("play", "item assignment"),
+    ),
+    (
+        "rows",
+        "position.who = text[4]",
+        "position.who = 'x'",
+        *("position_text", "] who='x', not rows="),
     ),
     # Moves.
     ("nim", "buffer[at] = count", "buffer[at] = -count", "moves", "numbers in range(65535)"),
@@ -349,7 +414,28 @@ FINDINGS = [
         "play",
         "played twice, has different effects",
     ),
+    ("rows", "return True, -1", "return True, -1 / 2", "outcome", "is -0.5, not a whole number"),
+    ("rows", "return True, -1", "return True, float('nan')", "outcome", "is nan, not a whole"),
+    ("rows", "return True, -1", "return True", "outcome", "returns True, not two things"),
     # Symmetry and keys.
+    (
+        "nim",
+        "def outcome",
+        "def key(position):\n    return -position.left\n\ndef outcome",
+        *("key", "is not a word of 64 bits: keep the lowest 64, & (1 << 64) - 1"),
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def key(position):\n    hash(position)\n\ndef outcome",
+        *("key", "is None, not a whole number (is a return missing?)"),
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def key(position):\n    return tuple(position)\n\ndef outcome",
+        *("key", "is (10,), not a whole number"),
+    ),
     (
         "clobber",
         "turned(position.theirs), position.second)",
@@ -367,6 +453,37 @@ FINDINGS = [
     ("clobber", "(move % 4 ^ 1)) if", "(move % 4)) if", "canonical_move", "that is no move of"),
     # Turns, chance, and positions that come back.
     ("again", "return position.player", "return 1 + position.player", "turn", "is 2, not 0 or 1"),
+    ("again", "return position.player", "position.player", "turn", "is None, not a whole number"),
+    (
+        "dice",
+        "return 2 if position.roll == 0 else 0",
+        "return 2.0",
+        "chance",
+        "is 2.0, not a whole",
+    ),
+    ("dice", "return 2 if position.roll == 0 else 0", "pass", "chance", "is None, not a whole"),
+    (
+        "dice",
+        "return 0.5, p",
+        "return 50, p",
+        "chance",
+        "are [50, 50], not numbers from 0 that sum",
+    ),
+    (
+        "dice",
+        "return 0.5, position._replace(roll=index + 1)",
+        "return position._replace(roll=index + 1), 0.5",
+        *("chance_outcome", "returns Position, float; the contract is a probability, and the"),
+    ),
+    (
+        "clobber",
+        '"o": "second player"})',
+        '"o": "second player"}, players={"x": "first", "o": "second"})',
+        *(
+            "mover",
+            "is not defined, but CELLS names players: let mover(position) return 'x' or 'o'",
+        ),
+    ),
     ("dice", "return 0.5,", "return 1 / 3,", "chance", "the probabilities are [0.333"),
     ("dice", "def chance(position):", "def dice(position):", "chance", "is not defined, but"),
     (
@@ -413,6 +530,18 @@ FINDINGS = [
         "evaluate",
         "further from 0",
     ),
+    (
+        "nim",
+        "def outcome",
+        "def evaluate(position):\n    return position.left / 3\n\ndef outcome",
+        *("evaluate", "not a whole number: divide by //, not by /, or round it"),
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def evaluate(position):\n    position.left\n\ndef outcome",
+        *("evaluate", "is None, not a whole number (is a return missing?)"),
+    ),
 ]
 """A game, what of it is replaced by what, and the verb and the words of a finding."""
 
@@ -425,6 +554,21 @@ REFUSED = [
     ),
     ("nim", "def outcome", "def outcom", "does not define outcome (did you mean 'outcom'?)"),
     ("nim", "def moves", "def Moves", "does not define moves (did you mean 'Moves'?)"),
+    (
+        "rows",
+        "str(self.rows), self.who",
+        "self.rows, self.who",
+        "cannot be compared and kept (unhashable type: 'list'): make Position immutable",
+    ),
+    (
+        "rows",
+        "(self.rows, self.who) == (other.rows, other.who)",
+        "bool([][0])",
+        "cannot be compared and kept (list index out of range)",
+    ),
+    ("nim", "MAX_MOVES = 3", "MAX_MOVES = 10**12", "must be a whole number from 0 to 1000000"),
+    ("nim", "MAX_MOVES = 3", "MAX_PLIES = '20'", "must be a whole number from 0 to 1000000"),
+    ("nim", "MAX_MOVES = 3", "exit(3)", "SystemExit: 3"),
     ("board", "__eq__", "equals", "Position has no __eq__: make it a NamedTuple"),
     ("board", "def __hash__", "def hash", "cannot be compared and kept"),
     ("board", '"o": "second player"}', '"o": "second player"}, players=("x", "o")', "a dictionary"),
@@ -463,6 +607,24 @@ WARNINGS = [
         "player = position.player",
         "turn",
         "the same player moved in all 20 games",
+    ),
+    (
+        "again",
+        "def turn(position):\n    return position.player",
+        "",
+        *("play", "player stays after"),
+    ),
+    (
+        "rows",
+        '"o" if position.who == "x" else "x"',
+        '"x" if position.who == "x" else "x"',
+        *("play", "who stays after"),
+    ),
+    (
+        "nim",
+        "position.left == 0, -1 if position.left == 0",
+        "position.left > 0, -1 if position.left > 0",
+        *("outcome", "the game is over at the start"),
     ),
     (
         "clobber",
@@ -570,6 +732,24 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
             answer.exit_code == BREAKS_CONTRACT
             and f".{verb} breaks the contract: {words}" in answer.output
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("nim", "buffer[at] = count", "buffer[at] = 1", "a move is there twice: [1, 1, 1]"),
+        ("again", "return position.player", "position.player", "turn is None, not a whole number"),
+        ("dice", "return 2 if position.roll == 0 else 0", "pass", "chance is None, not a whole"),
+        ("dice", "return 0.5, p", "return 50, p", "the probabilities are [50, 50], which do not"),
+        ("rows", "return True, -1", "return True, -1 / 2", "outcome gives a value that is -0.5"),
+        ("rows", "return True, -1", "return True", "outcome returns True, not two things"),
+        ("rows", "return True, -1", "exit(3)", "SystemExit: 3"),
+    ],
+)
+def test_solving_refuses_what_check_finds(written, name, old, new, words):
+    answer = CliRunner().invoke(main, ["solve", written(name, old, new)])
+    assert answer.exit_code == BREAKS_CONTRACT
+    assert words in answer.output.splitlines()[-1]
 
 
 @pytest.mark.parametrize("ask", [lambda p: perft(p, 3), minimax, solve, analyse])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,9 +15,10 @@ from engine.conformance.sample import Properties, Sample, has_chance
 from engine.contract.bits import WORD
 from engine.contract.dispatch import defines, game_constant, is_plain, value_limit
 from engine.contract.errors import PositionError
-from engine.contract.guarding import is_scalar
+from engine.contract.guarding import attributes_of, is_scalar
 from engine.contract.legal import is_move, legal_moves
-from engine.contract.notation import board_of, contents_of
+from engine.contract.messages import no_number
+from engine.contract.notation import board_of, contents_of, fields_text
 from engine.contract.positions import coerce, fitted
 from engine.contract.verbs import (
     NO_MOVE,
@@ -102,7 +104,10 @@ def outcomes_come_at_the_end(position: Any, sample: Sample) -> Iterator[str]:
 
 def too_large(value: Any, position: Any, limit: float, what: str = "") -> Iterator[str]:
     """Complaints about a value or an estimate: only in games of chance it may be any number."""
-    if not abs(value if has_chance(position) else operator.index(value)) <= limit:
+    whole = not has_chance(position)
+    if not hasattr(value, "__index__" if whole else "__float__"):
+        yield f"{what}{no_number(value, whole)}"
+    elif not abs(value) <= limit:
         yield f"{what}{value} is further from 0 than {limit:g}"
 
 
@@ -141,6 +146,25 @@ def play_changes_nothing(position: Any, sample: Sample) -> Iterator[str]:
             yield f"move {move}, played twice, has different effects"
 
 
+@RULES.about("play", Sample.choices)
+def parts_of_positions_change_alone(position: Any, sample: Sample) -> Iterator[str]:
+    """One list that is there twice, as in ``[[0] * 3] * 3``, changes in both places."""
+    for move in legal_moves(position):
+        child = play(position, move)
+        for name, parts in attributes_of(child).items():
+            before = getattr(position, name, None)
+            if not isinstance(parts, list) or not isinstance(before, list):
+                continue
+            places = [n for n, part in enumerate(parts) if isinstance(part, list | dict | set)]
+            for one, two in itertools.combinations(places, 2):
+                if parts[one] is parts[two] and before[one : one + 1] != [parts[one]]:
+                    yield (
+                        f"move {move} changes {name}[{one}] and {name}[{two}], which are one "
+                        f"{type(parts[one]).__name__}: in place of [row] * n write "
+                        f"[row for _ in range(n)], with a new row each time"
+                    )
+
+
 @RULES.about("cell")
 def cells_have_contents(position: Any, sample: Sample) -> Iterator[str]:
     board = board_of(type(position))
@@ -152,8 +176,20 @@ def cells_have_contents(position: Any, sample: Sample) -> Iterator[str]:
 
 def word_complaints(word: Any) -> Iterator[str]:
     """Complain of a word that is none of 64 bits."""
-    if not 0 <= operator.index(word) <= WORD:
-        yield f"{word} is not a word of 64 bits"
+    if not hasattr(word, "__index__"):
+        yield no_number(word)
+    elif not 0 <= operator.index(word) <= WORD:
+        yield f"{word} is not a word of 64 bits: keep the lowest 64, & (1 << 64) - 1"
+
+
+@RULES.about("mover")
+def movers_are_players(position: Any, sample: Sample) -> Iterator[str]:
+    board = board_of(type(position))
+    mover = sample.game.notation.mover(position)
+    if board and board.players and mover not in board.players:
+        names = " or ".join(map(repr, board.players))
+        said = f"is {mover!r}" if mover else "is not defined"
+        yield f"{said}, but CELLS names players: let mover(position) return {names}"
 
 
 @RULES.about("key")
@@ -166,7 +202,7 @@ def keys_tell_positions_apart(position: Any, sample: Sample) -> Iterator[str]:
         other = sample.keys.setdefault(int(word), met)
         sample.compared["key"] += 1
         if other != met and not _recurs(met, other):
-            yield f"{met!r} and {other!r} have the same key {word}"
+            yield f"{fields_text(met)} and {fields_text(other)} have the same key {word}"
 
 
 def _recurs(position: Any, other: Any) -> bool:

@@ -31,7 +31,7 @@ from engine.conformance.values import VALUES
 from engine.contract.dispatch import REQUIRED, VERBS, game_constant, module_of, runs_plainly
 from engine.contract.errors import ContractError
 from engine.contract.guarding import ChangedPositionError, guarding
-from engine.contract.legal import end_of
+from engine.contract.legal import end_of, wrong_answers
 from engine.contract.loading import Game
 from engine.contract.notation import FOR_PEOPLE
 from engine.contract.positions import coerce
@@ -132,9 +132,11 @@ def _beginnings(game: Game) -> Iterator[Finding]:
 
 
 def _answers(position: Any) -> Iterator[Finding]:
-    """Yield that ``moves`` returns no end of the moves at the start."""
+    """Yield that a rule answers with what no search can take at the start."""
     try:
-        if not outcome(position)[0] and not chance(position):
+        if wrong := next(wrong_answers(position), None):
+            yield Finding(wrong[0], "", wrong[1])
+        elif not outcome(position)[0] and not chance(position):
             room = game_constant(type(position), "MAX_MOVES", 256) + MOVES_ROOM
             end_of(position, moves(position, [0] * room, 0))
     except ChangedPositionError as error:

@@ -24,7 +24,7 @@ from engine.conformance.minimax import (
 from engine.contract.derived import same_after_chance
 from engine.contract.dispatch import defines, game_constant
 from engine.contract.guarding import ChangedPositionError
-from engine.contract.legal import legal_moves
+from engine.contract.legal import legal_moves, wrong_answers
 from engine.contract.loading import Game
 from engine.contract.messages import too_long
 from engine.contract.verbs import (
@@ -218,6 +218,9 @@ class Sample:
                 return
             move, child = self._step(position, reluctant)
             if type(child) is not type(position):
+                return
+            if wrong := next(wrong_answers(child), None):
+                self.find(wrong[0], position, wrong[1])
                 return
             again = reversible(position, child)
             recurring = [*recurring, recurrence(position)] if again else []

@@ -8,9 +8,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from engine.conformance.sample import Line, Sample
 from engine.contract.dispatch import defines
+from engine.contract.guarding import attributes_of
 from engine.contract.legal import legal_moves
 from engine.contract.notation import board_of
 from engine.contract.verbs import chance, outcome
@@ -128,13 +132,17 @@ def _movers(line: Line) -> list[int]:
 
 
 def _constant_fields(lines: list[Line]) -> list[str]:
-    """Return the fields of named tuples that are the same in all positions."""
-    first = lines[0].positions[0]
+    """Return the fields that are the same in all positions."""
+    met = [position for line in lines for position in line.positions]
     return [
         name
-        for number, name in enumerate(getattr(first, "_fields", ()))
-        if all(position[number] == first[number] for line in lines for position in line.positions)
+        for name in getattr(met[0], "_fields", attributes_of(met[0]))
+        if all(_same(getattr(position, name), getattr(met[0], name)) for position in met)
     ]
+
+
+def _same(value: Any, other: Any) -> bool:
+    return bool(np.all(value == other))
 
 
 def drawn_opening(sample: Sample) -> str:

@@ -16,6 +16,7 @@ from engine.contract.dispatch import VERBS, defines
 from engine.contract.legal import legal_moves
 from engine.contract.notation import FOR_PEOPLE, board_of, contents_of
 from engine.contract.verbs import canonical, play
+from engine.search.record import is_over
 
 __all__ = ["CONSTANTS", "near_names", "suspicions"]
 
@@ -32,6 +33,12 @@ LIKE, LIKE_CONSTANT = 0.81, 0.75
 PAIRS = (("mine", "theirs"), ("own", "other"), ("own", "opp"), ("me", "you"), ("us", "them"))
 """Names of fields for what the mover has, and what the other player has."""
 
+PLAYER_FIELDS = (
+    *("player", "current_player", "to_move", "mover", "side", "side_to_move", "turn", "who"),
+    *("current", "second"),
+)
+"""Names of fields for the player to move."""
+
 FEW = 10
 """Moves, or pieces, that have to look like a mistake before it is said to be one."""
 
@@ -41,7 +48,8 @@ def suspicions(sample: Sample) -> list[Finding]:
     position = sample.lines[0].positions[0]
     return [
         *near_names(sample.game.module, type(position)),
-        *_turns(sample, type(position)),
+        *_endings(sample),
+        *(list(_turns(sample, type(position))) or _players(sample, type(position))),
         *(list(_swaps(sample, position)) or _owners(sample, type(position))),
         *_symmetries(sample, type(position)),
         *_repetition(type(position)),
@@ -119,6 +127,32 @@ def _turns(sample: Sample, cls: type) -> Iterator[Finding]:
             f"it never changed: the same player moved in all {len(sample.lines)} games; where "
             f"players alternate, leave turn out",
         )
+
+
+def _endings(sample: Sample) -> Iterator[Finding]:
+    if is_over(sample.lines[0].positions[0]):
+        yield Finding("outcome", "", "the game is over at the start: no move was made")
+
+
+def _players(sample: Sample, cls: type) -> Iterator[Finding]:
+    """Yield that a field for the player to move stays when the other player is to move."""
+    if defines(cls, "turn"):
+        return
+    for name in PLAYER_FIELDS:
+        pairs = [
+            (getattr(before, name), getattr(after, name))
+            for before, after in _plies(sample.lines)
+            if hasattr(before, name)
+        ]
+        stayed = sum(before == after for before, after in pairs)
+        if stayed and len({value for pair in pairs for value in pair}) <= 2:
+            yield Finding(
+                "play",
+                "",
+                f"{name} stays after {stayed} of {len(pairs)} moves, though the players alternate: "
+                f"change it with each move, or, if a player can move again, define turn",
+            )
+            return
 
 
 def _plies(lines: list[Line]) -> Iterator[tuple[Any, Any]]:

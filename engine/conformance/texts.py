@@ -9,6 +9,7 @@ from typing import Any
 from engine.conformance.sample import Properties, Sample
 from engine.contract.errors import PositionError
 from engine.contract.legal import legal_moves
+from engine.contract.notation import fields_text
 from engine.contract.verbs import chance, key
 
 __all__ = ["TEXTS"]
@@ -26,7 +27,8 @@ def position_texts_are_read_back(position: Any, sample: Sample) -> Iterator[str]
         yield f"{text!r} is not one line"
     again = sample.game.parse(text)
     if again != position or type(again) is not type(position):
-        yield f"parse_position({text!r}) is {again!r}, not {position!r}"
+        read, wanted = map(fields_text, (again, position))
+        yield f"parse_position({text!r}) is {read}, not {wanted}"
     elif key(again) != key(position):
         yield f"parse_position({text!r}) has another key"
 
@@ -42,7 +44,7 @@ def other_texts_are_positions_or_errors(position: Any, sample: Sample) -> Iterat
         except PositionError:
             continue
         if sample.game.parse(sample.game.notation.position_text(read)) != read:
-            yield f"reads {wrong!r} as {read!r}, whose own text is read otherwise"
+            yield f"reads {wrong!r} as {fields_text(read)}, whose own text is read otherwise"
 
 
 @TEXTS.about("move_text", Sample.choices)

@@ -71,7 +71,8 @@ def chances_sum_to_one(position: Any, sample: Sample) -> Iterator[str]:
     if not all(0 <= probability <= 1 for probability, _ in events) or not same_value(
         sum(probability for probability, _ in events), 1
     ):
-        yield f"the probabilities are {[probability for probability, _ in events]}"
+        odds = [probability for probability, _ in events]
+        yield f"the probabilities are {odds}, not numbers from 0 that sum to 1"
     for _, child in events:
         if type(child) is not type(position):
             yield f"an outcome is a {type(child).__qualname__}"
