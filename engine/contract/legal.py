@@ -29,7 +29,7 @@ SAME = 1e-9
 """Sums of probabilities that are no further apart are equal."""
 
 LOOKED_AT = 200
-"""Plies of the random game in which moves are looked at before the first search of a game."""
+"""Plies of the random games in which moves are looked at before the first search of a game."""
 
 _seen: set[Any] = set()
 
@@ -58,9 +58,9 @@ def require_moves(position: Any) -> None:
     """:class:`ContractError` if a search would meet a number that is no move.
 
     Compiled searches do not look at each.  So the moves here are looked at, and before the first
-    search of a game those of a random game, and what its rules answer.
+    search of a game those of random games, and what the rules answer there.
     """
-    cls = type(position)
+    cls, start = type(position), position
     legal_moves(position)
     if cls in _seen:
         return
@@ -77,7 +77,7 @@ def require_moves(position: Any) -> None:
             elif legal:
                 position = play(position, random.choice(legal))
             else:
-                break
+                position = start
     except ContractError:
         raise
     except Exception:  # a rule that fails there: a search may never come there
