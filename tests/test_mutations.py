@@ -568,6 +568,7 @@ REFUSED = [
     ),
     ("nim", "MAX_MOVES = 3", "MAX_MOVES = 10**12", "must be a whole number from 0 to 1000000"),
     ("nim", "MAX_MOVES = 3", "MAX_PLIES = '20'", "must be a whole number from 0 to 1000000"),
+    ("nim", "MAX_MOVES = 3", "MAX_MOVES = MAX_PLIES = 10**6", "got 1000000 times 1000000"),
     ("nim", "MAX_MOVES = 3", "exit(3)", "SystemExit: 3"),
     ("board", "__eq__", "equals", "Position has no __eq__: make it a NamedTuple"),
     ("board", "def __hash__", "def hash", "cannot be compared and kept"),
@@ -738,6 +739,12 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
     ("name", "old", "new", "words"),
     [
         ("nim", "buffer[at] = count", "buffer[at] = 1", "a move is there twice: [1, 1, 1]"),
+        (
+            "nim",
+            "        at += 1\n    return at",
+            "        while True:\n            buffer[at] = at\n            at += 1\n    return at",
+            "does its loop end?",
+        ),
         ("again", "return position.player", "position.player", "turn is None, not a whole number"),
         ("dice", "return 2 if position.roll == 0 else 0", "pass", "chance is None, not a whole"),
         ("dice", "return 0.5, p", "return 50, p", "the probabilities are [50, 50], which do not"),

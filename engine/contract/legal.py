@@ -49,8 +49,16 @@ def legal_moves(position: Any) -> list[int]:
             raise _no_move(position, listed)
         return listed
     except IndexError:
-        if moves(position, [0] * (most + MOVES_ROOM), 0) <= most:
-            raise
+        room: list[int | None] = [None] * (most + MOVES_ROOM)
+        try:
+            if moves(position, room, 0) <= most:
+                raise
+        except IndexError:
+            if room[-1] is None:
+                raise
+            raise breach(
+                position, f"moves made more than {len(room)} moves: does its loop end?"
+            ) from None
     raise contract_violation(position, MOVES)
 
 

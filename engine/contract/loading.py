@@ -48,6 +48,10 @@ ADAPTERS = {
 """Where the games of other libraries come from, by what is written before their names."""
 
 
+MOST_LISTED = 1 << 30
+"""A search has room for as many moves, of all plies of its line together."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Game:
     """A game and one of its variants: its positions, its moves, and how they are written.
@@ -344,8 +348,12 @@ def _require_position(source: str, game: Game) -> None:
             f"the positions of {source} are of class {cls.__qualname__}, of module "
             f"{cls.__module__}: the class has to be defined in the game's own file"
         )
-    for name in ("MAX_MOVES", "MAX_PLIES"):
-        game_constant(cls, name, 0)
+    most, plies = game_constant(cls, "MAX_MOVES", 256), game_constant(cls, "MAX_PLIES", 512)
+    if most * plies > MOST_LISTED:
+        raise GameError(
+            f"MAX_MOVES times MAX_PLIES of {source} must be at most {MOST_LISTED}, got {most} "
+            f"times {plies}"
+        )
     try:
         answer = outcome(start)
     except Exception:  # said where it is asked for

@@ -301,7 +301,8 @@ def fields_text(position: Any, separator: str = " ") -> str:
     try:
         names = _field_names(position)
     except PositionError:
-        shows_itself = type(position).__repr__ is not object.__repr__
+        cls: Any = type(position)
+        shows_itself = cls.__repr__ is not object.__repr__
         names = [] if shows_itself else list(attributes_of(position))
     if not names:
         return " ".join(repr(position).split())
