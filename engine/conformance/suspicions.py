@@ -35,9 +35,9 @@ PAIRS = (("mine", "theirs"), ("own", "other"), ("own", "opp"), ("me", "you"), ("
 
 PLAYER_FIELDS = (
     *("player", "current_player", "to_move", "mover", "side", "side_to_move", "turn", "who"),
-    *("current", "second"),
+    *("current", "second", "white", "black"),
 )
-"""Names of fields for the player to move."""
+"""Names of fields for the player to move; the last two may be boards as well."""
 
 FEW = 10
 """Moves, or pieces, that have to look like a mistake before it is said to be one."""
@@ -145,7 +145,10 @@ def _players(sample: Sample, cls: type) -> Iterator[Finding]:
             if hasattr(before, name)
         ]
         stayed = sum(before == after for before, after in pairs)
-        if stayed and len({value for pair in pairs for value in pair}) <= 2:
+        values = {value for pair in pairs for value in pair}
+        if name in PLAYER_FIELDS[-2:] and not all(isinstance(it, bool) for it in values):
+            continue
+        if stayed and len(values) <= 2:
             yield Finding(
                 "play",
                 "",

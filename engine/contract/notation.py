@@ -103,9 +103,16 @@ class Notation:
         return cells.text(contents_of(position), self.mover(position))
 
     def mover(self, position: Any) -> str:
-        """Return the name of the player to move; "" where the game does not say."""
-        mover = self._own("mover")
-        return str(mover(position)) if mover else ""
+        """Return the name of the player to move; "" where the game does not say.
+
+        Without ``mover`` the board's players have the turns of ``turn``.
+        """
+        if mover := self._own("mover"):
+            return str(mover(position))
+        cells = board_of(type(position))
+        if cells is None or not cells.players or not defines(type(position), "turn"):
+            return ""
+        return list(cells.players)[int(turn(position))]
 
     def player(self, position: Any) -> int | None:
         """Return the player to move, 0 or 1; None where the game does not tell.
