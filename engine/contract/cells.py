@@ -19,7 +19,8 @@ letters of the rows with ``/`` between them.  The way back takes one function mo
 
 *start* is the first position of the variant, and :class:`PositionError` says what is wrong with a
 board.  Where the board does not tell who is to move, ``players`` names both players, and the
-game's ``mover(position)`` gives one of these names, which then stands behind the board.  A game
+game's ``mover(position)`` gives one of these names, which then stands behind the board (by
+default ``turn`` says whose turn it is).  A game
 of which more is to be seen than its cells writes that below a drawing: ``caption(position)``.
 
 A symbol may have a glyph, for screens that can show it: ``glyphs={"x": "●", "o": "○"}``.
