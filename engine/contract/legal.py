@@ -68,13 +68,9 @@ def require_moves(position: Any) -> None:
     Compiled searches do not look at each.  So the moves here are looked at, and before the first
     search of a game those of random games, and what the rules answer there.
     """
-    cls, start = type(position), position
-    legal_moves(position)
-    if cls in _seen:
-        return
-    random = Random(0)
+    cls, start, random = type(position), position, Random(0)
     try:
-        for _ in range(LOOKED_AT):
+        for _ in range(1 if cls in _seen else LOOKED_AT):
             for verb, message in wrong_answers(position):
                 raise breach(position, f"{verb} {message}")
             legal = legal_moves(position)
@@ -88,7 +84,7 @@ def require_moves(position: Any) -> None:
                 position = start
     except ContractError:
         raise
-    except Exception:  # a rule that fails there: a search may never come there
+    except Exception:  # a rule that fails: the compiler or the search says more, if it comes there
         pass
     _seen.add(cls)
 
@@ -160,8 +156,10 @@ def _no_move(position: Any, listed: list[Any]) -> ContractError:
 def end_of(position: Any, end: Any) -> int:
     """Return the place after the last move; :class:`ContractError` if a rule returned none."""
     if isinstance(end, bool) or not hasattr(end, "__index__"):
+        kind = "nothing (is a return missing?)" if end is None else f"a {type(end).__name__}"
         raise ContractError(
-            f"{module_of(type(position)).__name__}.moves returns {end!r}: it has to return where "
-            f"the next move would be written, the last value of its parameter 'at'"
+            f"{module_of(type(position)).__name__}.moves returns {kind}; the contract is int: it "
+            f"has to return where the next move would be written, the last value of its "
+            f"parameter 'at'"
         )
     return int(end)

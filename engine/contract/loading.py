@@ -358,9 +358,9 @@ def _require_position(source: str, game: Game) -> None:
         answer = outcome(start)
     except Exception:  # said where it is asked for
         answer = False, 0
-    if wrong := no_outcome(answer):
-        raise GameError(f"{source}: {wrong}")
     if is_plain(cls):
+        if wrong := no_outcome(answer):
+            raise GameError(f"{source}: {wrong}")
         if wrong := not_kept(start):
             raise GameError(f"the positions of {source} {wrong}")
         if not any("__eq__" in vars(base) for base in cls.__mro__[:-1]):
