@@ -1063,7 +1063,7 @@ def test_moves_that_return_nothing(tmp_path):
     file.write_text(PLAIN_RULES.replace("return at", "return None"))
     result = cutnode("check", file)
     assert result.exit_code == 4
-    assert "forgetful.moves returns None: it has to return where the next" in result.output
+    assert "forgetful.moves returns nothing (is a return missing?); the contract" in result.output
 
 
 def test_rule_that_fails_in_plain_python(tmp_path):
