@@ -177,7 +177,7 @@ ZUGZWANG = (
     ("8/8/8/7P/8/p7/BnK5/k1B5 w - -", None, 4),
     ("8/k2N4/2p5/b1K5/8/8/6R1/8 w - -", None, 3),
 )
-"""Positions that are mate in so many moves, because no move is as good as a pass would be."""
+"""Positions that are mate in N moves, because no move is as good as a pass would be."""
 
 
 @pytest.mark.slow

@@ -222,7 +222,7 @@ class Answering(Deaf):
         self.session._equip = lambda settings: None
 
     def answers(self, *lines):
-        """What is said to some commands, of which one is a go."""
+        """The answers to some commands, of which one is a go."""
         self(*lines)
         self.session.waiting.get_nowait()()
         return list(self.said)

@@ -523,7 +523,7 @@ MISTAKES = {
         "NAME.play does not compile: position has 4 fields, and is unpacked into 3",
     ),
 }
-"""What is written in place of what, and the message without the place; ``NAME`` is the game's."""
+"""The text, its replacement, and the message without the place; ``NAME`` is the game."""
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -234,7 +234,7 @@ def test_ties_are_broken_by_a_seed():
 
 
 def test_lines_that_are_told_are_whole(engine):
-    """Where the table answers for a move, its line goes on with the legal moves of the table."""
+    """Where the table answers for a move, its line continues with legal moves of the table."""
     position = GAME.parse("44")
     told = []
     result = engine.search(position, depth=7, lines=7, progress=told.append)

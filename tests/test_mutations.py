@@ -491,7 +491,7 @@ FINDINGS = [
         "return 2 if position.roll == 0 else 0",
         "return 2",
         "chance_outcome",
-        "chance goes on without end",
+        "chance never ends",
     ),
     (
         "steps",

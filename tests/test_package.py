@@ -1,4 +1,4 @@
-"""What a wheel holds."""
+"""The contents of wheels."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What pickles (games, boards, positions, results), and what says that it does not."""
+"""Pickles of games, boards, positions and results, and errors of objects that have none."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def file(tmp_path):
 
 
 def in_another_process(data, code="print(x)"):
-    """What a process that has loaded nothing prints for an object."""
+    """The text that a process without any game loaded prints for an object."""
     return subprocess.run(
         [sys.executable, "-c", f"import pickle, sys; x = pickle.load(sys.stdin.buffer); {code}"],
         input=data,

@@ -12,7 +12,7 @@ import click
 __all__ = ["progress_bar"]
 
 SAY_SECONDS = 1.0
-"""A log has at most a line in so many seconds, and one at the end."""
+"""Seconds between two lines of a log; the last line comes at once."""
 
 
 @contextlib.contextmanager

@@ -128,7 +128,7 @@ def run_service(
 ) -> None:
     """Run a service until Ctrl-C; *ready* is called with its address when it answers.
 
-    The *settings*, and *hosts* next to the *host* itself, are those of
+    The service answers requests for the *host* and for *hosts*; the *settings* are fields of
     :class:`engine.service.settings.Settings`.
     """
     try:

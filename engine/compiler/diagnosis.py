@@ -157,7 +157,7 @@ _OTHERS: dict[type, str] = {
     types.Generator: "a generator",
     types.Array: "an array",
 }
-"""What compiled code knows and the contract does not, in words."""
+"""Names for types that compiled code has and the contract does not."""
 
 
 def _fits(kind: types.Type, wanted: str, cls: type) -> bool:
@@ -214,7 +214,7 @@ _MEANINGS = {
     r"an unexpected type": r"it calls a function of Python that rules cannot use",
     r"Type of variable .* cannot be determined": r"the type of an expression cannot be determined",
 }
-"""What parts of numba's reports mean to an author of rules, by regular expressions."""
+"""Explanations of numba's reports for an author of rules, by regular expressions."""
 
 
 def _cause(error: Exception, cls: type, rule: Any = None) -> str:

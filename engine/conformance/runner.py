@@ -50,14 +50,14 @@ TOGETHER = (
 
 @dataclass(frozen=True)
 class Report:
-    """What a check has found."""
+    """The results of a check."""
 
     findings: list[Finding]
     """The breaches of the contract; none if the game conforms."""
     warnings: list[Finding] = field(default_factory=list)
-    """What no rule forbids, and is mostly a mistake."""
+    """Likely mistakes that no rule forbids."""
     summary: Summary | None = None
-    """What the random games were like; None if none was played to its end."""
+    """A summary of the random games; None if none was played to its end."""
 
 
 def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -> list[Finding]:

@@ -33,7 +33,7 @@ COMPARED = ("key", "canonical", "bounds", "settled")
 
 @dataclass(frozen=True)
 class Summary:
-    """What random games were like."""
+    """Figures of random games, for a person to judge."""
 
     games: int
     shortest: int

@@ -189,7 +189,7 @@ def _swaps(sample: Sample, start: Any) -> Iterator[Finding]:
 
 
 def _owners(sample: Sample, cls: type) -> Iterator[Finding]:
-    """Yield that pieces change their owners, or that those of one player never move."""
+    """Yield that pieces change their owners, or that one player's pieces never move."""
     board = board_of(cls)
     if board is None or not {0, 1} <= {*board.owners}:
         return

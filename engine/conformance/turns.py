@@ -60,7 +60,7 @@ def chance_ends(position: Any, sample: Sample) -> Iterator[str]:
         return [child for probability, child in chance_outcomes(position) if probability > 0]
 
     if count := _steps_around(position, after_chance, sample):
-        yield f"chance goes on without end: after {count} events it is where it was"
+        yield f"chance never ends: after {count} events it is where it was"
 
 
 @TURNS.about("chance")

@@ -103,7 +103,7 @@ def _is_signed(kind: types.Type) -> bool:
 
 
 def _is_natural(kind: types.Type) -> bool:
-    """Return whether a type is that of a constant of 63 bits, not negative."""
+    """Return whether a type belongs to a constant from 0 to 2**63 - 1."""
     return isinstance(kind, types.IntegerLiteral) and 0 <= kind.literal_value < 1 << 63
 
 

@@ -65,8 +65,8 @@ def legal_moves(position: Any) -> list[int]:
 def require_moves(position: Any) -> None:
     """:class:`ContractError` if a search would meet a number that is no move.
 
-    Compiled searches do not look at each.  So the moves here are looked at, and before the first
-    search of a game those of random games, and what the rules answer there.
+    Compiled searches do not check each move.  So the moves at this position are checked here, and
+    before the first search of a game the moves and answers of its rules in random games.
     """
     cls, start, random = type(position), position, Random(0)
     try:

@@ -192,7 +192,7 @@ class Place(NamedTuple):
     """The place where another process finds the module of a game."""
 
     name: str
-    """What it is called in :data:`sys.modules`."""
+    """Its name in :data:`sys.modules`."""
     source: str
     """The text by which :func:`load_game` finds it, without a variant."""
     digest: str

@@ -128,7 +128,7 @@ makes of the rest:
     An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
     search does not prune by margins.
 ``FOCUS``
-    A search by proof numbers takes the difficulty of a position from so many of its moves and an
+    A search by proof numbers takes the difficulty of a position from N of its moves and an
     eighth of all, default 1.  Say 3 where most of play is threats with few answers each: by one
     answer alone, a long line of threats looks as near to a proof as a short one.  Of positions
     that it has not searched it then counts no more answers either.
@@ -223,8 +223,8 @@ INFINITE = MAX_VALUE + 1
 def moves(position: Any, buffer: Any, at: int) -> int:
     """Write every legal move, once each, to ``buffer[at:]``; return the end.
 
-    Called at every position where a game goes on and no chance decides, never at others.  It must
-    write one move at least, and not read the buffer, which is indexed like a list of ints.
+    Called at every position where the game continues and no chance decides, never at others.  It
+    must write one move at least, and not read the buffer, which is indexed like a list of ints.
 
     Example::
 
@@ -441,7 +441,7 @@ def settled(position: Any) -> tuple[int, int]:
 def evaluate(position: Any) -> int:
     """Return an estimate of the value for the mover; default 0.
 
-    Called at the leaves of a search (``static_eval``), of any position of a game that goes on, also
+    Called at the leaves of a search (``static_eval``), of any position of an unfinished game, also
     where chance has to decide.
 
     Example::
@@ -456,9 +456,9 @@ def evaluate(position: Any) -> int:
 def noisy(position: Any, buffer: Any, at: int) -> int:
     """Write moves as :func:`moves` does, those that change estimates much; default: none.
 
-    Called where a search would stop: it goes on with these moves, captures, promotions or threats,
-    until the position is quiet (quiescence search).  Not moving on is always another choice (stand
-    pat).
+    Called where a search would stop: it continues with these moves, captures, promotions or
+    threats, until the position is quiet (quiescence search).  Not moving on is always another
+    choice (stand pat).
 
     Example::
 
@@ -506,7 +506,7 @@ def exchange(position: Any, move: int, least: int) -> bool:
     """Return whether a move wins *least* or more after the best answers on its square.
 
     The static exchange evaluation (SEE) compared with a number, in the unit of ``evaluate``;
-    default: that of its :func:`gain`.  Called for noisy moves: those that lose are tried last, and
+    default: its :func:`gain`.  Called for noisy moves: losing ones are tried last, and
     not at all in quiescence search.  It must say no to more than the gain.
 
     Example::
@@ -727,7 +727,7 @@ def free_move(position: Any, move: int, child: Any) -> bool:
 def chance(position: Any) -> int:
     """Return how many outcomes a chance event has here (dice, cards); default 0: none.
 
-    Called at every position where the game goes on.  At a position with outcomes nobody moves;
+    Called at every position of an unfinished game.  At a position with outcomes nobody moves;
     :func:`moves` is not called.
 
     Example::
@@ -789,8 +789,8 @@ def drawn(position: Any) -> bool:
     """Return whether a rule ends the game as a draw although there are moves; default False.
 
     Called after :func:`outcome`, at all but the first position of a search: too many moves without
-    progress, say, or pieces that cannot win.  Counting (perft) goes on there, and so does a search
-    that is asked for a move.
+    progress, say, or pieces that cannot win.  Counting (perft) continues there, and so does a
+    search that is asked for a move.
 
     Example::
 
@@ -858,7 +858,7 @@ def layer(position: Any) -> int:
 
     Called for positions in a tablebase.  Men on the board, say, or pieces still to bear off: no
     move and no outcome of chance may lead to a layer of a greater number.  A tablebase is built
-    layer by layer, from 0 on, and so much memory is needed as the largest layer takes.  A
+    layer by layer, from 0 on, and needs the memory of its largest layer.  A
     position without an index may be in none: of more men than are numbered, its layer is -1, say.
 
     Example::

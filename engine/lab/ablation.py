@@ -52,7 +52,7 @@ from engine.lab.study import Column, Progress, Study, no_progress
 __all__ = ["ablation", "draw"]
 
 IDLE = "did not act"
-"""What the row of a technique says that changed nothing."""
+"""The effect of a technique that changed nothing."""
 
 TREE = ("nodes", "leaves", "cutoffs", "first_cutoffs", "value", "move")
 """The figures of samples that differ if trees do."""

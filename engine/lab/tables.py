@@ -116,7 +116,7 @@ def _pages(study: Study) -> tuple[_Size, list[Columns]]:
 
 
 def _width(study: Study, column: Column, size: _Size) -> float:
-    """Return about how many points a column takes, with the gap beside it."""
+    """Return about how many points a column takes, with its gap."""
     texts = [column.name, *(study.text(row, column) for row in study.rows)]
     width = max(_ems(text.replace(" to ", "-")) for text in texts) * size.em
     return (width if column.form else min(width, WRAPPED)) + size.gap

@@ -150,7 +150,7 @@ class Question(NamedTuple):
     options: dict[str, Any]
     fresh: bool
     notes: list[str]
-    """What was read in another way than it is written."""
+    """Notes on what was read in another way than it is written."""
 
     @property
     def code(self) -> tuple[Any, ...]:

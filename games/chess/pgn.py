@@ -30,7 +30,7 @@ SPOKEN = (
     r"(?i:(?:disc?|dbl|double|discovered)\b\.?\s*(?:ch|check)?|ch|check|(?:check)?mate|matt"
     r"|e\.?\s?p\.?|en\ passant)(?!\w)\.?"
 )
-"""What is said of a move by words: ``dis ch``, ``mate``, ``e.p.``"""
+"""Words after a move: ``dis ch``, ``mate``, ``e.p.``"""
 
 TOKEN = re.compile(
     rf"""

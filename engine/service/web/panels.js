@@ -73,7 +73,7 @@ function valueTag() {
   return html("span", { "aria-hidden": "true" });
 }
 
-/** Return what tells a move from all others, those of other positions included. */
+/** Return what tells a move from all others, also from moves of other positions. */
 function keyOf(move) {
   return `${move.move} ${move.position}`;
 }
