@@ -259,7 +259,7 @@ MISTAKES = {
     "moves_append": (
         "        buffer[at] = count",
         "        buffer.append(count)",
-        "NAME.moves does not compile: moves are written, not appended: buffer[at] = move",
+        "moves are written, not appended: buffer[at] = move",
     ),
     "global_list": (
         "ROWS = (15, 240, 3840)",

@@ -269,11 +269,11 @@ def test_positions_that_are_none():
         ({"outcome": lambda p: (True, float("nan"))}, "has a value beyond VALUE_LIMIT = 100"),
         (
             {"chance_outcome": lambda p, n: (0.4, race.Position(p.mine, p.theirs, n + 1))},
-            "'5 5 0' has outcomes of chance with probabilities below 0, or a sum that is not 1",
+            "chance_outcome: probabilities must be 0 or more and sum to 1, got [0.4, 0.4]",
         ),
         (
             {"chance_outcome": lambda p, n: (3 * n - 1, race.Position(p.mine, p.theirs, n + 1))},
-            "'5 5 0' has outcomes of chance with probabilities below 0",
+            "chance_outcome: probabilities must be 0 or more and sum to 1, got [-1, 2]",
         ),
         ({"moves": lambda p, buffer, at: at}, "'5 5 1' has no moves, but the game is not over"),
     ],
@@ -282,9 +282,9 @@ def test_games_that_break_the_contract(plain, monkeypatch, rules, words):
     monkeypatch.setattr(race, "VALUE_LIMIT", 100, raising=False)
     for name, rule in rules.items():
         monkeypatch.setattr(race, name, rule)
-    with pytest.raises(GameError) as caught:
+    with pytest.raises(CutnodeError) as caught:
         iterate(race.Position())
-    assert str(caught.value).startswith("toys.race: position ") and words in str(caught.value)
+    assert str(caught.value).startswith("toys.race") and words in str(caught.value)
 
 
 def test_outcomes_that_never_happen(plain, monkeypatch):

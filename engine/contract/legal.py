@@ -45,6 +45,8 @@ def legal_moves(position: Any) -> list[int]:
     buffer: list[int] = [0] * most
     try:
         listed = buffer[: end_of(position, moves(position, buffer, 0))]
+        if len(buffer) > most:
+            raise breach(position, "moves are written, not appended: buffer[at] = move")
         if not all(map(is_move, listed)):
             raise _no_move(position, listed)
         return listed

@@ -137,7 +137,7 @@ def contract_violation(position: Any, code: int, evaluation: Any = None) -> Cont
             what = f"{verb} made none, but the game is not over"
     elif code == PROBABILITIES:
         odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
-        what = f"chance_outcome: the probabilities are {odds}, which do not sum to 1"
+        what = f"chance_outcome: probabilities must be 0 or more and sum to 1, got {odds}"
     elif code == PLIES:
         plies = longest_line(cls)
         what = f"play: the game is not over after {plies} plies, or its turns do not end"
@@ -166,10 +166,14 @@ def no_number(value: Any, whole: bool = True) -> str:
 
 
 def not_kept(position: Any) -> str:
-    """Return in words that a position cannot be hashed or compared; "" if it can."""
+    """Return in words that a position cannot be hashed or compared; "" if it can.
+
+    A copy of a position of another library (``engine.adapters``) loads its game, which asks this.
+    """
+    foreign = ":" in type(position).__module__
     try:
         hash(position)
-        bool(position == copy.deepcopy(position))
+        bool(position == (position if foreign else copy.deepcopy(position)))
     except Exception as error:
         return (
             f"cannot be compared and kept ({error}): make {type(position).__qualname__} "
