@@ -747,7 +747,7 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
         ),
         ("again", "return position.player", "position.player", "turn is None, not a whole number"),
         ("dice", "return 2 if position.roll == 0 else 0", "pass", "chance is None, not a whole"),
-        ("dice", "return 0.5, p", "return 50, p", "the probabilities are [50, 50], which do not"),
+        ("dice", "return 0.5, p", "return 50, p", "sum to 1, got [50, 50]"),
         ("rows", "return True, -1", "return True, -1 / 2", "outcome gives a value that is -0.5"),
         ("rows", "return True, -1", "return True", "outcome returns True, not two things"),
         ("rows", "return True, -1", "exit(3)", "SystemExit: 3"),

@@ -78,7 +78,7 @@ def require_moves(position: Any) -> None:
             legal = legal_moves(position)
             if len(set(legal)) < len(legal):
                 raise breach(position, f"moves: a move is there twice: {legal}")
-            if _events(position) > 0 and not outcome(position)[0]:
+            if not outcome(position)[0] and _events(position) > 0:
                 position = random.choice(_after_chance(position))
             elif legal:
                 position = play(position, random.choice(legal))
