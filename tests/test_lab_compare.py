@@ -194,6 +194,7 @@ def test_a_match_is_decided(tmp_path):
 # Versions
 
 
+@pytest.mark.slow
 def test_another_version_is_searched(other):
     game = load_game("tictactoe")
     study = compare(game, "depth=3", f"path={other}", SOME[:2], depth=3, pairs=0, runs=1)
@@ -208,6 +209,7 @@ def test_another_version_is_searched(other):
     assert study.machine[second["setting"]].startswith("cutnode 0.0.1, Python 3")
 
 
+@pytest.mark.slow
 def test_what_was_found_before_an_error_is_kept(other):
     b = f"path={other},depth=3"
     study = compare(TICTACTOE, "depth=3", b, SOME[:2], pairs=1, plies=0, move_nodes=9, runs=1)
@@ -232,6 +234,7 @@ def test_what_other_versions_refuse(other):
         _ = Remote("tictactoe", "depth=3", Version(str(other)), "B").facts
 
 
+@pytest.mark.slow
 def test_a_version_plays_matches():
     here = f"path={ROOT},depth=4"
     played = match(TICTACTOE, here, "depth=4", pairs=1)

@@ -60,7 +60,10 @@ def line_of(game, seed, plies=40):
         position = play(position, chosen.choice(legal_moves(position)))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name == "chess" else []) for name in GAMES],
+)
 def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
     game = load_game(name)
     network = drawn(model_of(game))

@@ -59,6 +59,7 @@ def test_a_proof_is_the_result():
     assert result.nodes == result.statistics.proof_nodes + result.statistics.nodes
 
 
+@pytest.mark.slow
 def test_a_proven_value_of_a_game_of_points_is_exact():
     game = load_game("kalah:3x2")
     result = proving(game, 0.9).search(game.start(), nodes=20_000)
@@ -80,7 +81,7 @@ def test_the_result_can_be_kept():
             pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long])
             for name in ("connect4:4x3", "domineering:4x4")
         ),
-        "kalah:3x2",
+        pytest.param("kalah:3x2", marks=pytest.mark.slow),
         "toys.hexapawn",
     ],
 )

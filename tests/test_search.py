@@ -204,7 +204,13 @@ def test_every_game_has_a_small_variant():
     assert SMALL.keys() == GAMES.keys() & set(game_names())
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in ("qubic", "skirmish") else [])
+        for name in SMALL
+    ],
+)
 def test_exact_techniques_score_as_minimax_in_plain_python(name):
     """Of every shipped game, by the same functions, which need not be compiled for that."""
     variant, text, depth = SMALL[name]
