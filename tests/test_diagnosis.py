@@ -526,6 +526,7 @@ MISTAKES = {
 """The text, its replacement, and the message without the place; ``NAME`` is the game."""
 
 
+@pytest.mark.filterwarnings("ignore:Assigning a code object:DeprecationWarning")  # in numba, 3.13
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes_are_told_in_one_line(tmp_path, name):
     old, new, message, *more = MISTAKES[name]

@@ -10,7 +10,8 @@ the other in another for a float.  In rules they mix as in Python, wherever 64 b
 * ``bits += 1`` and ``bits *= 2``, with a constant, stay ``Bits``.
 * ``-bits``, and any other sum, difference or product of ``Bits`` and ``int``, is a signed ``int``.
 * A variable, or a result, that is ``Bits`` in one place and a constant from 0 on in another is
-  ``Bits``.  With any other ``int`` it is refused: nobody can tell which was meant.
+  ``Bits``.  With any other ``int`` it is refused: nobody can tell which was meant.  (Not in a tuple
+  of constants, such as ``return True, 0``, from Python 3.12 on: write ``Bits(0)`` there.)
 
 A position is made with the defaults of the fields that are left out.  ``print``, and a ``range`` of
 floats, are refused.  The engine's own code keeps numba's rules.
