@@ -10,8 +10,7 @@ the other in another for a float.  In rules they mix as in Python, wherever 64 b
 * ``bits += 1`` and ``bits *= 2``, with a constant, stay ``Bits``.
 * ``-bits``, and any other sum, difference or product of ``Bits`` and ``int``, is a signed ``int``.
 * A variable, or a result, that is ``Bits`` in one place and a constant from 0 on in another is
-  ``Bits``.  With any other ``int`` it is refused: nobody can tell which was meant.  (Not in a tuple
-  of constants, such as ``return True, 0``, from Python 3.12 on: write ``Bits(0)`` there.)
+  ``Bits``.  With any other ``int`` it is refused: nobody can tell which was meant.
 
 A position is made with the defaults of the fields that are left out.  ``print``, and a ``range`` of
 floats, are refused.  The engine's own code keeps numba's rules.
@@ -57,6 +56,19 @@ class _Context:
             return resolve(function, args, keywords)
         operand, result = typed
         return resolve(function, (operand,) * len(args), {}).replace(return_type=result)
+
+    def resolve_value_type(self, value: Any) -> types.Type:
+        """Return the type of a constant.
+
+        From Python 3.12 on ``return True, 0`` returns a constant tuple, of whose parts numba
+        forgets that they are constants.
+        """
+        kind: types.Type = self._numbas.resolve_value_type(value)
+        if type(value) is tuple and isinstance(kind, types.Tuple):
+            return types.Tuple(
+                [types.maybe_literal(part) or self.resolve_value_type(part) for part in value]
+            )
+        return kind
 
     def unify_pairs(self, first: Any, second: Any) -> Any:
         if {types.unliteral(first), types.unliteral(second)} == {types.int64, types.uint64}:

@@ -77,9 +77,9 @@ class Engine(Unpickled, Generic[R_co]):
     *game* is a game or its name, a position or a position class.  It searches a position, a text in
     the game's notation, or a :class:`~engine.search.board.Board`, whose history a search knows; by
     default the position that it was made with, or the game's start.
-    *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, whose options are
-    those of :class:`~engine.search.monte_carlo.MonteCarlo`, or by ``"auto"``, the one
-    of them that does better in a trial, which takes a quarter of the first search of a game.
+    *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, with the options
+    of :class:`~engine.search.monte_carlo.MonteCarlo`, or by ``"auto"``, whichever of the two
+    does better in a trial, which takes a quarter of the first search of a game.
     *table* is a :class:`Table`, or its size in MiB. *threads* work together on one position by
     what each finds in the table (without the technique ``table`` only one searches), and have
     equal shares of limits of nodes.  The rest is as for
