@@ -50,7 +50,9 @@ def outcome(position):
 '''
 
 PATIENCE = 90_000
-"""Milliseconds, so that games can be compiled."""
+"""Milliseconds to wait for anything: games are compiled meanwhile, on busy machines, too."""
+
+expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
@@ -93,7 +95,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser) -> Iterator[Page]:
     """A page that fails the test if its script does, or if it asks for anything elsewhere."""
     page = browser.new_page(viewport={"width": 1100, "height": 800})
-    page.set_default_timeout(5000)
+    page.set_default_timeout(PATIENCE)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda said: problems.append(said.text) if is_policy(said.text) else None)
@@ -114,7 +116,7 @@ def show(page: Page, service: str, game: str, position: str = "", *, analyse: bo
         f"analyse: {str(analyse).lower()}, seconds: '10', line: true}}))"
     )
     page.goto(f"{service}/#game={game}&position={position}")
-    expect(page.locator("#status")).not_to_be_empty(timeout=PATIENCE)
+    expect(page.locator("#status")).not_to_be_empty()
 
 
 def cell(page: Page, number: int) -> Any:
@@ -130,12 +132,12 @@ def play(page: Page, *numbers: int) -> None:
 
 
 def status(page: Page, text: str) -> None:
-    expect(page.locator("#status")).to_contain_text(re.compile(text, re.I), timeout=PATIENCE)
+    expect(page.locator("#status")).to_contain_text(re.compile(text, re.I))
 
 
 def test_tictactoe_is_played_to_its_end_and_kept(page: Page, service: str) -> None:
     show(page, service, "tictactoe", analyse=True)
-    expect(page.locator(".chip.draw")).to_have_count(9, timeout=PATIENCE)
+    expect(page.locator(".chip.draw")).to_have_count(9)
     play(page, 0, 3, 1, 4)
     expect(cell(page, 2)).to_have_attribute("aria-label", re.compile("win in 1 ply"))
     expect(cell(page, 2).locator(".chip.best")).to_have_count(1)
@@ -143,8 +145,8 @@ def test_tictactoe_is_played_to_its_end_and_kept(page: Page, service: str) -> No
     play(page, 2)
     status(page, r"first player \(x\) wins")
     page.click("#whole")
-    expect(page.locator("#graph .dot")).to_have_count(6, timeout=PATIENCE)
-    expect(page.locator("#whole")).to_have_text("Analyse the game", timeout=PATIENCE)
+    expect(page.locator("#graph .dot")).to_have_count(6)
+    expect(page.locator("#whole")).to_have_text("Analyse the game")
     page.reload()
     status(page, "wins")
     expect(page.locator("#record button")).to_have_count(6)
@@ -162,19 +164,19 @@ def test_a_level_answers(page: Page, service: str) -> None:
     show(page, service, "tictactoe")
     page.locator("#players select").nth(1).select_option("hard")
     cell(page, 0).click()
-    expect(page.locator("#record button")).to_have_count(3, timeout=PATIENCE)
+    expect(page.locator("#record button")).to_have_count(3)
     expect(cell(page, 4)).to_have_attribute("aria-label", re.compile("second player"))
     status(page, "first player .* to move")
 
 
 def test_another_engine_analyses(page: Page, service: str) -> None:
     show(page, service, "tictactoe", "1425", analyse=True)
-    expect(page.locator("#progress")).to_contain_text("depth", timeout=PATIENCE)
+    expect(page.locator("#progress")).to_contain_text("depth")
     for engine, facts in (("auto", "after a trial"), ("mcts", "nodes")):
         page.select_option("#engine", engine)
-        expect(page.locator("#verdict")).to_contain_text("Solved", timeout=PATIENCE)
-        expect(page.locator("#progress")).to_contain_text(facts, timeout=PATIENCE)
-        expect(page.locator("#progress")).not_to_contain_text("depth", timeout=PATIENCE)
+        expect(page.locator("#verdict")).to_contain_text("Solved")
+        expect(page.locator("#progress")).to_contain_text(facts)
+        expect(page.locator("#progress")).not_to_contain_text("depth")
         expect(page.locator("#moves li.best")).to_have_count(1)
         expect(page.locator("#moves li").first).to_contain_text("3")
     page.reload()
@@ -183,9 +185,7 @@ def test_another_engine_analyses(page: Page, service: str) -> None:
 
 def test_connect4_by_columns_and_keys(page: Page, service: str) -> None:
     show(page, service, "connect4", "44444326555535", analyse=True)
-    expect(cell(page, 23)).to_have_attribute(
-        "aria-label", re.compile(r"win \(\+2\)"), timeout=PATIENCE
-    )
+    expect(cell(page, 23)).to_have_attribute("aria-label", re.compile(r"win \(\+2\)"))
     expect(page.locator("#verdict")).to_contain_text("Solved: first player (x) wins in 13 moves")
     expect(page.locator(".chip")).to_have_count(7)
     expect(page.locator(".step")).to_have_count(4)
@@ -245,7 +245,7 @@ def test_dice(page: Page, service: str) -> None:
 def test_a_users_game_without_a_board(page: Page, service: str) -> None:
     show(page, service, "nim_of_a_user", analyse=True)
     expect(page.locator(".text-board")).to_have_text("left=6")
-    expect(page.locator("#moves li").first.locator("b")).to_have_text("2", timeout=PATIENCE)
+    expect(page.locator("#moves li").first.locator("b")).to_have_text("2")
     expect(page.locator("#verdict")).to_contain_text("win")
     for steps, move in enumerate(("2", "3", "1"), 2):
         page.locator("#choices").get_by_role("button", name=re.compile(f"^{move}\\b")).click()
@@ -260,13 +260,13 @@ def test_a_users_game_without_a_board(page: Page, service: str) -> None:
 def test_a_lost_connection_comes_back(page: Page) -> None:
     with serving(()) as url:
         show(page, url, "tictactoe", analyse=True)
-        expect(page.locator(".chip")).to_have_count(9, timeout=PATIENCE)
+        expect(page.locator(".chip")).to_have_count(9)
     expect(page.locator("#connection")).to_contain_text("connection is lost")
     cell(page, 4).click()
     with serving((), int(url.rpartition(":")[2])):
         expect(page.locator("#connection")).to_be_hidden()
         status(page, "second player")
-        expect(page.locator(".chip")).to_have_count(8, timeout=PATIENCE)
+        expect(page.locator(".chip")).to_have_count(8)
 
 
 def test_bad_input_is_said(page: Page, service: str) -> None:
@@ -305,7 +305,7 @@ def test_every_click_on_a_move_counts_while_a_search_reports(page: Page, service
     for _ in range(12):
         steps = page.locator("#record button").count()
         row = page.locator("#moves button").first
-        expect(row.locator(".tag")).not_to_be_empty(timeout=PATIENCE)
+        expect(row.locator(".tag")).not_to_be_empty()
         page.mouse.move(5, 5)
         page.hover("#moves")  # from now on, rows stay where they are
         box, move = row.bounding_box(), row.get_attribute("value")
@@ -324,7 +324,7 @@ def test_rows_are_kept_and_ordered_when_the_pointer_leaves(page: Page, service: 
     page.hover("#moves button[value='9']")
     before = page.locator("#moves button").evaluate_all("rows => rows.map((row) => row.value)")
     page.evaluate("document.getElementById('analyse').click()")
-    expect(page.locator("#verdict")).to_contain_text("Solved", timeout=PATIENCE)
+    expect(page.locator("#verdict")).to_contain_text("Solved")
     expect(page.locator("#moves li.best b")).to_have_text("7")
     after = page.locator("#moves button").evaluate_all("rows => rows.map((row) => row.value)")
     assert after == before == ["3", "6", "7", "8", "9"]
@@ -335,7 +335,7 @@ def test_rows_are_kept_and_ordered_when_the_pointer_leaves(page: Page, service: 
 
 def test_an_error_stays_until_a_person_acts(page: Page, service: str) -> None:
     show(page, service, "connect4", analyse=True)
-    expect(page.locator("#progress")).to_contain_text("depth", timeout=PATIENCE)
+    expect(page.locator("#progress")).to_contain_text("depth")
     page.locator("summary", has_text="Position as text").click()
     page.fill("#text", "99")
     page.get_by_role("button", name="Show this position").click()
@@ -403,14 +403,14 @@ def test_axe_finds_nothing(browser: Browser, service: str, scheme: Any) -> None:
         page = browser.new_page(viewport={"width": width, "height": 740}, color_scheme=scheme)
         show(page, service, game, analyse=game == "tictactoe")
         if game == "tictactoe":
-            expect(page.locator("#verdict")).to_contain_text("Solved", timeout=PATIENCE)
+            expect(page.locator("#verdict")).to_contain_text("Solved")
         page.eval_on_selector_all("details", "all => all.forEach((each) => (each.open = true))")
         page.fill("#text", "?")
         page.get_by_role("button", name="Show this position").click()
         expect(page.locator("#error")).to_be_visible()
         if game != "ur":
             page.click("#grow button")
-            expect(page.locator(".tree .node").first).to_be_visible(timeout=PATIENCE)
+            expect(page.locator(".tree .node").first).to_be_visible()
         if game == "hex:4":
             page.click("#edit")
         found = axe.run(page)
