@@ -107,8 +107,12 @@ class Processes(Generic[Task, Answer]):
     def _send(self, pipe: Any, task: Task) -> None:
         try:
             pipe.send(task)
+            return
         except OSError:
-            raise self._lost(pipe) from None
+            pass
+        # Not in the handler: its error holds the message, which then is freed in any order, and
+        # Python 3.13 tells of a buffer that is freed before what uses it.
+        raise self._lost(pipe)
 
     def _lost(self, pipe: Any) -> CutnodeError:
         """Return the error of a process that has ended."""
