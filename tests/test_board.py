@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from engine.service.server import Server, address, listen
 from engine.service.settings import Settings
@@ -267,6 +267,28 @@ def test_a_lost_connection_comes_back(page: Page) -> None:
         expect(page.locator("#connection")).to_be_hidden()
         status(page, "second player")
         expect(page.locator(".chip")).to_have_count(8)
+
+
+def test_an_address_wins_over_what_the_page_shows_meanwhile(page: Page, service: str) -> None:
+    show(page, service, "tictactoe")
+    play(page, 4, 0)
+    # The ply before is shown, and its address written, before the page hears of the new one.
+    page.evaluate("location.hash = '#game=connect4'; document.getElementById('undo').click()")
+    expect(page.locator("#about")).to_contain_text("Connect Four")
+
+
+def test_the_game_that_was_chosen_last_is_shown(page: Page, service: str) -> None:
+    show(page, service, "tictactoe")
+    waiting: list[Route] = []
+    page.route("**/games/othello", lambda route: waiting.append(route))
+    with page.expect_request("**/games/othello"):
+        page.evaluate("location.hash = '#game=othello'")
+    page.evaluate("location.hash = '#game=connect4'")
+    expect(page.locator("#about")).to_contain_text("Connect Four")
+    with page.expect_response("**/games/othello"):
+        waiting.pop().continue_()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("#about")).to_contain_text("Connect Four")
 
 
 def test_bad_input_is_said(page: Page, service: str) -> None:

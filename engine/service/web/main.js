@@ -44,7 +44,9 @@ class Page {
   line = { steps: new Map(), arrows: [] };
   players = [PERSON, PERSON];
   seed = 0;
+  #address = location.hash;
   #views = new Map();
+  #opening = 0;
   #turn = 0;
   #drawn = false;
   #whole = false;
@@ -121,14 +123,31 @@ class Page {
     }
   }
 
+  /** Return what the service answers, or null if a person has opened something else meanwhile. */
+  async #latest(answer) {
+    const opening = ++this.#opening;
+    const latest = () => opening === this.#opening;
+    try {
+      const given = await answer;
+      return latest() ? given : null;
+    } catch (error) {
+      if (latest()) throw error;
+      return null;
+    }
+  }
+
   /** Open a game at a position, or one that was kept. */
   async open(name, position = "", kept = null) {
     const path = `games/${encodeURIComponent(name)}`;
-    const [game, board, view] = await Promise.all([
-      this.connection.get(path),
-      this.connection.get(`${path}/board`),
-      this.connection.get(`${path}/position`, { position }),
-    ]);
+    const answers = await this.#latest(
+      Promise.all([
+        this.connection.get(path),
+        this.connection.get(`${path}/board`),
+        this.connection.get(`${path}/position`, { position }),
+      ]),
+    );
+    if (!answers) return;
+    const [game, board, view] = answers;
     this.analysis.stop();
     if (game.name !== this.game?.name) this.analysis.known.clear();
     Object.assign(this, { game, board, seed: Math.floor(Math.random() * 2 ** 32) });
@@ -179,10 +198,18 @@ class Page {
       const verdict = view.value > 0 ? "win" : view.value < 0 ? "loss" : "draw";
       this.#share(ply, { value: view.value ?? 0, verdict, distance: 0 });
     }
-    this.record.keep();
+    this.#keep();
     this.draw();
     this.#analyse();
     this.#goOn(turn);
+  }
+
+  /** Keep the game, and its address, unless a person has just typed another. */
+  #keep() {
+    this.record.keep();
+    if (location.hash !== this.#address) return;
+    history.replaceState(null, "", this.record.fragment);
+    this.#address = location.hash;
   }
 
   #gestures(view) {
@@ -252,7 +279,8 @@ class Page {
 
   async setUp(cells, mover) {
     const path = `games/${encodeURIComponent(this.game.name)}/setup`;
-    const view = await this.connection.post(path, { cells, mover });
+    const view = await this.#latest(this.connection.post(path, { cells, mover }));
+    if (!view) return;
     this.#views.set(view.position, view);
     this.endEdit();
     this.begin(view);
@@ -296,7 +324,7 @@ class Page {
     }
     this.#whole = false;
     part("whole").textContent = "Analyse the game";
-    record.keep();
+    if (this.record === record) this.#keep();
   }
 
   #share(ply, score) {
@@ -599,6 +627,7 @@ class Page {
     this.connection.addEventListener("change", () => this.#tellConnection());
     document.addEventListener("keydown", (event) => this.#key(event));
     addEventListener("hashchange", () => {
+      this.#address = location.hash;
       if (location.hash !== this.record?.fragment) this.act(() => this.openAddress());
     });
   }

@@ -49,7 +49,6 @@ export class GameRecord {
 
   /** Keep the game for a reload of this page. */
   keep() {
-    history.replaceState(null, "", this.fragment);
     const { game, plies, at } = this;
     sessionStorage.setItem(KEY, JSON.stringify({ game, plies, at }));
   }
