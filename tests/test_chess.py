@@ -36,6 +36,7 @@ from engine.contract.verbs import (
 )
 from engine.kernels.node import SearchMemory, rank_moves
 from engine.kernels.ordering import bring_best, ranked_move
+from engine.storage.lines import positions_in
 from games import chess
 from games.chess import move_text, parse_move, parse_position, position_text, set_up, start
 from games.chess.epd import parse_record
@@ -377,8 +378,7 @@ def test_a_semicolon_may_follow_any_field():
         assert parse_position(f"{board} {rest}") == parse_position(f"{board} -")
     assert parse_record(f"{board} - 1 4; v=-328").operations == {"v": ("-328",)}
     assert parse_record(f'{board} - 1 4;id "a;b";bm e3').operations["id"] == ("a;b",)
-    with pytest.raises(PositionError, match="'3' is one counter"):
-        parse_position(f"{board} - 3; bm e4")
+    assert position_text(parse_position(f"{board} - 3; bm e4")).endswith(" 3 1")
 
 
 def test_counters_may_be_left_out():
@@ -388,6 +388,26 @@ def test_counters_may_be_left_out():
     assert parse_position(f"  {board}  w KQkq -  0 0") == start()
     assert parse_position("") == parse_position(" \n") == start()
     assert parse_position(f"{board} b KQkq - 3 7")[-4:-2] == (3, 13)
+    for counters in ("-", "- -", "0", "0 -", "- 1"):
+        assert parse_position(f"{board} w KQkq - {counters}") == start()
+        assert parse_position(f"{board} w KQkq - {counters} moves e4") == parse_position("e4")
+    assert parse_position(f"{board} b KQkq - 3 -")[-4:-2] == (3, 1)
+    assert parse_position(f"{board} b KQkq - 3")[-4:-2] == (3, 1)
+
+
+def test_operations_count_as_counters():
+    """As python-chess reads and writes EPD."""
+    fields = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq -"
+    for operations in (
+        "hmvc 3; fmvn 7;",
+        'bm e5; c0 "a; hmvc 9;"; fmvn 7; hmvc 3;',
+        "0 1 hmvc=3; fmvn 7",
+    ):
+        assert parse_position(f"{fields} {operations}")[-4:-2] == (3, 13)
+        [(text, position)] = positions_in(load_game("chess"), [f"{fields} {operations}"], "file")
+        assert position[-4:-2] == (3, 13) and ";" not in text
+    [(_, numbered)] = positions_in(load_game("chess"), ["960:518 ; the usual start"], "file")
+    assert numbered == start()
 
 
 def test_lines_of_moves():
@@ -538,6 +558,7 @@ def test_records():
         ("b?m Kd1;", "'b\\?m' is not the name of an operation"),
         ("hmvc x;", "'x' is not a counter"),
         ("hmvc;", "is not a counter"),
+        ("fmvn -1;", "'-1' is not a counter"),
     ],
 )
 def test_wrong_records_are_refused(operations, reason):

@@ -369,6 +369,7 @@ def test_fen(text, written):
         ("W:W31:B2:F1:F2", "once each"),
         ("W:W31:B2:G7", "and the move, F, as in"),
         ("W:W31:B1-K3", "'1-K3' is not a piece"),
+        ("W:W31:B1\u2013K3", "not a piece"),
         ("W:WK3-1:B2", "'K3-1': squares are 1..32"),
     ],
 )
@@ -384,6 +385,20 @@ def test_moves_played():
     assert text_of(position) == (
         "W:W19,21,22,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,9,10,11,12,15"
     )
+
+
+@pytest.mark.parametrize("result", ["2-0", "1-1", "0-2", "1-0", "0-1", "1/2-1/2", "*", "0-0", ""])
+def test_moves_of_portable_draughts_notation(result):
+    position = parse("11-15 22-18 15x22")
+    for text in (
+        f"1. 11-15 22-18 2. 15x22 {result}",
+        f"1. 11\u201315 22\u201418 2. 15\u00d722 {result}\r\n",
+        f"1. 11-15! $1 {{White: 22-17 is usual}} 22-18?! 2. 15:22 {{1-0}} {result}",
+    ):
+        assert parse(text) == position
+    assert parse(result or " ") == parse("")
+    with pytest.raises(PositionError, match=r"'2-0': squares are 1\.\.32"):
+        parse("2-0 11-15")
 
 
 def test_drawing():

@@ -22,8 +22,8 @@ __all__ = ["CONSTANTS", "near_names", "suspicions"]
 
 CONSTANTS = (
     *("CELLS", "DECISIVE", "FOCUS", "LAYER_NAMES", "LAYER_SIZES", "MAX_ACTIONS", "MAX_MOVES"),
-    *("MAX_PLIES", "MOVE_PATTERN", "PROFILE", "RECORD_SUFFIX", "REPETITIONS", "UNIT"),
-    *("VALUE_LIMIT", "VARIANT", "VARIANTS"),
+    *("MAX_PLIES", "MOVE_PATTERN", "PROFILE", "RECORD_SUFFIX", "REPETITIONS"),
+    *("SEMICOLONS", "UNIT", "VALUE_LIMIT", "VARIANT", "VARIANTS"),
 )
 """The constants of the contract (``engine.contract.verbs``)."""
 

@@ -17,7 +17,7 @@ CLOSE = 0.66
 
 def is_board(text: str, symbols: str) -> bool:
     """Return whether a text looks like a board: it holds one of the *symbols* or a ``/``."""
-    return any(character in f"{symbols}/\n" for character in text.lower())
+    return any(character in f"{symbols}/\n" for character in text.strip().lower())
 
 
 def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:

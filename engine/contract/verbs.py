@@ -81,7 +81,9 @@ makes of the rest:
     moves played, one after the other (``MOVE_PATTERN``, a regular expression, is one of them).  No
     text, or a blank one, is the start: ``parse_position`` is not called then.  A text that denotes
     no legal position is a :class:`PositionError` that says what is wrong; what is read in another
-    way than it is written is told by :func:`engine.contract.notes.note`.
+    way than it is written is told by :func:`engine.contract.notes.note`.  A file has a position on
+    each line, and comments after a ``;``, unless ``SEMICOLONS = True`` says that positions may
+    have some.
 ``move_text(position, move)`` and ``parse_move(position, text)``
     By default the number of the move, and the legal move that has a text.
 ``chance_text(position, index)``

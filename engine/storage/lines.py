@@ -18,20 +18,21 @@ def positions_in(
 ) -> Iterator[tuple[str, Any]]:
     """Yield each position with its text.
 
-    What follows a ``;``, blank lines, and lines that begin with ``#`` are skipped.
+    Blank lines and lines that begin with ``#`` are skipped, and so is what follows a ``;``, unless
+    the game says by ``SEMICOLONS`` that it reads it.
     :class:`PositionError` says what is wrong in which line of *source*, unless *skipped* is a list:
     then lines that cannot be read are left out, and what is wrong with them is added to it.  What
     was read in another way than it is written is told in one note, after the last position.
     """
     notes: dict[int, str] = {}
-    found = False
+    found, whole = False, getattr(game.module, "SEMICOLONS", False)
     for number, line in enumerate(lines, 1):
         text = line.partition(";")[0].strip()
         if not text:
             continue
         try:
             with notes_to(partial(notes.setdefault, number)):
-                position = game.parse(text)
+                position = game.parse(line if whole else text)
         except CutnodeError as error:
             if text.startswith("#"):  # in some games that is how a position begins
                 continue

@@ -7,9 +7,10 @@ move of a pawn, and when neither player has the pieces to give mate.
 Values: 1 a win, 0 a draw, -1 a loss.
 
 Text: a position is written as FEN.  Read are also FEN without its two counters, or with the
-operations of EPD behind it (they are skipped), and castling as X-FEN and Shredder-FEN write it
-(castling rights without king or rook at home, and en passant squares that no pawn can have passed,
-are left out, and a note says so); FEN and moves from there, ``FEN moves e2e4`` as in UCI;
+operations of EPD behind it (``hmvc`` and ``fmvn`` are the counters), and castling as X-FEN and
+Shredder-FEN write it (castling rights without king or rook at home, and en passant squares that no
+pawn can have passed, are left out, and a note says so); FEN and moves from there, ``FEN moves
+e2e4`` as in UCI;
 the moves from the start, with or without numbers (``1. e4 e5 2. Nf3``); and ``960:518``, a start
 position of Chess960 by its number.  Moves are written in the usual short form (SAN), and read
 in that or as UCI writes them (``games/chess/notation.py``).
@@ -111,6 +112,8 @@ UNIT = 100
 PROFILE = "tactical"
 
 RECORD_SUFFIX = ".pgn"
+
+SEMICOLONS = True
 
 USUAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -456,11 +459,11 @@ def parse_position(text: str, variant: str = "") -> Position:
     said = text.strip()
     if len(said) > LONGEST_TEXT:
         raise PositionError(f"a position has {LONGEST_TEXT} characters at most, not {len(said)}")
-    if number := re.fullmatch("960:([0-9]{1,9})", said):
+    if number := re.fullmatch(r"960:([0-9]{1,9})\s*(?:;.*)?", said):
         return set_up(chess960(int(number[1])))
     if "/" not in said.partition(" ")[0]:
         return play_texts(start(), words_of(said), said)
-    if played := re.fullmatch(r"((?:\S+\s+){4}(?:\d+\s+\d+\s+)?)moves\b(.*)", said, re.DOTALL):
+    if played := re.fullmatch(r"((?:\S+\s+){4}(?:[\d-]\S*\s+){0,2})moves\b(.*)", said, re.DOTALL):
         return play_texts(parse_position(played[1]), words_of(played[2]), played[2])
     placement = parse_fen(said)
     position = set_up(placement)

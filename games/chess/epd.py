@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine import PositionError
 from games.chess import Position, parse_position, position_text
-from games.chess.notation import operations_in, parse_counter, parse_move
+from games.chess.notation import operations_in, parse_move
 
 __all__ = ["Record", "parse_record"]
 
@@ -43,15 +43,10 @@ class Record:
 def parse_record(text: str) -> Record:
     """Read a line of EPD; :class:`PositionError` says what is wrong with it.
 
-    FEN with its two counters is read, too, and so are the counters as ``hmvc`` and ``fmvn``.
+    FEN with its counters is read, too.
     """
     operations = operations_in(text)
     position = parse_position(text)
-    fen = position_text(position).split()
-    for field, name in ((4, "hmvc"), (5, "fmvn")):
-        if name in operations:
-            fen[field] = str(parse_counter(" ".join(operations[name])))
-    position = parse_position(" ".join(fen))
     best, avoid = (_moves(position, operations, name) for name in ("bm", "am"))
     return Record(position, operations, best, avoid)
 

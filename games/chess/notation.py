@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from engine import PositionError, legal_moves, quoted
@@ -169,20 +169,28 @@ def outer_rook(pieces: dict[int, str], black: int, side: bool) -> int | None:
 
 
 def parse_fen(text: str) -> Placement:
-    """Read FEN: four fields, and the two counters, which may be left out (0 and 1).
+    """Read FEN: four fields, and the two counters, which may be left out or ``-`` (0 and 1).
 
-    The operations of EPD may follow, and are not looked at (see :func:`operations_in`).
-    Castling rights without their king or rook, and en passant squares that no pawn can have
-    passed, are left out with a note.  :class:`PositionError` says what is wrong with the board,
-    where, and what is allowed; :func:`refuse_impossible` looks at the rest.
+    The operations of EPD may follow; ``hmvc`` and ``fmvn`` are the counters, and others are not
+    looked at (see :func:`operations_in`).  Castling rights without their king or rook, and en
+    passant squares that no pawn can have passed, are left out with a note.
+    :class:`PositionError` says what is wrong with the board, where, and what is allowed;
+    :func:`refuse_impossible` looks at the rest.
     """
-    board, mover, castling, passant, *counters = fields_of(text)[0]
+    (board, mover, castling, passant, *counters), operations = fields_of(text)
     pieces = parse_pieces(board)
     refuse_counts(pieces)
     if mover not in ("w", "b"):
         raise PositionError(f"{quoted(mover)} is not the player to move: w or b")
     black = mover == "b"
-    clock, number = (parse_counter(text) for text in counters or ("0", "1"))
+    counted = dict(zip(("hmvc", "fmvn"), counters, strict=False))
+    for name, operands in split_operations(operations):
+        if name in ("hmvc", "fmvn"):
+            counted[name] = " ".join(operands)
+    clock, number = (
+        parse_counter(text) if text != "-" else default
+        for text, default in ((counted.get("hmvc", "-"), 0), (counted.get("fmvn", "-"), 1))
+    )
     return Placement(
         pieces,
         black,
@@ -194,7 +202,7 @@ def parse_fen(text: str) -> Placement:
 
 
 def fields_of(text: str) -> tuple[list[str], str]:
-    """The four or six fields of FEN, and what follows them: operations of EPD."""
+    """The four to six fields of FEN, and what follows them: operations of EPD."""
     *fields, rest = [*text.split(None, 4), "", "", "", "", ""][:5]
     if not fields[3]:
         count = len(text.split())
@@ -204,18 +212,16 @@ def fields_of(text: str) -> tuple[list[str], str]:
         )
     fields[3], *more = re.split("(;)", fields[3], maxsplit=1)
     rest = f"{''.join(more)} {rest}".strip()
-    if re.match("[a-zA-Z;]", rest) or not rest:
-        return fields, rest
-    counted, *more = re.split("(;)", rest, maxsplit=1)
-    counters = counted.split(None, 2)
-    if len(counters) == 1:
-        raise PositionError(
-            f"{quoted(counted)} is one counter; FEN has two or none: plies without progress, move"
-        )
-    operations = "".join([*counters[2:], *more])
-    if operations and not re.match("[a-zA-Z;]", operations):
-        raise PositionError(f"{quoted(operations)} follows the six fields of FEN")
-    return [*fields, *counters[:2]], operations
+    counters: list[str] = []
+    if first := re.match(r"([^a-zA-Z;\s][^;\s]*)\s*", rest):
+        counters.append(first[1])
+        rest = rest[first.end() :]
+        if second := re.match(r"([^a-zA-Z;\s][^;\s]*|[^;\s]+$)\s*", rest):  # no operation
+            counters.append(second[1])
+            rest = rest[second.end() :]
+    if rest and not re.match("[a-zA-Z;]", rest):
+        raise PositionError(f"{quoted(rest)} follows the six fields of FEN")
+    return [*fields, *counters], rest
 
 
 def parse_pieces(board: str) -> dict[int, str]:
@@ -569,14 +575,19 @@ def operations_in(text: str) -> dict[str, tuple[str, ...]]:
     read.  :class:`PositionError` if an operation has no name, or occurs twice.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for operation in re.findall(r'(?:"[^"]*"|[^;"]|"[^"]*$)+', fields_of(text)[1]):
-        operation = re.sub(r"^(\s*\w+)=", r"\1 ", operation)
-        name, *operands = re.findall(r'"[^"]*"?|[^\s"]+', operation) or [""]
-        if not name:
-            continue
+    for name, operands in split_operations(fields_of(text)[1]):
         if not re.fullmatch("[a-zA-Z][a-zA-Z0-9_]{0,14}", name):
             raise PositionError(f"{quoted(name)} is not the name of an operation such as bm or id")
         if name in found:
             raise PositionError(f"the operation {name} is there twice")
-        found[name] = tuple(operand.strip('"') for operand in operands)
+        found[name] = operands
     return found
+
+
+def split_operations(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The name and the operands of each operation, as they are written."""
+    for operation in re.findall(r'(?:"[^"]*"|[^;"]|"[^"]*$)+', text):
+        operation = re.sub(r"^(\s*\w+)=", r"\1 ", operation)
+        name, *operands = re.findall(r'"[^"]*"?|[^\s"]+', operation) or [""]
+        if name:
+            yield name, tuple(operand.strip('"') for operand in operands)

@@ -84,7 +84,7 @@ from games.draughts.generator import (
     write_captures,
     write_steps,
 )
-from games.draughts.notation import DRAWN, fen, mover, parse_fen
+from games.draughts.notation import DRAWN, fen, mover, moves_in, parse_fen
 from games.draughts.notation import move_text as move_text
 from games.draughts.notation import parse_move as parse_move
 from games.draughts.numbering import LAYER_NAMES as LAYER_NAMES
@@ -388,9 +388,8 @@ def position_text(position: Pieces) -> str:
 
 
 def parse_position(text: str, variant: str = "") -> Pieces:
-    """Read a FEN, or the moves played, with or without numbers (``1. 11-15 23-19``)."""
+    """Read a FEN, or the moves played, as portable draughts notation writes them."""
     empty = start(variant)
-    if ":" in text:
+    if ":" in text and not re.match(r"\s*[0-9{*]", text):
         return parse_fen(text, empty)
-    texts = re.findall(r"[^\s,]+", re.sub(r"(^|\s)[0-9]+(\s*\.+)+", " ", text))
-    return play_texts(empty, texts, text)
+    return play_texts(empty, moves_in(text), text)

@@ -17,7 +17,7 @@ from games.draughts.generator import (
     end_of_step,
 )
 
-__all__ = ["DRAWN", "EXAMPLE", "fen", "move_text", "mover", "parse_fen", "parse_move"]
+__all__ = ["DRAWN", "EXAMPLE", "fen", "move_text", "mover", "moves_in", "parse_fen", "parse_move"]
 
 DRAWN = 80
 """Plies without a capture or a move of a man after which a game is drawn."""
@@ -26,6 +26,15 @@ MOST_PIECES = 12
 """Of a player."""
 
 EXAMPLE = "B:W18,K22:B1,K9,12"
+
+PRINTED = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212\u00d7", "------x")
+"""Dashes and the sign of a capture, as books print them."""
+
+BESIDE_MOVES = re.compile(
+    r"\{[^}]*\}|\$[0-9]+|(?<=[0-9])[!?]+|(?<!\S)[0-9]+(?:\s*\.+)+"
+    r"|(?<!\S)(?:\*|[0-2]-[0-2]|1/2-1/2)\s*$"
+)
+"""Comments, annotations, the numbers of moves, and the result, ``2-0``, which is no move."""
 
 
 def mover(position: Any) -> str:
@@ -69,7 +78,7 @@ def parse_fen(text: str, empty: Any) -> Any:
 
     A dot may end each field, and the number of the move, ``F30``, is skipped.
     """
-    joined = re.sub(r"\s", "", text).upper().strip('"')
+    joined = re.sub(r"\s", "", text.translate(PRINTED)).upper().strip('"')
     fields = [field.removesuffix(".") for field in joined.split(":")]
     if fields[0] not in ("B", "W"):
         raise PositionError(f"{quoted(text)} does not begin with who is to move, as in {EXAMPLE}")
@@ -154,11 +163,17 @@ def move_text(position: Any, move: int) -> str:
     return "x".join(map(str, squares if len(same) > 1 else (squares[0], squares[-1])))
 
 
+def moves_in(text: str) -> list[str]:
+    """The moves of a line such as ``1. 11-15 23-19 2-0``, without what stands beside them."""
+    return re.findall(r"[^\s,]+", BESIDE_MOVES.sub(" ", text.translate(PRINTED)))
+
+
 def parse_move(position: Any, text: str) -> int:
     """Read a move, given by its first and last square or by all of them."""
-    if not re.fullmatch("[0-9]{1,9}([-xX:][0-9]{1,9})+", text):
+    said = text.strip().translate(PRINTED)
+    if not re.fullmatch("[0-9]{1,9}([-xX:][0-9]{1,9})+", said):
         raise PositionError(f"{quoted(text)} is not a move; write squares, as in 11-15 or 22x15")
-    squares = [int(number) for number in re.findall("[0-9]+", text)]
+    squares = [int(number) for number in re.findall("[0-9]+", said)]
     wrong = [number for number in squares if not 1 <= number <= position.SQUARES]
     if wrong:
         raise PositionError(f"{quoted(text)}: squares are 1..{position.SQUARES}, not {wrong[0]}")
