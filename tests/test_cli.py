@@ -1323,6 +1323,19 @@ def test_signals_that_are_ignored_stay_so():
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signals")
+def test_an_interrupt_says_which_signal_it_was(monkeypatch):
+    """A program that cannot end as usual has to: ``cutnode uci`` while it compiles."""
+    ended = []
+
+    def run(self, lines):
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("games.chess.uci.Session.run", run)
+    monkeypatch.setattr("games.chess.uci.os._exit", ended.append)
+    assert cutnode("uci").exit_code == 143 and ended == [143]
+
+
 def test_signals_end_a_job_that_ignores_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # conftest.py gives it back
     with pytest.raises(KeyboardInterrupt), ended_from_outside():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 import re
 import signal
 import sys
+import threading
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -39,7 +41,7 @@ from engine.lab.page import page
 from engine.lab.study import INTERRUPTED, Column, Follower, Study, plain
 from engine.lab.tables import latex_table, markdown_table
 from engine.lab.terminal import print_study
-from engine.storage.files import write_whole
+from engine.storage.files import check_file, write_whole
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -149,6 +151,26 @@ def test_files_are_written_whole(tmp_path):
     with pytest.raises(CutnodeError, match="cannot be written"):
         write_whole(str(tmp_path), b"")
     assert {path.name for path in tmp_path.iterdir()} == {"a.html", "usual"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_only_files_are_replaced(tmp_path):
+    """Not a device, which root could, nor a link."""
+    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
+    os.mkfifo(pipe)
+    link.symlink_to(file)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    for path in (pipe, link):
+        check_file(path)
+        write_whole(path, b"new")
+    reader.join()
+    assert read == [b"new"] and pipe.is_fifo()
+    assert link.is_symlink() and file.read_bytes() == b"new"
+    write_whole(link, b"newer")
+    assert file.read_bytes() == b"newer"
+    assert {path.name for path in tmp_path.iterdir()} == {"pipe", "link", "file"}
 
 
 def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
@@ -388,6 +410,24 @@ def test_the_command_resumes(tmp_path):
     nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
     assert nodes[0] == nodes[1]
     assert not read_study(file).stopped
+
+
+def test_the_command_resumes_without_bad_lines(tmp_path):
+    lines, file = tmp_path / "positions.txt", tmp_path / "a.jsonl"
+    lines.write_text("1\nnonsense\n5\n")
+    command = (*LAB, "--file", lines, "--skip-bad", "--out", file)
+    first = cutnode(*command, "--json")
+    text = file.read_text()
+    file.write_text(text[: len(text) // 2])
+    again = cutnode(*command, "--resume", "--json")
+    assert first.exit_code == again.exit_code == 0
+    nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
+    assert nodes[0] == nodes[1] and not read_study(file).stopped
+    said = read_study(file).settings["positions_from"]
+    assert said == f"{lines} without 1 of its lines, which cannot be read"
+    lines.write_text("1\nnonsense\nnor this\n5\n")
+    other = cutnode(*command, "--resume", "--json")
+    assert other.exit_code == 2 and "its setting 'positions_from' is another" in other.stderr
 
 
 def test_signs_of_life_in_a_log(monkeypatch):

@@ -299,6 +299,26 @@ def test_ctrl_c_reaches_all_processes():
     assert not active_children()
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
+def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
+    file = tmp_path / "games.jsonl"
+
+    def killing(result):
+        if result.games == 20:
+            os.kill(active_children()[0].pid, signal.SIGKILL)
+
+    monkeypatch.setattr("engine.cli.match.tally", lambda now: killing(now) or "")
+    words = ("--plies", "0", "--pairs", "50000", "--processes", "2", "--record", str(file))
+    result = CliRunner().invoke(main, ["match", "tictactoe", "random", "random", *words, "--json"])
+    assert (
+        result.exit_code == 2 and "a process ended before its time (exit code -9)" in result.stderr
+    )
+    shown = json.loads(result.stdout)
+    assert shown["reason"] == "interrupted"
+    assert 20 <= shown["details"]["games"] == len(file.read_text().splitlines()) < 1000
+    assert not active_children()
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

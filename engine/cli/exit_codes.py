@@ -74,16 +74,18 @@ def pipe_closed() -> NoReturn:
 def ended_from_outside() -> Iterator[None]:
     """Take SIGTERM and SIGHUP as Ctrl-C in a block; the exit code is 128 and their number.
 
-    Signals that are ignored, as ``nohup`` does, or handled otherwise stay so.
+    Where Ctrl-C raises :class:`KeyboardInterrupt`, theirs holds their number.  Signals that are
+    ignored, as ``nohup`` does, or handled otherwise stay so.
     """
     received: list[int] = []
 
     def interrupt(number: int, frame: object) -> None:
         received.append(number)
         pressed = signal.getsignal(signal.SIGINT)
-        if not callable(pressed):  # a job in the background ignores Ctrl-C
-            raise KeyboardInterrupt
-        pressed(signal.SIGINT, None)
+        if callable(pressed) and pressed is not signal.default_int_handler:
+            pressed(signal.SIGINT, None)
+        else:  # as usual, or a job in the background, which ignores Ctrl-C
+            raise KeyboardInterrupt(number)
 
     before = {}
     if threading.current_thread() is threading.main_thread():

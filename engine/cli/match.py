@@ -31,6 +31,7 @@ from engine.cli.play import PLAYED
 from engine.cli.progress import progress_bar
 from engine.contract.errors import CutnodeError
 from engine.playing.elo import Sprt
+from engine.runtime.processes import ProcessEndedError
 from engine.storage.files import check_file, write_whole
 
 if TYPE_CHECKING:
@@ -107,21 +108,27 @@ def match(
         check_file(record)
     loaded, entries = read_positions(game, None, file, [] if options.pop("skip_bad") else None)
     openings = None if file is None else [position for _, position in entries]
+    failure = None
     total = options["pairs"] or len(openings or range(50))
     with progress_bar(total, told=options.pop("told")) as progress:
-        result = engine.match(
-            loaded,
-            a,
-            b,
-            openings=openings,
-            sprt=sprt,
-            progress=lambda now: progress(sum(now.pairs), label=tally(now)),
-            **options,
-        )
+        try:
+            result = engine.match(
+                loaded,
+                a,
+                b,
+                openings=openings,
+                sprt=sprt,
+                progress=lambda now: progress(sum(now.pairs), label=tally(now)),
+                **options,
+            )
+        except ProcessEndedError as error:
+            result, failure = error.result, error
     if record is not None:
         lines = (json.dumps(facts) + "\n" for facts in result.records)
         write_whole(record, "".join(lines).encode())
     click.echo(json_of_match(result, loaded.start()) if as_json else result)
+    if failure is not None:
+        raise failure
     if result.reason == "interrupted":
         interrupted(found=True)
 

@@ -37,7 +37,7 @@ from engine.playing.elo import (
     score_interval,
 )
 from engine.playing.players import Choice, Player, make_player
-from engine.runtime.processes import Processes
+from engine.runtime.processes import ProcessEndedError, Processes
 from engine.search.given import given_position
 from engine.search.record import Record, is_over, wins_at_once
 
@@ -337,6 +337,7 @@ def match(
     the first game of a pair.  A game of *most_plies* steps (the game's ``MAX_PLIES``) is a
     draw.  The result is the same for any number of *processes*.  A test may end the match
     early, and Ctrl-C ends it with what was played; *progress* is called after each pair.
+    :class:`ProcessEndedError` if a process ends by itself; its *result* has what was played.
     *keep* is called with the number and the two games of a pair that was played, as
     :attr:`MatchResult.records` has them; to go on with a match, *known* gives the ``result`` and
     the ``ending`` of each by the number of the pair, which is not played again.
@@ -407,4 +408,7 @@ def match(
                     return result("decided")
     except KeyboardInterrupt:
         return result("interrupted")
+    except ProcessEndedError as error:
+        error.result = result("interrupted")
+        raise
     return result("played")

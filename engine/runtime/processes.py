@@ -12,13 +12,19 @@ from typing import Any, Generic, TypeVar
 
 from engine.contract.errors import CutnodeError
 
-__all__ = ["MOST_PROCESSES", "Processes", "physical_cores"]
+__all__ = ["MOST_PROCESSES", "ProcessEndedError", "Processes", "physical_cores"]
 
 MOST_PROCESSES = 256
 """More processes than that are a mistake."""
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
+
+
+class ProcessEndedError(CutnodeError):
+    """A process ended before it had answered; *result* is what the others had found, if kept."""
+
+    result: Any = None
 
 
 def physical_cores() -> int:
@@ -62,7 +68,7 @@ class Processes(Generic[Task, Answer]):
         """Yield the answers to tasks in their order; a task is made when a process is free for it.
 
         An error that a task raised is raised here.  Where this is left early, the processes that
-        still work are ended.  :class:`CutnodeError` if one ended by itself.
+        still work are ended.  :class:`ProcessEndedError` if one ended by itself.
         """
         from multiprocessing import connection  # not needed to import the engine
 
@@ -114,11 +120,11 @@ class Processes(Generic[Task, Answer]):
         # Python 3.13 tells of a buffer that is freed before what uses it.
         raise self._lost(pipe)
 
-    def _lost(self, pipe: Any) -> CutnodeError:
+    def _lost(self, pipe: Any) -> ProcessEndedError:
         """Return the error of a process that has ended."""
         worker = self._workers[pipe]
         worker.join()
-        return CutnodeError(
+        return ProcessEndedError(
             f"a process ended before its time (exit code {worker.exitcode}): is there enough "
             f"memory for all of them?"
         )

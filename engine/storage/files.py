@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import json
 import os
 import struct
@@ -24,9 +25,13 @@ _LONGEST_HEADER = 1 << 24
 def check_file(path: str | os.PathLike[str]) -> None:
     """See before anything is measured that a file can be written."""
     target = Path(path)
-    folder = target.parent
     if target.is_dir():
         raise CutnodeError(f"{path} cannot be written: it is a folder")
+    if _is_device(target):
+        if not os.access(target, os.W_OK):
+            raise CutnodeError(f"{path} cannot be written: {os.strerror(errno.EACCES)}")
+        return
+    folder = Path(os.path.realpath(target)).parent if target.is_symlink() else target.parent
     if not folder.is_dir():
         raise CutnodeError(f"{path} cannot be written: there is no folder {str(folder)!r}")
     if not os.access(folder, os.W_OK):
@@ -37,10 +42,16 @@ def check_file(path: str | os.PathLike[str]) -> None:
 def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file to write, which takes its place when all of it is written and on the disk.
 
-    Until then others see the old one, also if the process is killed.
+    Until then others see the old one, also if the process is killed.  A link stays, and the file
+    that it leads to is replaced.  Devices and pipes such as ``/dev/null`` are written as they are.
     """
     try:
-        handle, aside = tempfile.mkstemp(dir=Path(path).parent, prefix=".writing-")
+        if _is_device(path):
+            with open(path, "wb") as file:
+                yield file
+            return
+        target = os.path.realpath(path)
+        handle, aside = tempfile.mkstemp(dir=Path(target).parent, prefix=".writing-")
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
@@ -49,12 +60,17 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             mask = os.umask(0)
             os.umask(mask)
             os.chmod(aside, 0o666 & ~mask)  # as any new file: others may read it
-            os.replace(aside, path)
+            os.replace(aside, target)
         except BaseException:
             os.unlink(aside)
             raise
     except OSError as error:
         raise CutnodeError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _is_device(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path leads to what is no file and no folder, and so cannot be replaced."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:

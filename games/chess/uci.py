@@ -18,6 +18,7 @@ import contextlib
 import math
 import os
 import queue
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -744,8 +745,8 @@ def main() -> None:
         session.run(lines_of_input())
     except CutnodeError as error:
         raise click.ClickException(str(error)) from None
-    except KeyboardInterrupt:
-        code = 130
+    except KeyboardInterrupt as end:
+        code = 128 + (end.args[0] if end.args else signal.SIGINT)
     except BrokenPipeError:
         pass  # nobody listens
     if session.engine is None:
