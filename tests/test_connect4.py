@@ -259,3 +259,8 @@ def test_odd_boards_play(size):
     while not outcome(position)[0]:
         position = play(position, legal_moves(position)[0])
     assert Bits(position.mine & position.theirs) == 0
+
+
+def test_a_line_end_makes_no_board():
+    parse = load_game("connect4").parse
+    assert parse("4455\n") == parse("\n 4455 \r\n") == parse("4455")
