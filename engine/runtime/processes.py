@@ -6,6 +6,7 @@ import contextlib
 import os
 import pickle
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -16,6 +17,9 @@ __all__ = ["MOST_PROCESSES", "ProcessEndedError", "Processes", "physical_cores"]
 
 MOST_PROCESSES = 256
 """More processes than that are a mistake."""
+
+UNGUARDED = 78
+"""The exit code of a process that would begin others while it imports the script."""
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -96,13 +100,15 @@ class Processes(Generic[Task, Answer]):
             self._end(list(busy))
 
     def _begin(self) -> Any:
-        from multiprocessing import get_context
+        from multiprocessing import current_process, get_context
 
+        if getattr(current_process(), "_inheriting", False):  # while it imports the script
+            raise SystemExit(UNGUARDED)
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         worker = context.Process(target=_work, args=(self.prepare, theirs), daemon=True)
         try:
-            with _without_interrupts():
+            with _without_interrupts(), _without_lost_script():
                 worker.start()
         except (AttributeError, TypeError, pickle.PicklingError) as error:
             raise CutnodeError(f"another process cannot be given this task: {error}") from None
@@ -124,6 +130,11 @@ class Processes(Generic[Task, Answer]):
         """Return the error of a process that has ended."""
         worker = self._workers[pipe]
         worker.join()
+        if worker.exitcode == UNGUARDED:
+            return CutnodeError(
+                "each process imports the script, which asks for processes again: put its calls "
+                "below if __name__ == '__main__':"
+            )
         return ProcessEndedError(
             f"a process ended before its time (exit code {worker.exitcode}): is there enough "
             f"memory for all of them?"
@@ -159,6 +170,21 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _without_lost_script() -> Iterator[None]:
+    """Begin a process that imports no script where there is no file of it: ``python -``."""
+    main = vars(sys.modules["__main__"])
+    path = main.get("__file__")
+    if path is None or os.path.exists(path):
+        yield
+        return
+    del main["__file__"]
+    try:
+        yield
+    finally:
+        main["__file__"] = path
 
 
 def _work(prepare: Callable[[], Callable[[Any], Any]], pipe: Any) -> None:
