@@ -365,7 +365,7 @@ def test_a_killed_batch_goes_on_where_it_was(tmp_path):
 def test_things_that_are_no_batch():
     for wrong, reason in (
         (lambda: run_batch([], threads=1), "there are no positions to solve"),
-        (lambda: run_batch(7), "a batch is of positions, not 7"),
+        (lambda: run_batch(7), "positions must be iterable, got 7"),
         (lambda: run_batch(TINIES, threads=1 << 40), "at most 1024 threads"),
         (lambda: run_batch(TINIES, "count"), "a batch is to solve or search, not to 'count'"),
         (lambda: run_batch(TINIES, depth=3), "'depth' says nothing to solve positions; these do"),

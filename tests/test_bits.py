@@ -143,3 +143,16 @@ def test_prefetch_changes_nothing_and_never_fails():
         prefetch(array, index)
         fetch(array, index)
     assert array.tolist() == list(range(16))
+
+
+@pytest.mark.parametrize("function", [popcount, lowest_index, highest_index, mix])
+@pytest.mark.parametrize("wrong", [1.5, float("inf"), "12", None])
+def test_words_are_whole_numbers(function, wrong):
+    with pytest.raises(TypeError):
+        function(wrong)
+
+
+def test_a_negative_number_has_the_bits_of_its_word():
+    assert popcount(-1) == 64
+    assert mix(-1) == mix(WORD)
+    assert popcount(1 << 80) == 1

@@ -7,19 +7,29 @@ import sys
 from pathlib import Path
 
 import cutnode
+import numpy as np
 import pytest
 from toys import duel, pig
 
 import engine
 from engine import (
     Board,
+    Book,
     Engine,
     Game,
+    Parameter,
     PositionError,
+    Record,
     Sprt,
+    Table,
+    Tablebase,
+    Technique,
     analyse,
+    compiled,
+    count_moves,
     game_names,
     iterate,
+    legal_moves,
     load_game,
     make_player,
     match,
@@ -27,6 +37,8 @@ from engine import (
     perft,
     play_game,
     prove_win,
+    read_proofs,
+    read_results,
     record_tree,
     run_batch,
     save_proofs,
@@ -452,11 +464,55 @@ def test_trees_fit_a_notebook():
         (lambda: Sprt(0, 5, "x"), "alpha must be a number, got 'x'"),
         (lambda: to_svg(None), "a tree to draw is what record_tree returns, not None"),
         (lambda: to_json("x"), "a tree to draw is what record_tree returns, not 'x'"),
+        (lambda: to_svg("1" * 10_000), r"record_tree returns, not '1{116}\.\.\.$"),
+        (lambda: solve_many(np.array(3)), r"positions must be iterable, got array\(3\)"),
+        (lambda: solve_many(Many()), "positions must be iterable, got one two$"),
+        (lambda: run_batch(TICTACTOE.start()), "is no position: give a game's name"),
+        (lambda: legal_moves(TICTACTOE), "is what a game makes, not of type Game"),
+        (lambda: count_moves(Board("tictactoe")), "is what a game makes, not of type Board"),
+        (lambda: legal_moves(np.int64(3)), "is what a game makes, not of type int64"),
+        (lambda: Record(None), "is what a game makes, not of type NoneType"),
+        (lambda: Game.of(3), "is what a game makes, not of type int"),
+        (lambda: Game.of(TICTACTOE), "is what a game makes, not of type Game"),
+        (lambda: compiled(3), "what @compiled is put before must be a function, got 3"),
+        (lambda: read_results(None), "results must be the path of a file, got None"),
+        (lambda: read_results("a\0b"), r"results must be the path of a file, got 'a\\x00b'"),
+        (lambda: read_proofs(b"x"), "proofs must be the path of a file, got b'x'"),
+        (lambda: Table.load(3), "what is read must be the path of a file, got 3"),
+        (lambda: Book.load("\ud800"), "what is read must be the path of a file"),
+        (lambda: Tablebase.open("1" * 5000), "a tablebase must be the path of a file, got '111"),
+        (lambda: play_game(np.array([1, 2]), "tictactoe"), "needs two players that make_player"),
+        (lambda: Technique("x", True, "", parameters="ab"), "must be Parameters, got 'ab'"),
+        (lambda: Technique("x", True, "", memory=[]), r"must be sizes by name, got \[\]"),
+        (lambda: Parameter("x", "1", 0, 2, ""), "default of x must be a number, got '1'"),
     ],
 )
 def test_wrong_arguments_are_told_in_one_line(call, said):
     with pytest.raises(CutnodeError, match=said):
         call()
+
+
+class Many:
+    def __repr__(self) -> str:
+        return "one\n   two"
+
+
+def test_scalars_of_numpy_do_not_overflow():
+    small = np.int8(100)
+    assert Table(small).megabytes == 100
+    assert Sprt(np.int8(0), np.int8(100)).elo1 == 100
+    assert Parameter("x", np.int64(1), np.int64(0), np.int64(2), "").is_integer
+    assert Engine.room("tictactoe", table=small, threads=np.int8(2)) == Engine.room(
+        "tictactoe", table=100, threads=2
+    )
+    assert match("tictactoe", "random", "random", pairs=np.uint8(1), plies=np.int8(1)).games == 2
+    assert search("tictactoe", depth=np.uint8(1), soonest=np.True_).depth == 1
+
+
+def test_a_board_is_made_of_a_path(tmp_path):
+    path = tmp_path / "my_nim.py"
+    path.write_text(Path(duel.__file__).read_text())
+    assert Board(path).legal_moves == Board(str(path)).legal_moves
 
 
 def test_large_limits_are_none():

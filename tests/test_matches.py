@@ -7,6 +7,8 @@ import math
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 from multiprocessing import active_children
 from pathlib import Path
@@ -279,6 +281,29 @@ def test_progress_for_a_log():
     assert CliRunner().invoke(main, words).stderr == ""
     *_, last = CliRunner().invoke(main, [*words, "--progress"]).stderr.splitlines()
     assert re.fullmatch(r"cutnode: \d won, \d drawn, \d lost, pairs, 3 of 3, \d+ s", last)
+
+
+SCRIPT = """
+from engine import match
+
+print(match("tictactoe", "random", "random", pairs=2, plies=1, processes=2).games)
+"""
+
+
+def test_a_script_without_a_guard_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert run.stderr.count("Traceback") == 1
+    assert run.stderr.splitlines()[-1].endswith(
+        "each process imports the script, which asks for processes again: put its calls below "
+        "if __name__ == '__main__':"
+    )
+
+
+def test_a_script_on_standard_input_has_processes():
+    run = subprocess.run([sys.executable, "-"], input=SCRIPT, capture_output=True, text=True)
+    assert run.stdout == "4\n", run.stderr
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")

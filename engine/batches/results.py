@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from engine.contract.dispatch import defines, game_constant, game_name, is_plain
-from engine.contract.errors import CutnodeError, GameError
+from engine.contract.errors import CutnodeError, GameError, require_path
 from engine.contract.loading import Game, load_game
 from engine.contract.messages import move_text, position_text
 from engine.contract.notation import notation_of
@@ -273,8 +273,9 @@ def read_results(path: str | os.PathLike[str]) -> BatchResult:
     The game has to be one with a name, or a module.  :class:`CutnodeError` if the file is none, or
     is damaged: pages of Parquet and lines of JSON have checksums.
     """
+    path = require_path(path, "a file of results")
     try:
-        if os.fspath(path).endswith(".parquet"):
+        if path.endswith(".parquet"):
             about, records = _read_parquet(path)
         else:
             with open(path, encoding="utf-8") as file:

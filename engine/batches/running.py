@@ -27,7 +27,7 @@ from engine.batches.searching import BatchSearcher, BatchSearchTask, require_dep
 from engine.batches.symmetry import SymmetryClasses
 from engine.contract.derived import most_value
 from engine.contract.dispatch import is_plain
-from engine.contract.errors import CutnodeError, GameError
+from engine.contract.errors import CutnodeError, GameError, require_iterable
 from engine.contract.messages import position_text
 from engine.contract.positions import Packed, class_of_all, coerce
 from engine.contract.stop import PLIES, RUNNING
@@ -35,6 +35,7 @@ from engine.contract.text import quoted
 from engine.contract.verbs import NO_MOVE
 from engine.kernels.techniques import reference
 from engine.runtime.running import Limits, is_stopped
+from engine.search.given import given_position
 from engine.search.loops import has_loops
 from engine.search.options import LimitKeywords, check_engine, thread_count
 from engine.search.proving import ProofSettings
@@ -282,10 +283,8 @@ def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Pac
         to = f"{task} positions" if engine == "alphabeta" else f"{task} positions by {engine}"
         allowed = ", ".join(sorted(known))
         raise CutnodeError(f"{unknown[0]!r} says nothing to {to}; these do: {allowed}")
-    if not isinstance(positions, Iterable):
-        raise CutnodeError(f"a batch is of positions, not {positions!r}")
     if not isinstance(positions, Packed):
-        positions = list(positions)
+        positions = [given_position(each) for each in require_iterable(positions, "positions")]
     if not len(positions):
         raise CutnodeError(f"there are no positions to {task}")
     return Packed.of(positions)

@@ -58,7 +58,7 @@ from engine.compiler.diagnosis import diagnose
 from engine.compiler.interpreter import Interpretable, interpret
 from engine.contract.bits import Bits
 from engine.contract.dispatch import is_plain
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, require_callable
 from engine.contract.native import KernelCompiler, usable_in_compiled_code
 from engine.contract.positions import position_type
 
@@ -160,6 +160,7 @@ def compiled(function: Any = None, /, *, inline: bool = True) -> Any:
     :class:`ContractError` that names it, when a search first needs it.
     """
     if function is not None:
+        require_callable(function, "what @compiled is put before")
         return usable_in_compiled_code(function, inline)
     return functools.partial(usable_in_compiled_code, inline=inline)
 

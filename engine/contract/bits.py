@@ -12,6 +12,7 @@ the engine's own compiled code an expression that mixes ``Bits`` with a bare int
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -78,7 +79,8 @@ def _cast_to_bits(x: Any) -> Any:
 
 def popcount(word: int) -> int:
     """Return the number of set bits."""
-    return int(word).bit_count()
+    word = operator.index(word)
+    return (word if word >= 0 else word & WORD).bit_count()
 
 
 def lowest(word: int) -> int:
@@ -93,12 +95,13 @@ def without_lowest(word: int) -> int:
 
 def lowest_index(word: int) -> int:
     """Return the index, 0 to 63, of the lowest set bit, 64 for 0."""
-    return (int(word) & -int(word)).bit_length() - 1 if word else 64
+    word = operator.index(word)
+    return (word & -word).bit_length() - 1 if word else 64
 
 
 def highest_index(word: int) -> int:
     """Return the index, 0 to 63, of the highest set bit, -1 for 0."""
-    return int(word).bit_length() - 1
+    return operator.index(word).bit_length() - 1
 
 
 def nth_index(word: int, number: int) -> int:
@@ -162,7 +165,7 @@ def mix(word: int) -> int:
     Two rounds of xor-shift and odd multiplication, each invertible (the constants are
     those of D. Stafford's "Mix13", used by SplitMix64).
     """
-    word = int(word)
+    word = operator.index(word) & WORD
     word = (word ^ (word >> 30)) * _MIX[0] & WORD
     word = (word ^ (word >> 27)) * _MIX[1] & WORD
     return word ^ (word >> 31)

@@ -144,16 +144,31 @@ def runs_plainly(module: ModuleType) -> bool:
     return bool(missing)
 
 
+def is_foreign(cls: type) -> bool:
+    """Return whether a class comes with Python, numpy or the engine, and so from no game."""
+    package = cls.__module__.partition(".")[0]
+    moves = getattr(module_of(cls), "moves", None)
+    is_game = callable(moves) and moves not in DISPATCHED
+    return not is_game and package in {"engine", "numpy", *sys.stdlib_module_names}
+
+
+def no_position(cls: type) -> GameError:
+    """The error of what is given for a position, and is none."""
+    return GameError(f"a position is what a game makes, not of type {cls.__name__}")
+
+
 def bind(cls: type, name: str) -> Callable[..., Any]:
     """Return the function of a verb for positions of *cls*; :class:`GameError` if unusable."""
     default = VERBS[name]
+    if getattr(module_of(cls), name, None) in DISPATCHED:
+        raise no_position(cls)
     if not defines(cls, name):
         if name == "key" and is_plain(cls):
             return numbering(cls, not defines(cls, "reversible"))
         if name not in REQUIRED:
             return default
-        if cls.__module__ == "builtins":
-            raise GameError(f"a position is what a game makes, not of type {cls.__name__}")
+        if is_foreign(cls):
+            raise no_position(cls)
         raise GameError(f"game {cls.__module__} does not define {name}(...)")
     rule: Callable[..., Any] = getattr(module_of(cls), name)
     parameters, given = _parameters(default), _parameters(rule)

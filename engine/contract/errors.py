@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import operator
+import os
+import re
 from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 __all__ = [
     "ContractError",
@@ -13,11 +17,17 @@ __all__ = [
     "PositionError",
     "PositionWarning",
     "TableError",
+    "as_python",
     "require_callable",
     "require_integer",
     "require_iterable",
     "require_number",
+    "require_path",
+    "shown",
 ]
+
+LONGEST_SHOWN = 120
+LONGEST_PATH = 4096
 
 
 class CutnodeError(ValueError):
@@ -44,6 +54,17 @@ class TableError(CutnodeError):
     """A transposition table of this size cannot be had."""
 
 
+def shown(value: Any) -> str:
+    """Return the ``repr`` of a value as a message shows it: one line, and not all of a long one."""
+    text = re.sub(r"\s*\n\s*", " ", repr(value))
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+
+
+def as_python(value: Any) -> Any:
+    """Return a scalar of numpy as Python's, whose arithmetic does not overflow; others as given."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def require_integer(value: Any, what: str) -> int:
     """A whole number; :class:`CutnodeError` that says *what* should be one."""
     try:
@@ -51,24 +72,39 @@ def require_integer(value: Any, what: str) -> int:
             return operator.index(value)
     except TypeError:
         pass
-    raise CutnodeError(f"{what} is a whole number, not {value!r}")
+    raise CutnodeError(f"{what} is a whole number, not {shown(value)}")
 
 
 def require_number(value: Any, what: str) -> float:
     """A number; :class:`CutnodeError` that says *what* should be one."""
+    value = as_python(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise CutnodeError(f"{what} must be a number, got {value!r}")
+        raise CutnodeError(f"{what} must be a number, got {shown(value)}")
     return value
 
 
 def require_callable(value: Any, what: str) -> None:
     """:class:`CutnodeError` if a callback that is given cannot be called."""
     if value is not None and not callable(value):
-        raise CutnodeError(f"{what} must be a function, got {value!r}")
+        raise CutnodeError(f"{what} must be a function, got {shown(value)}")
 
 
 def require_iterable(value: Any, what: str) -> Iterable[Any]:
     """Several things; :class:`CutnodeError` that says *what* should be."""
-    if not isinstance(value, Iterable):
-        raise CutnodeError(f"{what} must be iterable, got {value!r}")
-    return value
+    try:
+        iter(value)
+    except TypeError:
+        raise CutnodeError(f"{what} must be iterable, got {shown(value)}") from None
+    return value  # type: ignore[no-any-return]
+
+
+def require_path(value: Any, what: str) -> str:
+    """The path of a file; :class:`CutnodeError` that says *what* should be one."""
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(path, str) or "\0" in path or len(path) > LONGEST_PATH:
+        raise CutnodeError(f"{what} must be the path of a file, got {shown(value)}")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise CutnodeError(f"{what} must be the path of a file, got {shown(value)}") from None
+    return path

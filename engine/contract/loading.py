@@ -23,10 +23,12 @@ from engine.contract.dispatch import (
     VERBS,
     declared,
     game_constant,
+    is_foreign,
     is_plain,
     module_of,
+    no_position,
 )
-from engine.contract.errors import CutnodeError, GameError, PositionError
+from engine.contract.errors import CutnodeError, GameError, PositionError, shown
 from engine.contract.files import failure, module_of_file, run_file
 from engine.contract.legal import legal_moves
 from engine.contract.messages import explained, no_outcome, not_kept
@@ -66,14 +68,16 @@ class Game:
     def __post_init__(self) -> None:
         if not isinstance(self.module, ModuleType) or not isinstance(self.variant, str):
             raise GameError(
-                f"a game has a module and the name of a variant, not {self.module!r} and "
-                f"{self.variant!r}; load_game finds one by its name"
+                f"a game has a module and the name of a variant, not {shown(self.module)} and "
+                f"{shown(self.variant)}; load_game finds one by its name"
             )
 
     @classmethod
     def of(cls, position: Any) -> Game:
         """Return the game of a position, or of a position class."""
         its = position if isinstance(position, type) else type(position)
+        if is_foreign(its):
+            raise no_position(its)
         return cls(module_of(its), declared(its, "VARIANT") or "")
 
     @property
@@ -103,7 +107,7 @@ class Game:
     def parse(self, text: str) -> Any:
         """Read a position in the game's notation; :class:`PositionError` if it is none."""
         if not isinstance(text, str):
-            raise PositionError(f"a position is written as text, not {text!r}")
+            raise PositionError(f"a position is written as text, not {shown(text)}")
         return _shown(self.notation.parse_position(text, self.variant))
 
     def position_text(self, position: Any) -> str:
@@ -305,7 +309,9 @@ def load_game(name: str | os.PathLike[str], *, plain: bool = False) -> Game:
     could be compiled.
     """
     if not isinstance(name, str | os.PathLike):
-        raise GameError(f"a game is called by its name, or by the path of its file, not {name!r}")
+        raise GameError(
+            f"a game is called by its name, or by the path of its file, not {shown(name)}"
+        )
     module, source, variant = _located(os.fspath(name))
     if plain:
         module = plain_copy(module)

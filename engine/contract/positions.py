@@ -25,7 +25,7 @@ from numba.extending import intrinsic, overload_attribute
 from engine.contract import named_tuples as named_tuples  # what compiled code can do with them
 from engine.contract.bits import WORD, Bits
 from engine.contract.constants import Constant
-from engine.contract.dispatch import is_plain
+from engine.contract.dispatch import is_foreign, is_plain, no_position
 from engine.contract.errors import GameError, PositionError
 from engine.contract.native import in_compiled_code
 
@@ -62,6 +62,8 @@ _RANGES = {bool: (0, 1), Bits: (0, WORD), int: (-(1 << 63), (1 << 63) - 1)}
 def _fields(cls: Any) -> dict[str, Any]:
     """The names and annotations of a position's fields; :class:`GameError` if unusable."""
     if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        if isinstance(cls, type) and is_foreign(cls):
+            raise no_position(cls)
         raise GameError(
             f"a position of compiled rules must be a NamedTuple, and {_annotation(cls)} is none: "
             f"class {_annotation(cls)}(NamedTuple)"

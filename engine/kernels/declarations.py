@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, as_python, require_iterable, require_number, shown
 
 __all__ = ["POINTS", "Parameter", "Technique", "function_digest"]
 
@@ -52,6 +52,9 @@ class Parameter:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.match(self.name):
             raise CutnodeError(f"a parameter's name is small letters and _, not {self.name!r}")
+        for bound in ("default", "least", "most"):
+            number = require_number(getattr(self, bound), f"{bound} of {self.name}")
+            object.__setattr__(self, bound, number)
         if not self.least <= self.default <= self.most:
             raise CutnodeError(
                 f"{self.name} is from {self.least} to {self.most}: {self.default} is no default"
@@ -69,6 +72,7 @@ class Parameter:
 
     def checked(self, value: Any, name: str) -> float:
         """Return a value that fits; :class:`CutnodeError` calls the parameter by *name*."""
+        value = as_python(value)
         wrong = isinstance(value, bool) or not isinstance(value, int | float)
         if wrong or not self.least <= value <= self.most or (self.is_integer and value % 1):
             kind = "an integer" if self.is_integer else "a number"
@@ -139,6 +143,15 @@ class Technique:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.match(self.name):
             raise CutnodeError(f"a technique's name is small letters and _, not {self.name!r}")
+        parameters = require_iterable(self.parameters, f"parameters of {self.name}")
+        if not all(isinstance(each, Parameter) for each in parameters):
+            raise CutnodeError(
+                f"parameters of {self.name} must be Parameters, got {shown(self.parameters)}"
+            )
+        if not isinstance(self.memory, Mapping):
+            raise CutnodeError(
+                f"memory of {self.name} must be sizes by name, got {shown(self.memory)}"
+            )
         names = [*(each.name for each in self.parameters), *self.memory, *self.counters]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:

@@ -96,7 +96,7 @@ class Sprt:
 
     def __post_init__(self) -> None:
         for name in ("elo0", "elo1", "alpha", "beta"):
-            require_number(getattr(self, name), name)
+            object.__setattr__(self, name, require_number(getattr(self, name), name))
         if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
             raise CutnodeError(
                 f"a test needs elo0 less than elo1, both within {-MOST_ELO} to {MOST_ELO}, not "

@@ -20,9 +20,11 @@ from engine.contract.errors import (
     CutnodeError,
     GameError,
     PositionError,
+    as_python,
     require_callable,
     require_integer,
     require_iterable,
+    shown,
 )
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
@@ -194,8 +196,12 @@ def play_game(
     """
     record = Record(given_position(start), seed=seed if dice is None else dice, plies=plies)
     players = tuple(require_iterable(players, "players"))
-    if len(players) != 2 or not all(hasattr(player, "choose") for player in players):
-        raise CutnodeError(f"a game needs two players that make_player returns, got {players!r}")
+    if len(players) != 2 or not all(
+        hasattr(player, name) for player in players for name in ("choose", "new_game")
+    ):
+        raise CutnodeError(
+            f"a game needs two players that make_player returns, got {shown(players)}"
+        )
     require_callable(until, "until")
     for player in players:
         player.new_game(seed)
@@ -348,6 +354,7 @@ def match(
         openings = list(require_iterable(openings, "openings"))
     if pairs is None:
         pairs = 50 if openings is None else len(openings)
+    pairs, plies, seed, most_plies = map(as_python, (pairs, plies, seed, most_plies))
     for number, least, what in (
         (pairs, 1, "a number of pairs"),
         (plies, 0, "a number of plies"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Self
 
-from engine.contract.errors import CutnodeError, PositionError
+from engine.contract.errors import CutnodeError, PositionError, shown
 from engine.contract.legal import legal_moves
 from engine.contract.loading import Game, load_game
 from engine.contract.notebook import position_html
@@ -30,10 +31,10 @@ class Board:
     position that would be repeated is judged as the rules say.
     """
 
-    def __init__(self, game: str | Game, position: Any = None, *, seed: int = 0):
-        self.game = load_game(game) if isinstance(game, str) else game
+    def __init__(self, game: str | os.PathLike[str] | Game, position: Any = None, *, seed: int = 0):
+        self.game = load_game(game) if isinstance(game, str | os.PathLike) else game
         if not isinstance(self.game, Game):
-            raise CutnodeError(f"a board is of a game or its name, not of {game!r}")
+            raise CutnodeError(f"a board is of a game or its name, not of {shown(game)}")
         if position is None:
             position = self.game.start()
         elif isinstance(position, str):

@@ -146,7 +146,7 @@ class Engine(Unpickled, Generic[R_co]):
         check_engine(engine)
         cls = class_of(game)
         self.engine = engine
-        self.threads = thread_count(threads, cls)
+        self.threads = threads = thread_count(threads, cls)
         self._workers = Workers()
         given: Any = options
         common: Any = {"threads": threads, "workers": self._workers, "ready": False}

@@ -16,6 +16,7 @@ from engine.contract.errors import (
     CutnodeError,
     GameError,
     PositionError,
+    as_python,
     require_callable,
     require_integer,
     require_iterable,
@@ -117,7 +118,7 @@ class _Options:
     def of(cls, function: str, keywords: Mapping[str, Any]) -> Self:
         """Make options; :class:`TypeError` if a keyword is none of them."""
         require_keywords(function, keywords, _names(cast(Any, cls)))
-        return cls(**keywords)
+        return cls(**{name: as_python(value) for name, value in keywords.items()})
 
 
 @functools.cache
@@ -257,7 +258,8 @@ def check_depth(depth: int | None) -> None:
 
 def thread_count(threads: int, cls: type) -> int:
     """Return a number of threads that a game can use; :class:`CutnodeError` if it is none."""
-    if require_integer(threads, "a number of threads") < 1:
+    threads = require_integer(threads, "a number of threads")
+    if threads < 1:
         raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
     if threads > MOST_THREADS:
         raise CutnodeError(f"a search has at most {MOST_THREADS} threads, not {threads}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.contract.collection import game_names
 from engine.contract.dispatch import game_name
-from engine.contract.errors import CutnodeError, require_iterable
+from engine.contract.errors import CutnodeError, require_iterable, require_path, shown
 from engine.contract.loading import Game, load_game
 from engine.search.proofs import Proof
 from engine.search.value_proofs import ValueProof
@@ -31,7 +31,7 @@ def save_proofs(path: str | os.PathLike[str], proofs: Sequence[ValueProof]) -> N
     lines = []
     for proof in require_iterable(proofs, "proofs"):
         if not isinstance(proof, ValueProof):
-            raise CutnodeError(f"proofs to save are what write_proof returns, not {proof!r}")
+            raise CutnodeError(f"proofs to save are what write_proof returns, not {shown(proof)}")
         data = proof.to_dict()
         ValueProof.from_dict(data, Game.of(proof.position)).verify()
         lines.append(json.dumps({FORM: VERSION} | data))
@@ -45,6 +45,7 @@ def read_proofs(path: str | os.PathLike[str], game: Game | None = None) -> list[
     see their ``verify()``.  *game* has to be given if it is none of those that come with cutnode;
     :class:`CutnodeError` if it is another one, or if the file is damaged.
     """
+    path = require_path(path, "a file of proofs")
     try:
         text = Path(path).read_text("utf-8")
     except OSError as error:

@@ -35,7 +35,7 @@ import numpy as np
 
 from engine.compiler.cache import STARTED, own_sources
 from engine.contract.dispatch import defines, game_name, is_plain, module_of
-from engine.contract.errors import CutnodeError, GameError
+from engine.contract.errors import CutnodeError, GameError, require_path
 from engine.contract.text import quoted
 from engine.storage.files import header, read_header, writing
 
@@ -94,8 +94,9 @@ def read_arrays(
 
     *map*: arrays are not read but mapped, and what is written to them is not to the file.
     """
+    path = require_path(path, "what is read")
     try:
-        with open(os.fspath(path), "rb") as file:  # a number is no path
+        with open(path, "rb") as file:
             about = read_header(file, kind)
             if about.get("version") != VERSION:
                 raise ValueError(

@@ -42,7 +42,8 @@ class Table(Unpickled):
     """
 
     def __init__(self, megabytes: int = 256, *, words: np.ndarray | None = None):
-        if require_integer(megabytes, "the size of a table in MiB") < 1:
+        megabytes = require_integer(megabytes, "the size of a table in MiB")
+        if megabytes < 1:
             raise TableError(f"a table needs at least 1 MiB, not {megabytes}")
         room = available_megabytes()
         if room is not None and megabytes > room:

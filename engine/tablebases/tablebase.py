@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.compiler.memory import Memory
 from engine.contract.dispatch import defines, game_name, is_plain
-from engine.contract.errors import CutnodeError, PositionError
+from engine.contract.errors import CutnodeError, PositionError, require_path
 from engine.contract.legal import legal_moves
 from engine.contract.messages import description, move_text, position_text
 from engine.contract.notebook import lines_html
@@ -95,7 +95,7 @@ class Tablebase:
 
         :class:`CutnodeError` if there is none, or it is damaged, or made by other rules.
         """
-        folder = Folder(path)
+        folder = Folder(require_path(path, "a tablebase"))
         folder.require()
         solved = folder.solved
         cls, about, first = folder.load(solved[0])

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any, NamedTuple
 
-from engine.contract.errors import CutnodeError
+from engine.contract.errors import CutnodeError, shown
 from engine.kernels.scores import WIN, win_distance
 from engine.search.results import score_text
 from engine.tree.nodes import Node, Unsearched
@@ -117,7 +117,7 @@ class _Box:
 def _require_tree(tree: Any) -> None:
     """:class:`CutnodeError` if it is none."""
     if not isinstance(tree, Tree):
-        raise CutnodeError(f"a tree to draw is what record_tree returns, not {tree!r}")
+        raise CutnodeError(f"a tree to draw is what record_tree returns, not {shown(tree)}")
 
 
 def _boxes(tree: Tree) -> list[_Box]:
