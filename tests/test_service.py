@@ -397,6 +397,19 @@ def hear(socket: ClientConnection) -> dict[str, Any]:
     return json.loads(socket.recv(60))
 
 
+@pytest.mark.parametrize(
+    ("message", "detail"),
+    [({}, "Field required"), ({"do": "x"}, "Input should be one of 'start', 'stop'")],
+)
+def test_what_a_message_does_is_required(
+    service: str, message: dict[str, Any], detail: str
+) -> None:
+    with conversation(service) as socket:
+        say(socket, **message)
+        answer = hear(socket)
+    assert (answer["error"], answer["detail"], answer["where"]) == ("bad request", detail, "do")
+
+
 def test_websocket(service: str, client: httpx.Client) -> None:
     with conversation(service) as socket:
         say(socket, do="stop")

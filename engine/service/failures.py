@@ -113,6 +113,10 @@ def failure_of_request(errors: Sequence[Any]) -> Failure:
     if first["type"] == "json_invalid":
         place = "".join(f", character {step}" for step in first["loc"][1:])
         return Failure(400, f"this is not JSON: {first['ctx']['error']}{place}", "body")
+    if first["type"] in ("union_tag_not_found", "union_tag_invalid"):
+        name = first["ctx"]["discriminator"].strip("'")
+        known = first["ctx"].get("expected_tags")
+        return Failure(422, f"Input should be one of {known}" if known else "Field required", name)
     where = ""
     for step in first["loc"]:
         if isinstance(step, int):
