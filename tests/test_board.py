@@ -459,3 +459,63 @@ def test_notes_on_a_position_are_shown_until_a_move(page: Page, service: str) ->
     cell(page, 52).click()
     expect(page.locator("#record button")).to_have_count(2)
     expect(caption).not_to_contain_text("is read as")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("position=15", "the address names no game"),
+        ("garbage", "the address names no game"),
+        ("game=", "the address names no game"),
+        ("game=..", "there is no game '..'"),
+        ("game=tictactoe%2Fboard", "there is no game 'tictactoe/board'"),
+        ("game=nosuch", "there is no game 'nosuch'"),
+    ],
+)
+def test_an_address_of_no_game_is_said_and_games_are_listed(
+    page: Page, service: str, address: str, said: str
+) -> None:
+    page.goto(f"{service}/#{address}")
+    expect(page.locator("#error")).to_contain_text(said)
+    expect(page.locator("#games")).to_contain_text("tictactoe")
+
+
+def test_an_address_that_is_emptied_comes_back(page: Page, service: str) -> None:
+    show(page, service, "tictactoe")
+    play(page, 0)
+    page.evaluate("location.hash = ''")
+    expect(page).to_have_url(re.compile("game=tictactoe&position="))
+    expect(page.locator("#error")).to_be_hidden()
+
+
+def test_an_answer_that_is_no_json_is_said(page: Page, service: str) -> None:
+    show(page, service, "tictactoe")
+    page.route("**/games/hex**", lambda route: route.fulfill(status=502, body="<h1>Bad Gateway"))
+    page.evaluate("location.hash = 'game=hex'")
+    expect(page.locator("#error")).to_contain_text("by no cutnode service (status 502)")
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '{"players": ["nobody", 5], "analyse": false, "seconds": "-5", "engine": "gone"}',
+        '{"players": "ab", "analyse": false, "seconds": "3"}',
+        '{"players": {}, "analyse": false}',
+    ],
+)
+def test_settings_that_mean_nothing_any_more_are_left(page: Page, service: str, kept: str) -> None:
+    page.add_init_script(f"localStorage.setItem('cutnode.settings', {kept!r})")
+    page.goto(f"{service}/#game=tictactoe")
+    status(page, "to move")
+    expect(page.locator("#players select").first).to_have_value("person")
+    expect(page.locator("#seconds")).to_have_value("3")
+    expect(page.locator("#engine")).to_have_value("alphabeta")
+    expect(page.locator("#error")).to_be_hidden()
+
+
+def test_a_level_that_was_kept_plays(page: Page, service: str) -> None:
+    kept = '{"players": ["easy", "person"], "analyse": false, "seconds": "3", "line": true}'
+    page.add_init_script(f"localStorage.setItem('cutnode.settings', {kept!r})")
+    page.goto(f"{service}/#game=tictactoe")
+    expect(page.locator("#record button")).to_have_count(2)
+    status(page, r"second player \(o\) to move")

@@ -38,7 +38,11 @@ export class Connection extends EventTarget {
         await this.recover();
         continue;
       }
-      const body = await response.json();
+      const body = await response.json().catch(() => null);
+      if (body === null) {
+        const detail = `${path} was answered by no cutnode service (status ${response.status})`;
+        throw new ServiceError({ error: "failure", detail }, response.status);
+      }
       if (response.ok) return body;
       if (body.error !== "starting") throw new ServiceError(body, response.status);
       await sleep(1000 * Number(response.headers.get("retry-after") ?? 1));

@@ -45,6 +45,7 @@ class Page {
   players = [PERSON, PERSON];
   seed = 0;
   #address = location.hash;
+  #kept = [PERSON, PERSON];
   #views = new Map();
   #opening = 0;
   #turn = 0;
@@ -83,7 +84,9 @@ class Page {
       this.games = answer.games;
       this.levels = answer.levels;
       this.#listGames();
+      this.players = this.#kept.map((player) => (this.levels.includes(player) ? player : PERSON));
       if (this.record) this.#listPlayers();
+      if (this.view) this.#goOn(this.#turn);
     });
     if (location.hash.length > 1) await this.attempt(() => this.openAddress());
     await listed;
@@ -115,6 +118,7 @@ class Page {
     const kept = GameRecord.kept();
     const position = asked.get("position") ?? "";
     const game = asked.get("game") ?? "";
+    if (!game) throw new Error(`the address names no game, as #game=tictactoe does: ${location.hash}`);
     try {
       await this.open(game, position, kept);
     } catch (error) {
@@ -138,6 +142,7 @@ class Page {
 
   /** Open a game at a position, or one that was kept. */
   async open(name, position = "", kept = null) {
+    if (/^\.*$|\//.test(name)) throw new Error(`there is no game '${name}'`);
     const path = `games/${encodeURIComponent(name)}`;
     const answers = await this.#latest(
       Promise.all([
@@ -628,7 +633,8 @@ class Page {
     document.addEventListener("keydown", (event) => this.#key(event));
     addEventListener("hashchange", () => {
       this.#address = location.hash;
-      if (location.hash !== this.record?.fragment) this.act(() => this.openAddress());
+      if (location.hash.length < 2 && this.record) this.#keep();
+      else if (location.hash !== this.record?.fragment) this.act(() => this.openAddress());
     });
   }
 
@@ -700,11 +706,13 @@ class Page {
     } catch {
       // What is there was not kept by this page.
     }
-    if (!kept?.players) return;
-    this.players = kept.players;
+    if (!Array.isArray(kept?.players) || kept.players.length !== 2) return;
+    this.#kept = kept.players; // they play when the levels that there are have come
     part("analyse").checked = kept.analyse;
-    part("seconds").value = kept.seconds;
-    part("engine").value = kept.engine ?? "alphabeta";
+    for (const id of ["seconds", "engine"]) {
+      const there = [...part(id).options].some((option) => option.value === kept[id]);
+      if (there) part(id).value = kept[id];
+    }
     part("show-line").checked = kept.line;
   }
 }
