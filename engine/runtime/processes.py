@@ -126,7 +126,7 @@ class Processes(Generic[Task, Answer]):
         # Python 3.13 tells of a buffer that is freed before what uses it.
         raise self._lost(pipe)
 
-    def _lost(self, pipe: Any) -> ProcessEndedError:
+    def _lost(self, pipe: Any) -> CutnodeError:
         """Return the error of a process that has ended."""
         worker = self._workers[pipe]
         worker.join()
