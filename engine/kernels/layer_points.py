@@ -14,7 +14,7 @@ from engine.compiler.jit import Numbers, Position, Words, compiled, kernel
 from engine.contract.dispatch import defines, derived
 from engine.contract.stop import RUNNING
 from engine.contract.verbs import NO_INDEX, moves, moves_again, outcome, play, settled
-from engine.kernels.retrograde import BLOCK_SHIFT, DRAWN, HOLE, Codes, entry_of
+from engine.kernels.retrograde import BLOCK_SHIFT, DRAWN, HOLE, STUCK, Codes, entry_of
 from engine.kernels.tablebase import (
     is_hole,
     meaning_at,
@@ -83,7 +83,11 @@ def points_between(position, same, memory, tables, codes, buffer, room):
 def backed_up_points(position, memory, tables, codes, buffer, room):
     """What a position with an index is worth beyond what is settled, by its moves."""
     best = HOLE
-    for place in range(moves(position, buffer, 0)):
+    end = moves(position, buffer, 0)
+    if end == 0:
+        memory.fault = STUCK
+        return 0
+    for place in range(end):
         child = play(position, buffer[place])
         same = moves_again(position, child)
         best = max(best, points_between(child, same, memory, tables, codes, buffer, room))

@@ -50,6 +50,7 @@ __all__ = [
     "MISSING",
     "MOST_DISTANCE",
     "PASS",
+    "STUCK",
     "TOUCH",
     "TOUCHED",
     "WIN",
@@ -86,9 +87,9 @@ SAME, THROUGH, EDGE_SHIFT = 1, 2, 2
 """Parts of an edge: whether the predecessor has the same mover, whether a position without an index
 lies between, and the index of the predecessor."""
 
-MISSING, BEYOND, TOO_LONG = range(1, 4)
+MISSING, BEYOND, TOO_LONG, STUCK = range(1, 5)
 """Faults: play leads to a table that is not there; to a layer that comes later, or an index that is
-none; a distance is too long."""
+none; a distance is too long; a position that is not over has no moves."""
 
 PASS = np.dtype(
     [
@@ -203,7 +204,11 @@ def backed_up(position, memory, tables, codes, most, buffer, room, losses):
     the position is known not to be won.
     """
     best = -2 * MERIT
-    for place in range(moves(position, buffer, 0)):
+    end = moves(position, buffer, 0)
+    if end == 0:
+        memory.fault = STUCK
+        return 0
+    for place in range(end):
         child = play(position, buffer[place])
         same = moves_again(position, child)
         code = code_between(child, same, memory, tables, codes, most, buffer, room)

@@ -18,7 +18,7 @@ from typing import Any
 from engine.contract.dispatch import game_name
 from engine.contract.errors import GameError
 from engine.kernels.layer_points import THRESHOLD, lower_threshold
-from engine.kernels.retrograde import MISSING
+from engine.kernels.retrograde import MISSING, STUCK
 from engine.tablebases.retrograde import MissingLayerError, code_type
 from engine.tablebases.scratch import Scratch
 from engine.tablebases.spaces import Space
@@ -78,6 +78,8 @@ class PointsLayer:
         for memory in threads.memories:
             if memory["fault"] == MISSING:
                 raise MissingLayerError(int(memory["fault_layer"]))
+            if memory["fault"] == STUCK:
+                raise GameError(space.stuck(self.number, int(memory["fault_index"])))
             if memory["fault"]:
                 raise GameError(
                     f"{game_name(space.cls)}: from index {int(memory['fault_index']):,} of layer "

@@ -31,6 +31,7 @@ from engine.kernels.retrograde import (
     HOLE,
     MISSING,
     MOST_DISTANCE,
+    STUCK,
     TOUCH,
     TOUCHED,
     WIN,
@@ -156,6 +157,8 @@ class RetrogradeLayer:
                 f"a later layer, to an index that is none, or to a position without an index whose "
                 f"moves do"
             )
+        if fault == STUCK:
+            return self.space.stuck(self.number, number)
         return f"{game_name(self.space.cls)}: layer {name} has distances beyond {MOST_DISTANCE}"
 
     def _find_predecessors(self) -> None:

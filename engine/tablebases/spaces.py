@@ -11,6 +11,7 @@ import numpy as np
 from engine.compiler.memory import Memory
 from engine.contract.dispatch import declared, defines, game_constant, game_name, is_plain
 from engine.contract.errors import CutnodeError, GameError
+from engine.contract.messages import position_text
 from engine.contract.positions import coerce, words_each
 from engine.contract.text import quoted
 from engine.contract.verbs import index, layer
@@ -70,6 +71,11 @@ class Space:
         if isinstance(self.words, list):  # positions of rules in plain Python
             return self.words[number]
         return position_numbered(self.example, at, number, self.words)
+
+    def stuck(self, at: int, number: int) -> str:
+        """Return in words that a position has no moves and is not over."""
+        text = quoted(position_text(self.position(at, number)))
+        return f"{game_name(self.cls)}: position {text} has no moves, but the game is not over"
 
     def number_of(self, name: str) -> int:
         """Return the layer that has a name; :class:`CutnodeError` if none has it."""
