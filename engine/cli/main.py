@@ -29,6 +29,7 @@ from engine.cli.exit_codes import (
     interrupted,
     pipe_closed,
 )
+from engine.cli.watchdog import telling_of_loops
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.forgiving import forgiving
 from engine.contract.notes import notes_to
@@ -101,7 +102,7 @@ class Commands(click.Group):
             return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with ending_quietly(), forgiving() as failures, notes_to(tell_note):
+        with ending_quietly(), telling_of_loops(), forgiving() as failures, notes_to(tell_note):
             try:
                 found = super().invoke(ctx)
                 sys.stdout.flush()

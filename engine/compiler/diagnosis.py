@@ -212,7 +212,9 @@ _MEANINGS = {
     r"exception_match": r"rules can catch Exception, and no errors of one kind",
     r">>> Bits\(float": r"Bits(...) takes whole numbers, not floats: divide by //",
     r"an unexpected type": r"it calls a function of Python that rules cannot use",
-    r"Type of variable .* cannot be determined": r"the type of an expression cannot be determined",
+    r"Type of variable .* cannot be determined": (
+        r"an expression has no known type: give its parts names, in lines of their own"
+    ),
 }
 """Explanations of numba's reports for an author of rules, by regular expressions."""
 
@@ -240,7 +242,8 @@ _UNKNOWN = "there is no", "Unknown attribute", "Untyped"
 def _place(report: str) -> str:
     """Return the line of an author's file that a report names; "" if it names none."""
     places = re.findall(r'File "([^<].*)", line (\d+)', report)
-    found = next((place for place in places if not _is_elsewhere(place[0])), None)
+    known = [place for place in places if place[0] != "unknown location"]
+    found = next((place for place in known if not _is_elsewhere(place[0])), None)
     return f", in {found[0]}, line {found[1]}" if found else ""
 
 

@@ -114,6 +114,11 @@ def wrong_answers(position: Any) -> Iterator[tuple[str, str]]:
             yield name, no_number(answer, whole)
         elif verb is turn and answer not in (0, 1):
             yield name, f"is {answer}, not 0 or 1"
+        elif verb is chance and answer < 0:
+            yield name, f"is {answer}, not how many outcomes there are: 0 where none decides"
+    if by_chance and not defines(cls, "chance_outcome"):
+        yield "chance_outcome", "is not defined, but chance is"
+        return
     for index in range(chance(position)) if by_chance and not over else ():
         answer = chance_outcome(position, index)
         answer = answer if isinstance(answer, tuple) else (answer,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import operator
 import os
 import re
@@ -360,6 +361,9 @@ def _require_position(source: str, game: Game) -> None:
             f"MAX_MOVES times MAX_PLIES of {source} must be at most {MOST_LISTED}, got {most} "
             f"times {plies}"
         )
+    for name in VERBS:
+        if inspect.iscoroutinefunction(getattr(game.module, name, None)):
+            raise GameError(f"{source}: {name} is async: write def in place of async def")
     try:
         answer = outcome(start)
     except Exception:  # said where it is asked for

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
 from types import FrameType, ModuleType
@@ -25,7 +26,7 @@ from engine.contract.dispatch import (
 )
 from engine.contract.errors import ContractError, CutnodeError
 from engine.contract.forgiving import collected_failures
-from engine.contract.notation import board_text, notation_of
+from engine.contract.notation import board_text, fields_text, notation_of
 from engine.contract.stop import MOVES, PLIES, PROBABILITIES
 from engine.contract.text import quoted
 from engine.contract.verbs import (
@@ -49,9 +50,15 @@ __all__ = [
     "no_number",
     "no_outcome",
     "not_kept",
+    "place_of",
     "position_text",
+    "running_rules",
+    "some",
     "too_long",
 ]
+
+MOST_SHOWN = 6
+"""Numbers of a list in a message."""
 
 
 def position_text(position: Any) -> str:
@@ -84,13 +91,16 @@ def _said(position: Any, name: str, args: Any, instead: str) -> str:
         if name == "__str__":
             return board_text(position, **args)
         return str(getattr(notation_of(type(position)), name)(position, *args))
-    except CutnodeError:
-        raise
     except Exception as error:
+        if type(error) is ContractError:
+            failure = error
+        elif isinstance(error, CutnodeError):
+            raise
+        else:
+            failure = explained(error, position) or ContractError(
+                f"{module_of(type(position)).__name__}.{name}: {_name(error)}"
+            )
         failures = collected_failures()
-        failure = explained(error, position) or ContractError(
-            f"{module_of(type(position)).__name__}.{name}: {_name(error)}"
-        )
         if failures is None:
             raise failure from error
         failures.append(failure)
@@ -119,6 +129,29 @@ def explained(error: BaseException, position: Any = None) -> ContractError | Non
     return ContractError(f"{where}: {_name(error)}")
 
 
+def running_rules() -> list[FrameType]:
+    """Return the calls of functions of games that other threads are in, the innermost of each."""
+    running = []
+    for number, top in sys._current_frames().items():
+        frame: FrameType | None = top if number != threading.get_ident() else None
+        while frame is not None and not _game_of(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None:
+            running.append(frame)
+    return running
+
+
+def place_of(frame: FrameType) -> str:
+    """Return in words where a call of a function of a game is, and what it was asked about.
+
+    The game's own texts are not asked, as it may be in them.
+    """
+    game = _game_of(frame.f_code.co_filename)
+    where = f"{game.__name__ if game else '?'}.{frame.f_code.co_name}, line {frame.f_lineno}"
+    position = next(_held(frame, game), None) if game else None
+    return where if position is None else f"{where}, at {quoted(fields_text(position))}"
+
+
 def contract_violation(position: Any, code: int, evaluation: Any = None) -> ContractError:
     """Return, in words, what a search found wrong with a position (``engine.contract.stop``)."""
     cls = type(position)
@@ -137,7 +170,9 @@ def contract_violation(position: Any, code: int, evaluation: Any = None) -> Cont
             what = f"{verb} made none, but the game is not over"
     elif code == PROBABILITIES:
         odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
-        what = f"chance_outcome: probabilities must be 0 or more and sum to 1, got {odds}"
+        what = f"chance_outcome: probabilities must be 0 or more and sum to 1, got {some(odds)}"
+        if not defines(cls, "chance_outcome"):
+            what = "chance_outcome is not defined, but chance is"
     elif code == PLIES:
         plies = longest_line(cls)
         what = f"play: the game is not over after {plies} plies, or its turns do not end"
@@ -185,26 +220,34 @@ def not_kept(position: Any) -> str:
 
 def no_outcome(answer: Any) -> str:
     """Return in words that ``outcome`` does not answer with two things; "" if it does."""
-    if isinstance(answer, tuple | list) and len(answer) == 2:
-        return ""
-    return (
-        f"outcome returns {answer!r}, not two things: whether the game is over, and its value for "
-        f"the player to move"
-    )
+    what = "whether the game is over, and its value for the player to move"
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        return f"outcome returns {answer!r}, not two things: {what}"
+    over, value = answer
+    if isinstance(value, bool) and not isinstance(over, bool) and hasattr(over, "__index__"):
+        return f"outcome returns {answer!r}, in the wrong order: first {what}"
+    return ""
 
 
 def too_long(cls: Any) -> str:
     """Return in words that lines of play are longer than ``MAX_PLIES``, and the ways out."""
     plies = game_constant(cls, "MAX_PLIES", 512)
-    loops = (
-        ""
-        if defines(cls, "chance") or defines(cls, "reversible")
-        else (
+    if defines(cls, "chance"):
+        loops = "; if dice let play go on for ever, 4096 is enough for most searches"
+    elif defines(cls, "reversible"):
+        loops = ""
+    else:
+        loops = (
             ", or, if play can come back to a position, define reversible(position, child): "
             "a position that repeats is then a draw"
         )
-    )
     return f"a line of play is longer than MAX_PLIES = {plies}: raise it{loops}"
+
+
+def some(values: list[Any]) -> str:
+    """Return a list as a message shows it: not all of a long one."""
+    more = f", and {len(values) - MOST_SHOWN:,} more" if len(values) > MOST_SHOWN else ""
+    return f"{values[:MOST_SHOWN]}{more}"
 
 
 def _game_of(file: str) -> ModuleType | None:

@@ -17,9 +17,11 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, TypeVar, Unpack
 
+import numpy as np
+
 from engine.contract.cells import Cells, Look
 from engine.contract.dispatch import declared, defines, game_constant, module_of
-from engine.contract.errors import GameError, PositionError
+from engine.contract.errors import ContractError, GameError, PositionError
 from engine.contract.guarding import attributes_of, by_position
 from engine.contract.positions import coerce, field_kinds, fitted
 from engine.contract.text import quoted
@@ -96,7 +98,7 @@ class Notation:
     def position_text(self, position: Any) -> str:
         """Return one line that :meth:`parse_position` reads back."""
         if own := self._own("position_text"):
-            return str(own(position))
+            return _text(own(position), self.module, "position_text")
         cells = board_of(type(position))
         if cells is None or not self.sets_up:
             return fields_text(position)
@@ -160,7 +162,7 @@ class Notation:
         if not text.strip():
             return self.start(variant)
         if own := self._own("parse_position"):
-            return _drawn(own(text, variant))
+            return _drawn(_made(own(text, variant), self.module, "parse_position"))
         start = self.start(variant)
         cells = board_of(type(start))
         if cells and self.sets_up and cells.is_board(text):
@@ -184,12 +186,12 @@ class Notation:
         from_cells = self._own("from_cells")
         if from_cells is None:
             raise PositionError(f"{self.module.__name__} has no from_cells: write its position")
-        return coerce(from_cells(contents, mover, start))
+        return coerce(_made(from_cells(contents, mover, start), self.module, "from_cells"))
 
     def move_text(self, position: Any, move: int) -> str:
         """Return a move as :meth:`parse_move` reads it."""
         own = self._own("move_text")
-        return str(own(position, move) if own else move)
+        return _text(own(position, move), self.module, "move_text") if own else str(move)
 
     def parse_move(self, position: Any, text: str) -> int:
         """Read a legal move; :class:`PositionError` for any other text."""
@@ -233,8 +235,8 @@ class Notation:
             raise PositionError(
                 f"{quoted(text)} is not a position; write all fields, as in {fields_text(start)}"
             )
+        values = {name: _literal(name, value.strip()) for name, value in given.items()}
         try:
-            values = {name: ast.literal_eval(value.strip()) for name, value in given.items()}
             position = _in_range(type(start)(**values))
             hash(position)
             outcome(position)
@@ -246,6 +248,36 @@ class Notation:
                 f"{quoted(text)} is not a position: {type(error).__name__}: {error}"
             ) from None
         return position
+
+
+def _literal(name: str, text: str) -> Any:
+    """Read the value of a field as Python writes it."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise PositionError(
+            f"{name}={text} cannot be read: a field is a number, a text or a tuple of these; for "
+            f"others define position_text and parse_position"
+        ) from None
+
+
+def _text(written: Any, module: ModuleType, name: str) -> str:
+    """Return what a game's function wrote; :class:`ContractError` if that is nothing."""
+    if written is None:
+        raise ContractError(
+            f"{module.__name__}.{name} returns None, not a text (is a return missing?)"
+        )
+    return str(written)
+
+
+def _made(position: Any, module: ModuleType, name: str) -> Any:
+    """Return what a game's function read; :class:`GameError` if it is no position of the game."""
+    if module_of(type(position)) is not module:
+        missing = " (is a return missing?)" if position is None else ""
+        raise GameError(
+            f"{module.__name__}.{name} returns {position!r}, not a position of the game{missing}"
+        )
+    return position
 
 
 def notation_of(cls: type) -> Notation:
@@ -292,7 +324,17 @@ def contents_of(position: Any) -> list[int]:
     """Return what stands on each cell of the board."""
     board = board_of(type(position))
     count = len(board.places) if board else 0
-    return [int(cell(position, index)) for index in range(count)]
+    return [_content(cell(position, index), index, board) for index in range(count)]
+
+
+def _content(content: Any, index: int, board: Any) -> int:
+    """Return the number of a content; :class:`ContractError` if the board has no such content."""
+    if not hasattr(content, "__index__") or not 0 <= content < len(board.contents):
+        raise ContractError(
+            f"cell gives {content!r} for cell {index}; a content of CELLS is a number from 0 to "
+            f"{len(board.contents) - 1}"
+        )
+    return int(content)
 
 
 def board_text(position: Any, **look: Unpack[Look]) -> str:
@@ -313,7 +355,12 @@ def fields_text(position: Any, separator: str = " ") -> str:
         names = [] if shows_itself else list(attributes_of(position))
     if not names:
         return " ".join(repr(position).split())
-    return separator.join(f"{name}={getattr(position, name)!r}" for name in names)
+    return separator.join(f"{name}={_plain(getattr(position, name))!r}" for name in names)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy as one of Python."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _field_names(position: Any) -> list[str]:
@@ -321,7 +368,10 @@ def _field_names(position: Any) -> list[str]:
         return [field.name for field in dataclasses.fields(position)]
     if hasattr(position, "_fields"):
         return list(position._fields)
-    raise PositionError(f"positions of class {type(position).__name__} cannot be read")
+    raise PositionError(
+        f"positions of class {type(position).__name__} cannot be read: make it a NamedTuple or a "
+        f"dataclass, or define position_text and parse_position"
+    )
 
 
 def _first(cls: type) -> Any:
