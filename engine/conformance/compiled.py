@@ -51,7 +51,7 @@ def compiled_verbs_say_the_same(position: Any, sample: Sample) -> Iterator[str]:
             pairs = zip(words[:found].tolist(), wanted, strict=False)
             at = next((n for n, (a, b) in enumerate(pairs) if a != b), min(found, count))
             names = ("key", *["outcome"] * 2, *["bounds"] * 2, *["canonical"] * 2, *["settled"] * 2)
-            verb = names[at] if at < len(names) else "a verb of moves or chance"
+            verb = names[at] if at < len(names) else "moves, play or chance"
             yield f"{verb} differs from plain Python"
 
 
@@ -117,7 +117,7 @@ def compiled_planes_are_the_same(position: Any, sample: Sample) -> Iterator[str]
             yield "differ from plain Python"
 
 
-@SEARCHES.about("minimax", Sample.endings, most=8)
+@SEARCHES.about("minimax", Sample.small_trees, most=8)
 def kernels_find_values(position: Any, sample: Sample) -> Iterator[str]:
     wanted = sample.values[position]
     if not same_value(minimax(position).value, wanted):

@@ -14,7 +14,7 @@ from engine.conformance.minimax import children
 from engine.conformance.sample import Properties, Sample, has_chance
 from engine.contract.bits import WORD
 from engine.contract.dispatch import defines, game_constant, is_plain, value_limit
-from engine.contract.errors import PositionError
+from engine.contract.errors import ContractError, PositionError
 from engine.contract.guarding import attributes_of, is_scalar
 from engine.contract.legal import is_move, legal_moves
 from engine.contract.messages import no_number
@@ -167,11 +167,10 @@ def parts_of_positions_change_alone(position: Any, sample: Sample) -> Iterator[s
 
 @RULES.about("cell")
 def cells_have_contents(position: Any, sample: Sample) -> Iterator[str]:
-    board = board_of(type(position))
-    known = len(board.contents) if board else 0
-    for index, content in enumerate(contents_of(position)):
-        if not 0 <= content < known:
-            yield f"cell {index} has content {content}; CELLS has {known} contents"
+    try:
+        contents_of(position)
+    except ContractError as error:
+        yield str(error).removeprefix("cell ")
 
 
 def word_complaints(word: Any) -> Iterator[str]:

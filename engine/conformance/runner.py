@@ -26,7 +26,7 @@ from engine.conformance.summary import Summary
 from engine.conformance.suspicions import suspicions
 from engine.conformance.symmetry import SYMMETRY
 from engine.conformance.texts import TEXTS
-from engine.conformance.turns import TURNS
+from engine.conformance.turns import TURNS, odds_complaints
 from engine.conformance.values import VALUES
 from engine.contract.dispatch import REQUIRED, VERBS, game_constant, module_of, runs_plainly
 from engine.contract.errors import ContractError
@@ -44,8 +44,9 @@ TOGETHER = (
     ("original_move", "canonical_move"),
     *(("index", "position_at"), ("position_at", "index")),
     *(("retreats", "retreat"), ("retreats", "index")),
+    ("position_text", "parse_position"),
 )
-"""Verbs that mean nothing without another."""
+"""Functions that mean nothing without another."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,8 @@ def _declarations(game: Game) -> Iterator[Finding]:
             yield Finding(other, "", f"is not defined, but {name} is")
     for name, verb in VERBS.items():
         rule = getattr(module, name, None)
+        if inspect.iscoroutinefunction(rule):
+            yield Finding(name, "", "it is async: write def in place of async def")
         parameters = list(inspect.signature(verb).parameters)
         if callable(rule) and len(inspect.signature(rule).parameters) != len(parameters):
             yield Finding(name, "", f"the contract is {name}({', '.join(parameters)})")
@@ -139,6 +142,8 @@ def _answers(position: Any) -> Iterator[Finding]:
         elif not outcome(position)[0] and not chance(position):
             room = game_constant(type(position), "MAX_MOVES", 256) + MOVES_ROOM
             end_of(position, moves(position, [0] * room, 0))
+        elif wrong_odds := next(odds_complaints(position), ""):
+            yield Finding("chance", "", wrong_odds)
     except ChangedPositionError as error:
         yield Finding(error.verb, "", error.change)
     except ContractError as error:

@@ -27,6 +27,7 @@ from engine.contract.guarding import ChangedPositionError
 from engine.contract.legal import legal_moves, wrong_answers
 from engine.contract.loading import Game
 from engine.contract.messages import too_long
+from engine.contract.notation import fields_text
 from engine.contract.verbs import (
     canonical,
     chance,
@@ -50,6 +51,10 @@ COMES_BACK = (
 
 OF_LINES = ("reversible", "drawn")
 """Verbs that make the value of a position depend on how play came there."""
+
+
+SMALL_TREE = 20_000
+"""The nodes of a game tree that minimax, in plain Python maybe, visits without a long wait."""
 
 
 @dataclass
@@ -122,6 +127,13 @@ class Sample:
         """The positions whose value is known."""
         return list(self.values)
 
+    def small_trees(self) -> list[Any]:
+        """Those with game trees that are small although minimax meets a position many times."""
+        if self.path_dependent:
+            return self.endings()
+        sizes: dict[Any, int] = {}
+        return [p for p in self.values if _tree_size(p, sizes) <= SMALL_TREE]
+
     def solved(self) -> list[Any]:
         """Those, and all positions that can follow."""
         return list(self.exact or self.values)
@@ -156,7 +168,7 @@ class Sample:
         try:
             return str(self.game.notation.position_text(position))
         except Exception:
-            return repr(position)
+            return fields_text(position)
 
     def found(self) -> list[Finding]:
         """The complaints, and the exceptions that they do not explain."""
@@ -187,7 +199,8 @@ class Sample:
     def play_game(self, *, reluctant: bool) -> None:
         """Play a game, and one through equivalent positions, and remember their positions.
 
-        A *reluctant* game goes on for as long as it can, so its end has small game trees.
+        A *reluctant* game goes on for as long as it can, so its end has small game trees; with
+        dice, until a position comes back.
         """
         start = self.game.start()
         line = Line([start])
@@ -226,7 +239,9 @@ class Sample:
             recurring = [*recurring, recurrence(position)] if again else []
             line.add(move, child)
             position = child
-            if child in met and not recurring and not has_chance(child):
+            if child in met and has_chance(child):
+                reluctant = False  # it can go on for ever
+            elif child in met and not recurring:
                 said = "says no" if defines(cls, "reversible") else "is not defined"
                 self.find("reversible", child, f"it {said}, but play comes back here: {COMES_BACK}")
                 return
@@ -303,6 +318,14 @@ class Properties(list[Property]):
             return complaints
 
         return register
+
+
+def _tree_size(position: Any, known: dict[Any, int]) -> int:
+    """Return the nodes of a game tree, no more than one beyond a small one; *known* are some."""
+    if position not in known:
+        sizes = (_tree_size(child, known) for child in children(position))
+        known[position] = min(1 + sum(sizes), SMALL_TREE + 1)
+    return known[position]
 
 
 def has_chance(position: Any) -> bool:

@@ -13,9 +13,10 @@ from typing import Any
 from engine.conformance.findings import Finding
 from engine.conformance.sample import Line, Sample
 from engine.contract.dispatch import VERBS, defines
+from engine.contract.guarding import attributes_of
 from engine.contract.legal import legal_moves
 from engine.contract.notation import FOR_PEOPLE, board_of, contents_of
-from engine.contract.verbs import canonical, play
+from engine.contract.verbs import canonical, play, reversible
 from engine.search.record import is_over
 
 __all__ = ["CONSTANTS", "near_names", "suspicions"]
@@ -53,6 +54,7 @@ def suspicions(sample: Sample) -> list[Finding]:
         *(list(_swaps(sample, position)) or _owners(sample, type(position))),
         *_symmetries(sample, type(position)),
         *_repetition(type(position)),
+        *_counters(sample, type(position)),
     ]
 
 
@@ -238,6 +240,27 @@ def _symmetries(sample: Sample, cls: type) -> Iterator[Finding]:
                 f"{sample.text(other)!r}; define canonical_move, and original_move, the way back",
             )
             return
+
+
+def _counters(sample: Sample, cls: type) -> Iterator[Finding]:
+    """Yield a field that every move changes the same way, so that no position can come back."""
+    if not defines(cls, "reversible") or defines(cls, "recurrence") or defines(cls, "key"):
+        return
+    steps = [(a, b) for line in sample.lines for a, b in pairwise(line.positions)]
+    if len(steps) < FEW or not any(reversible(*step) for step in steps):
+        return
+    start = sample.lines[0].positions[0]
+    for name in getattr(start, "_fields", None) or attributes_of(start):
+        if type(getattr(start, name)) is not int:
+            continue
+        changes = [getattr(after, name) - getattr(before, name) for before, after in steps]
+        if min(changes) > 0 or max(changes) < 0:
+            yield Finding(
+                "reversible",
+                "",
+                f"no position comes back, as every move changes {name}: leave {name} out of the "
+                f"position, or out of the word that recurrence(position) gives",
+            )
 
 
 def _repetition(cls: type) -> Iterator[Finding]:

@@ -9,9 +9,10 @@ from engine.conformance.minimax import chance_outcomes, same_value
 from engine.conformance.sample import Properties, Sample
 from engine.contract.dispatch import defines
 from engine.contract.legal import legal_moves
+from engine.contract.messages import some
 from engine.contract.verbs import chance, free_move, outcome, play, plies_left, turn
 
-__all__ = ["TURNS"]
+__all__ = ["TURNS", "odds_complaints"]
 
 TURNS = Properties()
 
@@ -65,6 +66,11 @@ def chance_ends(position: Any, sample: Sample) -> Iterator[str]:
 
 @TURNS.about("chance")
 def chances_sum_to_one(position: Any, sample: Sample) -> Iterator[str]:
+    yield from odds_complaints(position)
+
+
+def odds_complaints(position: Any) -> Iterator[str]:
+    """Complaints about the outcomes of chance at a position."""
     if outcome(position)[0] or not chance(position):
         return
     events = chance_outcomes(position)
@@ -72,7 +78,7 @@ def chances_sum_to_one(position: Any, sample: Sample) -> Iterator[str]:
         sum(probability for probability, _ in events), 1
     ):
         odds = [probability for probability, _ in events]
-        yield f"the probabilities are {odds}, not numbers from 0 that sum to 1"
+        yield f"the probabilities are {some(odds)}, not numbers from 0 that sum to 1"
     for _, child in events:
         if type(child) is not type(position):
             yield f"an outcome is a {type(child).__qualname__}"
