@@ -399,10 +399,17 @@ def test_techniques_that_need_null_windows_are_refused():
         Searcher(load_game("tictactoe"), debug=True)
 
 
+def test_a_limit_of_values_can_be_a_number_of_numpy(monkeypatch):
+    monkeypatch.setattr(race, "VALUE_LIMIT", np.int64(39))
+    assert value_limit(race.Position) == 39
+
+
 @pytest.mark.parametrize("limit", [0, -1, 32001, "much", math.nan])
 def test_limits_of_values_that_are_none(monkeypatch, limit):
     monkeypatch.setattr(race, "VALUE_LIMIT", limit)
-    with pytest.raises(GameError, match=r"VALUE_LIMIT of toys.race is a number from 0 to 32000"):
+    with pytest.raises(
+        GameError, match=r"VALUE_LIMIT of toys.race must be a number above 0, at most"
+    ):
         value_limit(race.Position)
 
 

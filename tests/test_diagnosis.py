@@ -517,6 +517,11 @@ MISTAKES = {
         "return position.stones == 1 << 64, -1",
         "NAME.outcome does not compile: 18446744073709551616 does not fit into 64 bits",
     ),
+    "walrus_in_return": (
+        OVER,
+        "return (over := position.left == 0), -1 if over else 0",
+        "NAME.outcome does not compile: an expression has no known type: give its parts names",
+    ),
     "unpack_few": (
         PLAYED,
         "a, b, c = position\n    return Position(a, b, c - move, False)",

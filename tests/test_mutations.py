@@ -1,16 +1,20 @@
 """Small games with the mistakes of a first game: each is told in one line that names it."""
 
 import re
+from random import Random
 
 import pytest
 from click.testing import CliRunner
 
 from engine import ContractError, analyse, load_game, minimax, perft, search, solve
+from engine.cli import watchdog
 from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT
 from engine.cli.main import main
 from engine.conformance import check, examine
+from engine.conformance.sample import Sample
 from engine.conformance.suspicions import CONSTANTS
 from engine.contract import verbs
+from engine.contract.verbs import play
 
 NIM = """
 from typing import NamedTuple
@@ -266,6 +270,15 @@ def reversible(position, child):
     return True
 """
 
+WIDE_PLAY = """
+    return Position(position.left - 1)
+
+class Position(NamedTuple):
+    left: int = 40
+
+MAX_PLIES = 40
+"""
+
 GAMES = {
     "nim": NIM,
     "board": BOARD,
@@ -501,7 +514,71 @@ FINDINGS = [
         "is not defined, but play comes back here",
     ),
     ("steps", "return True", "return False", "reversible", "says no, but play comes back here"),
+    (
+        "dice",
+        "return 2 if position.roll == 0 else 0",
+        "return 2 if position.roll == 0 else -1",
+        *("chance", "is -1, not how many outcomes there are"),
+    ),
+    (
+        "dice",
+        "return 2 if position.roll == 0 else 0",
+        "return 100_000 if position.roll == 0 else 0",
+        *("chance", "are [0.5, 0.5, 0.5, 0.5, 0.5, 0.5], and 99,994 more, not numbers"),
+    ),
+    (
+        "dice",
+        "position.left - position.roll - move",
+        "position.left",
+        *("MAX_PLIES", "raise it; if dice let play go on for ever, 4096 is enough"),
+    ),
+    # Texts.
+    ("rows", "def parse_position", "def parse", "parse_position", "but position_text is"),
+    (
+        "rows",
+        "    return position\n",
+        "    position\n",
+        "position_text",
+        "returns None, not a position",
+    ),
+    (
+        "rows",
+        'raise PositionError("four cells and who moves")',
+        "raise ValueError(text)",
+        *("parse_position", "a text that denotes no position is a PositionError"),
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def move_text(position, move):\n    str(move)\n\ndef outcome",
+        *("parse_position", ".move_text returns None, not a text (is a return missing?)"),
+    ),
+    (
+        "nim",
+        "left: int = 10",
+        "left: int = 10\n    used: frozenset = frozenset()",
+        *("position_text", "used=frozenset() cannot be read: a field is a number, a text or"),
+    ),
+    (
+        "board",
+        "return position.cells[index] % 3",
+        'return ".xo"[position.cells[index]]',
+        *("cell", "gives '.' for cell 0; a content of CELLS is a number from 0 to 2"),
+    ),
     # Estimates and bounds.
+    (
+        "nim",
+        "def outcome",
+        "from itertools import count\nasked = count()\n\n"
+        "def evaluate(position):\n    return next(asked) % 2\n\ndef outcome",
+        *("evaluate", "when asked again: let it depend on the position alone"),
+    ),
+    (
+        "nim",
+        "def outcome",
+        "def order(position, move, child):\n    return move / 2\n\ndef outcome",
+        *("order", "of move 1 is 0.5, not a whole number"),
+    ),
     (
         "nim",
         "def outcome",
@@ -549,6 +626,13 @@ REFUSED = [
     (
         "nim",
         "return position.left == 0, -1 if position.left == 0 else 0",
+        "return -1 if position.left == 0 else 0, position.left == 0",
+        "outcome returns (0, False), in the wrong order: first whether the game is over",
+    ),
+    ("nim", "def play", "async def play", "play is async: write def in place of async def"),
+    (
+        "nim",
+        "return position.left == 0, -1 if position.left == 0 else 0",
         "return position.left == 0",
         "outcome returns False, not two things: whether the game is over",
     ),
@@ -578,6 +662,15 @@ REFUSED = [
 """A game, what of it is replaced by what, and the words with which nothing takes it."""
 
 WARNINGS = [
+    (
+        "steps",
+        "def reversible",
+        "class Position(NamedTuple):\n    mine: int = 0\n    theirs: int = 0\n    ply: int = 0\n\n"
+        "def play(position, move):\n"
+        "    return Position(position.theirs, position.mine + 2 * move - 1, position.ply + 1)\n\n"
+        "def reversible",
+        *("reversible", "no position comes back, as every move changes ply: leave ply out"),
+    ),
     (
         "nim",
         "def outcome",
@@ -748,6 +841,7 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
         ("again", "return position.player", "position.player", "turn is None, not a whole number"),
         ("dice", "return 2 if position.roll == 0 else 0", "pass", "chance is None, not a whole"),
         ("dice", "return 0.5, p", "return 50, p", "sum to 1, got [50, 50]"),
+        ("dice", "def chance_outcome", "def outcome_of", "chance_outcome is not defined, but"),
         ("rows", "return True, -1", "return True, -1 / 2", "outcome gives a value that is -0.5"),
         ("rows", "return True, -1", "return True", "outcome returns True, not two things"),
         ("rows", "return True, -1", "exit(3)", "SystemExit: 3"),
@@ -768,6 +862,48 @@ def test_searches_refuse_rules_that_work_in_place(written, ask):
         ask(game.start())
     with pytest.raises(ContractError, match="player was 1 and is -1"):
         search(game.start(), depth=2)
+
+
+def test_dice_games_can_go_on_for_ever(written):
+    """A player who may stay is not asked to for longer than any line."""
+    file = written("dice", "position.left - position.roll - move", "position.left - move")
+    report = examine(load_game(file), games=6)
+    assert report.findings == report.warnings == []
+
+
+def test_positions_without_moves_are_named_by_tablebases(written):
+    file = written("steps", "<= 4:", "<= 4 and position.theirs != 2:")
+    answer = CliRunner().invoke(main, ["solve", file])
+    assert answer.exit_code == BAD_INPUT
+    assert "has no moves, but the game is not over" in answer.output.splitlines()[-1]
+
+
+def test_a_check_ends_where_few_positions_have_a_huge_tree(written):
+    """Minimax without a table would take 3 ** 40 nodes."""
+    file = written("nim", "    return Position(position.left - move)", WIDE_PLAY)
+    game = load_game(file)
+    sample = Sample(game, Random(0))
+    sample.play_game(reluctant=False)
+    assert len(sample.small_trees()) == 10
+    assert len(sample.endings()) == 41
+
+
+def test_numbers_of_numpy_are_written_as_those_of_python(written):
+    change = "    import numpy as np\n    return Position(position.left - np.int64(move))"
+    game = load_game(written("nim", "    return Position(position.left - move)", change))
+    after = play(game.start(), 2)
+    assert game.notation.position_text(after) == "left=8"
+    assert examine(game, compile=False).findings == []
+
+
+def test_a_rule_that_does_not_return_is_named(written, monkeypatch):
+    monkeypatch.setattr(watchdog, "PATIENCE", 0.1)
+    slow = "CALLS = []\ndef play(position, move):\n    import time\n    CALLS.append(move)\n"
+    slow += "    time.sleep(0.5 if len(CALLS) == 1 else 0)"
+    file = written("nim", "def play(position, move):", slow)
+    answer = CliRunner().invoke(main, ["perft", file, "--depth", "1"])
+    assert re.search(r"\.play, line \d+, at 'left=10': one call has run for 0.1 s", answer.stderr)
+    assert answer.stderr.count("does its loop end?") == 1
 
 
 def test_constants_are_those_of_the_contract():
