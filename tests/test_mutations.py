@@ -896,6 +896,12 @@ def test_numbers_of_numpy_are_written_as_those_of_python(written):
     assert examine(game, compile=False).findings == []
 
 
+def test_values_can_be_numbers_of_numpy(written):
+    change = "    import numpy as np\n    return position.left == 0, np.int64(-1) if"
+    file = written("nim", "    return position.left == 0, -1 if", change)
+    assert check(load_game(file), games=2) == []
+
+
 def test_a_rule_that_does_not_return_is_named(written, monkeypatch):
     monkeypatch.setattr(watchdog, "PATIENCE", 0.1)
     slow = "CALLS = []\ndef play(position, move):\n    import time\n    CALLS.append(move)\n"

@@ -172,4 +172,4 @@ def _value_of_line(position: Any, line: tuple[int, ...]) -> int | None:
 
 
 def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)
+    return int(value > 0) - int(value < 0)  # numpy does not subtract bools

@@ -235,8 +235,8 @@ class Notation:
             raise PositionError(
                 f"{quoted(text)} is not a position; write all fields, as in {fields_text(start)}"
             )
-        values = {name: _literal(name, value.strip()) for name, value in given.items()}
         try:
+            values = {name: _literal(name, value.strip()) for name, value in given.items()}
             position = _in_range(type(start)(**values))
             hash(position)
             outcome(position)
@@ -251,11 +251,11 @@ class Notation:
 
 
 def _literal(name: str, text: str) -> Any:
-    """Read the value of a field as Python writes it."""
+    """Read the value of a field as Python writes it; :class:`ValueError` if it is none."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise PositionError(
+        raise ValueError(
             f"{name}={text} cannot be read: a field is a number, a text or a tuple of these; for "
             f"others define position_text and parse_position"
         ) from None
