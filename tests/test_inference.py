@@ -37,6 +37,7 @@ STATEMENTS = {
     "zero or bits": "if i > 3:\n  return 0\nif i > 7:\n  return 1\nreturn s & t",
     "in one branch": "return s if i > 3 else 0",
     "in a tuple": "if i > 3:\n  return True, 0\nreturn False, s",
+    "in a tuple of one type": "if i > 3:\n  return 0, 0\nreturn s, t",
     "differences": "n = 0\nfor j in range(64):\n  n += s >> j & 1\n  n -= t >> j & 1\nreturn n",
 }
 

@@ -22,9 +22,10 @@ import operator
 from typing import Any
 
 from numba import types
-from numba.core import typed_passes
+from numba.core import ir, typed_passes
 from numba.core.compiler_machinery import register_pass
 from numba.core.errors import TypingError
+from numba.core.ir_utils import mk_unique_var
 
 from engine.contract.named_tuples import constructor
 
@@ -56,19 +57,6 @@ class _Context:
             return resolve(function, args, keywords)
         operand, result = typed
         return resolve(function, (operand,) * len(args), {}).replace(return_type=result)
-
-    def resolve_value_type(self, value: Any) -> types.Type:
-        """Return the type of a constant.
-
-        From Python 3.12 on ``return True, 0`` returns a constant tuple, of whose parts numba
-        forgets that they are constants.
-        """
-        kind: types.Type = self._numbas.resolve_value_type(value)
-        if type(value) is tuple and isinstance(kind, types.Tuple):
-            return types.Tuple(
-                [types.maybe_literal(part) or self.resolve_value_type(part) for part in value]
-            )
-        return kind
 
     def unify_pairs(self, first: Any, second: Any) -> Any:
         if {types.unliteral(first), types.unliteral(second)} == {types.int64, types.uint64}:
@@ -120,6 +108,25 @@ def _is_natural(kind: types.Type) -> bool:
     return isinstance(kind, types.IntegerLiteral) and 0 <= kind.literal_value < 1 << 63
 
 
+def _build_tuples(function: Any) -> None:
+    """Make constant tuples of their parts.
+
+    From Python 3.12 on ``return 0, 0`` returns one, and numba forgets that its parts are constants.
+    """
+    for block in function.blocks.values():
+        for made in list(block.find_insts(ir.Assign)):
+            if isinstance(made.value, ir.Const) and type(made.value.value) is tuple:
+                parts = []
+                for value in made.value.value:
+                    part = ir.Var(block.scope, mk_unique_var("$part"), made.loc)
+                    parts.append(ir.Assign(ir.Const(value, made.loc), part, made.loc))
+                whole = ir.Expr.build_tuple([part.target for part in parts], made.loc)
+                at = block.body.index(made)
+                block.body[at : at + 1] = [*parts, ir.Assign(whole, made.target, made.loc)]
+                function._definitions[made.target.name] = [whole]
+                function._definitions.update({p.target.name: [p.value] for p in parts})
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class RulesTyping(typed_passes.NopythonTypeInference):  # type: ignore[misc]
     """numba's inference of types; functions outside the engine follow the rules of this module."""
@@ -131,6 +138,7 @@ class RulesTyping(typed_passes.NopythonTypeInference):  # type: ignore[misc]
             return bool(super().run_pass(state))
         numbas = state.typingctx
         state.typingctx = _Context(numbas)
+        _build_tuples(state.func_ir)
         try:
             return bool(super().run_pass(state))
         finally:
