@@ -98,7 +98,7 @@ def longest_line(cls: type) -> int:
 def value_limit(cls: Any) -> float:
     """The ``VALUE_LIMIT`` of the game of a position class."""
     limit = getattr(cls, "VALUE_LIMIT", getattr(module_of(cls), "VALUE_LIMIT", MAX_VALUE))
-    if not isinstance(limit, Real) or not 0 < limit <= MAX_VALUE:
+    if not isinstance(limit, Real) or not 0 < float(limit) <= MAX_VALUE:
         raise GameError(
             f"VALUE_LIMIT of {game_name(cls)} must be a number above 0, at most {MAX_VALUE}, "
             f"got {limit!r}"
