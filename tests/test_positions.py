@@ -124,10 +124,15 @@ def test_field_of_another_kind_is_an_error(cls):
         position_type(cls)
 
 
-@pytest.mark.parametrize("cls", [int, tuple, dict, "Position"])
-def test_class_that_is_no_namedtuple_is_an_error(cls):
-    with pytest.raises(GameError, match="must be a NamedTuple"):
+@pytest.mark.parametrize("cls", [int, tuple, dict])
+def test_class_of_no_game_is_an_error(cls):
+    with pytest.raises(GameError, match="a position is what a game makes, not of type"):
         position_type(cls)
+
+
+def test_class_that_is_no_namedtuple_is_an_error():
+    with pytest.raises(GameError, match="must be a NamedTuple"):
+        position_type("Position")
 
 
 # Buffers

@@ -44,9 +44,8 @@ TOGETHER = (
     ("original_move", "canonical_move"),
     *(("index", "position_at"), ("position_at", "index")),
     *(("retreats", "retreat"), ("retreats", "index")),
-    ("position_text", "parse_position"),
 )
-"""Functions that mean nothing without another."""
+"""Verbs that mean nothing without another."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +97,18 @@ def examine(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True)
 def _declarations(game: Game) -> Iterator[Finding]:
     """Yield what is missing, or takes other parameters than the contract says."""
     module = game.module
+
+    def defined(name: str) -> bool:
+        return callable(getattr(module, name, None))
+
     for name in sorted(REQUIRED):
-        if not callable(getattr(module, name, None)):
+        if not defined(name):
             yield Finding(name, "", "is not defined")
     for name, other in TOGETHER:
-        if callable(getattr(module, name, None)) and not callable(getattr(module, other, None)):
+        if defined(name) and not defined(other):
             yield Finding(other, "", f"is not defined, but {name} is")
+    if defined("position_text") and not (defined("parse_position") or defined("from_cells")):
+        yield Finding("parse_position", "", "is not defined, but position_text is")
     for name, verb in VERBS.items():
         rule = getattr(module, name, None)
         if inspect.iscoroutinefunction(rule):

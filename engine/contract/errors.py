@@ -5,10 +5,9 @@ from __future__ import annotations
 import operator
 import os
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 __all__ = [
     "ContractError",
@@ -62,7 +61,8 @@ def shown(value: Any) -> str:
 
 def as_python(value: Any) -> Any:
     """Return a scalar of numpy as Python's, whose arithmetic does not overflow; others as given."""
-    return value.item() if isinstance(value, np.generic) else value
+    numpy = sys.modules.get("numpy")  # without it, there are none
+    return value.item() if numpy is not None and isinstance(value, numpy.generic) else value
 
 
 def require_integer(value: Any, what: str) -> int:

@@ -94,7 +94,7 @@ def read_arrays(
 
     *map*: arrays are not read but mapped, and what is written to them is not to the file.
     """
-    path = require_path(path, "what is read")
+    path = require_path(path, "what is loaded")
     try:
         with open(path, "rb") as file:
             about = read_header(file, kind)
