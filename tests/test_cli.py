@@ -772,6 +772,9 @@ BAD_INPUT = {
     ("solve", ".."): "there is no game '..'",
     ("solve", "no_such.game"): "cannot load 'no_such.game': No module named 'no_such'",
     ("solve", "os.path"): "os.path is not a game: it does not define moves",
+    ("solve", str(ROOT / "README.md")): (
+        f"cannot load '{ROOT / 'README.md'}': a file of rules is called NAME.py"
+    ),
     ("solve", "no_such_game.py"): "there is no file 'no_such_game.py'",
     ("show", "connect4:9x9"): "a board of 9x9 does not fit",
     ("show", "connect4:large"): "'large' is not a board size; write WIDTHxHEIGHT",

@@ -394,7 +394,8 @@ def _module(source: str) -> ModuleType:
         try:
             return importlib.import_module(f"{COLLECTION}.{source}" if known else source)
         except ModuleNotFoundError as error:
-            raise GameError(f"cannot load {source!r}: {error}") from None
+            what = "a file of rules is called NAME.py" if os.path.isfile(source) else error
+            raise GameError(f"cannot load {source!r}: {what}") from None
         except Exception as error:
             raise failure(source, error) from error
     known_names = f"games are {', '.join(names)}, or a file such as my_game.py"
