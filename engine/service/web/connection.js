@@ -38,8 +38,8 @@ export class Connection extends EventTarget {
         await this.recover();
         continue;
       }
-      const body = await response.json().catch(() => null);
-      if (body === null) {
+      const body = await response.json().catch(() => undefined);
+      if (body === undefined) {
         const detail = `${path} was answered by no cutnode service (status ${response.status})`;
         throw new ServiceError({ error: "failure", detail }, response.status);
       }
