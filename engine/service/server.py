@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import signal
 import socket
@@ -67,6 +68,9 @@ class Server(uvicorn.Server):
             GRACE
         )  # WebSockets are closed at once, results or not
         await super().shutdown(sockets)
+        for connection in [*self.server_state.connections]:  # those that did not end in time
+            connection.transport.abort()
+        await asyncio.sleep(0)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
