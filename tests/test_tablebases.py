@@ -232,6 +232,13 @@ def test_points_with_loops_against_thresholds():
     assert base.verify().wrong == 0
 
 
+def test_positions_without_moves_are_named(monkeypatch):
+    game = load_game("toys.bargain", plain=True)
+    monkeypatch.setattr(game.module, "moves", lambda position, buffer, at: at)
+    with pytest.raises(GameError, match="has no moves, but the game is not over"):
+        in_memory(game.start())
+
+
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions, or a folder")
 LONG = [pytest.mark.slow, pytest.mark.long]
 
