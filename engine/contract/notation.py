@@ -17,11 +17,9 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, TypeVar, Unpack
 
-import numpy as np
-
 from engine.contract.cells import Cells, Look
 from engine.contract.dispatch import declared, defines, game_constant, module_of
-from engine.contract.errors import ContractError, GameError, PositionError
+from engine.contract.errors import ContractError, GameError, PositionError, as_python
 from engine.contract.guarding import attributes_of, by_position
 from engine.contract.positions import coerce, field_kinds, fitted
 from engine.contract.text import quoted
@@ -355,12 +353,7 @@ def fields_text(position: Any, separator: str = " ") -> str:
         names = [] if shows_itself else list(attributes_of(position))
     if not names:
         return " ".join(repr(position).split())
-    return separator.join(f"{name}={_plain(getattr(position, name))!r}" for name in names)
-
-
-def _plain(value: Any) -> Any:
-    """Return a number of numpy as one of Python."""
-    return value.item() if isinstance(value, np.generic) else value
+    return separator.join(f"{name}={as_python(getattr(position, name))!r}" for name in names)
 
 
 def _field_names(position: Any) -> list[str]:
