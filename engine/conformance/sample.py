@@ -199,8 +199,8 @@ class Sample:
     def play_game(self, *, reluctant: bool) -> None:
         """Play a game, and one through equivalent positions, and remember their positions.
 
-        A *reluctant* game goes on for as long as it can, so its end has small game trees; with
-        dice, until a position comes back.
+        A *reluctant* game lasts as long as it can, so its end has small game trees; with dice,
+        until a position comes back.
         """
         start = self.game.start()
         line = Line([start])

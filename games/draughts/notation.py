@@ -30,7 +30,7 @@ EXAMPLE = "B:W18,K22:B1,K9,12"
 PRINTED = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212\u00d7", "------x")
 """Dashes and the sign of a capture, as books print them."""
 
-BESIDE_MOVES = re.compile(
+NOT_MOVES = re.compile(
     r"\{[^}]*\}|\$[0-9]+|(?<=[0-9])[!?]+|(?<!\S)[0-9]+(?:\s*\.+)+"
     r"|(?<!\S)(?:\*|[0-2]-[0-2]|1/2-1/2)\s*$"
 )
@@ -164,8 +164,8 @@ def move_text(position: Any, move: int) -> str:
 
 
 def moves_in(text: str) -> list[str]:
-    """The moves of a line such as ``1. 11-15 23-19 2-0``, without what stands beside them."""
-    return re.findall(r"[^\s,]+", BESIDE_MOVES.sub(" ", text.translate(PRINTED)))
+    """The moves of a line such as ``1. 11-15 23-19 2-0``, without numbers, comments and result."""
+    return re.findall(r"[^\s,]+", NOT_MOVES.sub(" ", text.translate(PRINTED)))
 
 
 def parse_move(position: Any, text: str) -> int:
